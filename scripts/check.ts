@@ -1,0 +1,25 @@
+/** The static checks, each with its time. Runs all of them, then fails if any did. */
+import { spawnSync } from "node:child_process";
+
+const steps: ReadonlyArray<readonly [string, ...string[]]> = [
+  ["tsc", "--noEmit"],
+  ["oxlint", "--type-aware", "--max-warnings", "0"],
+  ["oxfmt", "--check", "."],
+  ["buf", "lint"],
+  ["buf", "format", "--exit-code", "--diff"],
+  ["buf", "breaking", "--against", ".git#branch=main"],
+  ["node", "scripts/check-generated.ts"],
+];
+
+const failed = steps.filter(([command, ...args]) => {
+  const started = performance.now();
+  const { status } = spawnSync(command, args, { stdio: "inherit" });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok  " : "FAIL"} ${seconds.padStart(6)} s  ${[command, ...args].join(" ")}`);
+  return status !== 0;
+});
+
+if (failed.length > 0) {
+  console.error(`${failed.length} of ${steps.length} checks failed`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,35 @@
+import { defineConfig } from "vitest/config";
+
+/** Unit tests stand beside their source; what needs mongod or nats-server stands in a test/ folder; tests/ is end to end. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["{packages,services}/*/src/**/*.test.ts", "scripts/**/*.test.ts"],
+        },
+      },
+      {
+        test: {
+          name: "integration",
+          include: ["{packages,services}/*/test/**/*.test.ts"],
+          exclude: ["**/*.long.test.ts"],
+          globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["tests/**/*.test.ts"],
+          exclude: ["**/*.long.test.ts"],
+          globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
