@@ -1,0 +1,63 @@
+import { type CallOptions, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { randomBytes } from "node:crypto";
+import { uuidv7 } from "../uuid.ts";
+
+/** Who calls, and how the call is told apart from others. Travels in metadata from hop to hop. */
+export interface CallContext {
+  /** Of the request that came in at the edge, for logs. */
+  readonly requestId: string;
+  /** W3C Trace Context. */
+  readonly traceparent: string;
+  /** Who acts, for history; "" when nobody said. */
+  readonly actor: string;
+  /** The actor's role, as the caller asserts it; "" when nobody said. */
+  readonly role: string;
+}
+
+/** Set by the RPC server on every call, since AsyncLocalStorage is lost in `async *` handlers. */
+export const callContextKey = createContextKey<CallContext>({ requestId: "", traceparent: "", actor: "", role: "" });
+
+/** The context of the call being handled. */
+export function callContext(context: HandlerContext): CallContext {
+  return context.values.get(callContextKey);
+}
+
+const requestIdPattern = /^[\w.-]{1,64}$/;
+const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Reads a context from metadata; what is missing or malformed is made anew. */
+export function readCallContext(header: Headers): CallContext {
+  const requestId = header.get("x-request-id") ?? "";
+  const traceparent = header.get("traceparent") ?? "";
+  return {
+    requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
+    traceparent: traceparentPattern.test(traceparent) ? traceparent : newTraceparent(),
+    actor: header.get("vidimus-actor") ?? "",
+    role: header.get("vidimus-role") ?? "",
+  };
+}
+
+/** A traceparent for a new trace, not sampled. */
+export function newTraceparent(): string {
+  return `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
+}
+
+/** Metadata that carries a context to the next service. */
+export function contextHeaders(context: Partial<CallContext>): Record<string, string> {
+  return {
+    ...(context.requestId ? { "x-request-id": context.requestId } : {}),
+    ...(context.traceparent ? { traceparent: context.traceparent } : {}),
+    ...(context.actor ? { "vidimus-actor": context.actor } : {}),
+    ...(context.role ? { "vidimus-role": context.role } : {}),
+  };
+}
+
+/** Options for a call made on behalf of the one being handled: same identity, same signal, no later deadline. */
+export function forwarded(context: HandlerContext): CallOptions {
+  const timeoutMs = context.timeoutMs();
+  return {
+    headers: contextHeaders(callContext(context)),
+    signal: context.signal,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
