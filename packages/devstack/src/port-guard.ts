@@ -1,0 +1,41 @@
+import { createServer } from "node:net";
+import { DevstackError, PortTakenError } from "./errors.ts";
+
+/**
+ * Throws PortTakenError when `port` of `host` cannot be listened on; `variable` is the setting that moves it.
+ * Call it before a child is started: the child's own EADDRINUSE ends up in a log file nobody reads.
+ */
+export async function assertPortFree(port: number, variable: string, host = "127.0.0.1"): Promise<void> {
+  try {
+    await listenOnce(port, host);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EADDRINUSE") {
+      throw new PortTakenError(
+        `port ${port} is taken (another process listens on ${host}:${port}); set ${variable} to another`,
+      );
+    }
+    throw new DevstackError(`port ${port} cannot be used (${code ?? String(error)}); set ${variable} to another`);
+  }
+}
+
+/** A port of 127.0.0.1 that is free now. Another process may take it before you do: start again when that happens. */
+export function pickFreePort(): Promise<number> {
+  return listenOnce(0, "127.0.0.1");
+}
+
+async function listenOnce(port: number, host: string): Promise<number> {
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.once("error", reject);
+  server.listen({ port, host, exclusive: true }, () => {
+    const address = server.address();
+    const bound = typeof address === "object" && address !== null ? address.port : port;
+    server.close(() => resolve(bound));
+  });
+  return promise;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
