@@ -1,0 +1,137 @@
+import type { Binary } from "mongodb";
+
+/**
+ * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. Stored apart so that every projection is a
+ * concatenation: only `meta` is ever parsed again, when status and version are stamped into it.
+ */
+export interface PartsRow {
+  content: Binary;
+  links: Binary;
+  /** The caller's keys only; never `status`, `version`, `workflowId`, `workflowVersion`. */
+  meta: Binary;
+  /** A JSON string. */
+  title: Binary;
+  /** The rich original of `title`, canonical, when it was not a plain string. */
+  titleRich?: Binary;
+}
+
+/** Who changed something, as the caller said. */
+export interface ActorRow {
+  actor: string;
+  role: string;
+}
+
+/** `heads`: one row a document, its newest version and where it stands. Unique on (tenantId, documentId). */
+export interface HeadRow extends PartsRow {
+  tenantId: string;
+  documentId: string;
+  type: string;
+  version: number;
+  status: string;
+  workflowId: string;
+  workflowVersion: number;
+  /** Generation of the type's schema that the newest version was checked against. */
+  schemaGeneration: number;
+  /** SHA-256 over the four parts as they were taken in; tells a retry from a collision. */
+  intakeDigest: Binary;
+  intakeToken?: string;
+  createdAt: Date;
+  createdBy: ActorRow;
+  /** When the head last changed, in content or in state. */
+  changedAt: Date;
+  /** Who wrote the newest version; four eyes are counted from here. */
+  changedBy: ActorRow;
+  live?: LiveRow;
+}
+
+/** The published or withdrawn version of a document; absent while it was never published. */
+export interface LiveRow {
+  version: number;
+  status: string;
+  /** Of the newest snapshot; gap-free from 1. */
+  sequence: number;
+  /** Tick of the tenant's clock. */
+  updatedAt: Date;
+}
+
+/** `versions`: versions that are no longer the head, immutable. Unique on (tenantId, documentId, version). */
+export interface VersionRow extends PartsRow {
+  tenantId: string;
+  documentId: string;
+  version: number;
+  schemaGeneration: number;
+  createdAt: Date;
+  createdBy: ActorRow;
+}
+
+/** `history`: one row for every change after intake. Index (tenantId, documentId, _id). */
+export interface HistoryRow {
+  tenantId: string;
+  documentId: string;
+  at: Date;
+  by: ActorRow;
+  /** Name of the transition; absent for a change of content. */
+  transition?: string;
+  version: number;
+  from: string;
+  to: string;
+}
+
+/** `publications`: what readers see, one row a document, kept as a tombstone once withdrawn. */
+export interface PublicationRow {
+  tenantId: string;
+  documentId: string;
+  type: string;
+  state: "live" | "withdrawn";
+  version: number;
+  sequence: number;
+  updatedAt: Date;
+  /** The snapshot's bytes; absent on a tombstone. */
+  document?: Binary;
+  /** Where `"links":[…],` stands in `document`, so that the six-member item is spliced without parsing. */
+  linksStart?: number;
+  linksEnd?: number;
+  slug?: string;
+  language?: string;
+}
+
+/** `snapshots`: sealed copies, immutable but for the signature. Unique on (tenantId, documentId, sequence). */
+export interface SnapshotRow {
+  tenantId: string;
+  documentId: string;
+  sequence: number;
+  version: number;
+  type: string;
+  status: "usable" | "withheld";
+  committedAt: Date;
+  bytes: Binary;
+  sha256: Binary;
+  signature?: { keyId: string; statement: string; value: Binary };
+}
+
+/** `outbox`: snapshots that delivery has not acknowledged. Unique on (tenantId, documentId, sequence). */
+export interface OutboxRow {
+  tenantId: string;
+  documentId: string;
+  sequence: number;
+  committedAt: Date;
+}
+
+/** `clocks`: one row a tenant; written first in every publishing transaction, so commit order is `updated_at` order. */
+export interface ClockRow {
+  tenantId: string;
+  /** The last tick. */
+  tick: Date;
+  /** Last tick that touched each type, for list ETags. */
+  types: Record<string, Date>;
+}
+
+/** `slugs`: every slug a document was published under. Unique on (tenantId, type, slug). */
+export interface SlugRow {
+  tenantId: string;
+  type: string;
+  slug: string;
+  documentId: string;
+  /** False once the document moved to another slug; a retired slug still finds its document. */
+  current: boolean;
+}
