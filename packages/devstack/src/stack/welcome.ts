@@ -1,0 +1,22 @@
+import type { DevJson } from "./dev-json.ts";
+
+/** What `npm start` prints when everything runs: where it is, one key, and the next thing to try. */
+export function welcome(dev: DevJson): string {
+  const apiKey = dev.tenants[0]?.apiKey ?? "";
+  return `
+Vidimus runs. Ctrl-C stops it; data and keys are kept in .vidimus/ (npm start -- --fresh starts over).
+
+  public API   ${dev.gateway}
+  API docs     ${dev.gateway}/docs
+  gRPC         ${Object.entries(dev.grpc)
+    .map(([name, target]) => `${name} ${target}`)
+    .join("\n               ")}
+  metrics      ${dev.ops.gateway}/metrics
+  API key      ${apiKey}  (tenant ${dev.tenants[0]?.id})
+
+Try next, in another terminal:
+
+  curl -s '${dev.gateway}/v1/documents?type=core/article' -H 'Authorization: Bearer ${apiKey}'
+  npm run demo
+`;
+}

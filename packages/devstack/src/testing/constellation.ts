@@ -1,0 +1,71 @@
+import { startDelivery } from "@vidimus/delivery/delivery";
+import { readConfig as readDelivery } from "@vidimus/delivery/config";
+import { startDocuments } from "@vidimus/documents/documents";
+import { readConfig as readDocuments } from "@vidimus/documents/config";
+import { startGateway } from "@vidimus/gateway/gateway";
+import { readConfig as readGateway } from "@vidimus/gateway/config";
+import type { RunningService } from "@vidimus/kit/service";
+import { startPhrases } from "@vidimus/phrases/phrases";
+import { readConfig as readPhrases } from "@vidimus/phrases/config";
+import { startSigning } from "@vidimus/signing/signing";
+import { readConfig as readSigning } from "@vidimus/signing/config";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openNatsServer } from "../backing/nats-server.ts";
+import { type DevJson, devAddresses } from "../stack/dev-json.ts";
+import { seedTenants } from "../stack/seed.ts";
+import { serviceEnv, type ServiceName, serviceNames, type ServicePorts } from "../stack/service-plan.ts";
+import { testDatabaseName } from "./database.ts";
+
+/** The five services in this process, on ports of their own, with tenants `demo` and `rival`. */
+export interface Constellation extends AsyncDisposable {
+  readonly dev: Omit<DevJson, "pids">;
+}
+
+type Started = RunningService & { readonly httpPort?: number };
+
+const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise<Started>>> = {
+  signing: (env) => startSigning(readSigning(env)),
+  documents: (env) => startDocuments(readDocuments(env)),
+  phrases: (env) => startPhrases(readPhrases(env)),
+  delivery: (env) => startDelivery(readDelivery(env)),
+  gateway: (env) => startGateway(readGateway(env)),
+};
+
+/**
+ * Starts the real services in this process, for end-to-end tests: databases of their own on the given MongoDB and a
+ * NATS server of their own, since the stream's name is part of the contract between documents and delivery.
+ *
+ * @param env settings on top of the dev stack's, for example `{ IP_RATE_LIMIT: "off" }`
+ */
+export async function openConstellation(options: {
+  mongoUrl: string;
+  env?: NodeJS.ProcessEnv;
+}): Promise<Constellation> {
+  await using stack = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), "vidimus-constellation-"));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const kekFile = join(dir, "kek");
+  await writeFile(kekFile, randomBytes(32), { mode: 0o600 });
+  const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
+
+  const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, ops: 0, http: 0 }])) as Record<
+    ServiceName,
+    ServicePorts
+  >;
+  const databasePrefix = testDatabaseName("e2e");
+  const around = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, ports };
+  for (const name of serviceNames) {
+    const service = stack.use(await starters[name](serviceEnv(name, around, { LOG_LEVEL: "warn", ...options.env })));
+    ports[name] = { grpc: service.grpcPort, ops: service.opsPort, http: service.httpPort ?? 0 };
+  }
+  const addresses = devAddresses(ports);
+  const tenants = await seedTenants(addresses.grpc.access, addresses.gateway, []);
+  const running = stack.move();
+  return {
+    dev: { ...addresses, mongodb: options.mongoUrl, nats: nats.url, tenants },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
