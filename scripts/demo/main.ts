@@ -1,0 +1,32 @@
+/** `npm run demo`: the main job on a wire feed, told step by step. Exit code 0 only if all of it held. */
+import { stateDir } from "@vidimus/devstack/paths";
+import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { openDevStack } from "@vidimus/devstack/stack/dev-stack";
+import { demonstrate } from "./demonstrate.ts";
+
+/** The running stack if there is one, else one that lives as long as the demonstration. */
+async function findOrOpenStack(stack: AsyncDisposableStack): Promise<DevJson> {
+  const running = await readDevJson(stateDir);
+  if (running && (await answers(running.gateway))) {
+    console.log(`Using the stack that runs at ${running.gateway}.`);
+    return running;
+  }
+  console.log("No stack runs here; starting one for the demonstration.");
+  const opened = stack.use(await openDevStack({ stateDir, env: process.env, say: console.log }));
+  return opened.dev;
+}
+
+function answers(gateway: string): Promise<boolean> {
+  return fetch(`${gateway}/api/keys`, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+try {
+  await using stack = new AsyncDisposableStack();
+  await demonstrate(await findOrOpenStack(stack));
+} catch (error) {
+  console.error(`\nThe demonstration failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
