@@ -1,0 +1,75 @@
+import { canonicalJson } from "../json/canonical-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import type { DocumentParts } from "./document.ts";
+
+/** What the platform stamps onto a document's parts. */
+export interface Stamp {
+  documentId: string;
+  type: string;
+  status: string;
+  version: number;
+  /** Only what readers see has one. */
+  updatedAt?: Date;
+}
+
+/** A document as one canonical object, and where `"links":[…],` stands in it, so that it can be spliced out. */
+export interface AssembledDocument {
+  bytes: Buffer;
+  linksStart: number;
+  linksEnd: number;
+}
+
+/**
+ * Joins parts to the canonical object `{content,id,links,meta,title,type}` (and `updated_at`, when stamped). Only `meta`
+ * is parsed, to stamp `status` and `version` into it.
+ */
+export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledDocument {
+  const beforeLinks = Buffer.from(`,"id":"${stamp.documentId}",`);
+  const updatedAt = stamp.updatedAt ? `,"updated_at":"${stamp.updatedAt.toISOString()}"` : "";
+  const bytes = Buffer.concat([
+    Buffer.from('{"content":'),
+    parts.content,
+    beforeLinks,
+    Buffer.from('"links":'),
+    parts.links,
+    Buffer.from(',"meta":'),
+    stampMeta(parts.meta, stamp),
+    Buffer.from(',"title":'),
+    parts.title,
+    Buffer.from(`,"type":${JSON.stringify(stamp.type)}${updatedAt}}`),
+  ]);
+  const linksStart = '{"content":'.length + parts.content.byteLength + beforeLinks.byteLength;
+  return { bytes, linksStart, linksEnd: linksStart + '"links":'.length + parts.links.byteLength + 1 };
+}
+
+function stampMeta(meta: Uint8Array, { status, version }: Stamp): Buffer {
+  return canonicalJson({ ...parseObject(meta), status, version });
+}
+
+/** A document's parts as values, for checks. */
+export interface DocumentValue {
+  title: JsonValue;
+  meta: JsonValue;
+  content: JsonValue;
+  links: JsonValue;
+}
+
+/** Parses stored parts. They were guarded on intake, so nothing is checked again. */
+export function parseParts(parts: DocumentParts): DocumentValue {
+  return {
+    title: parseStored(parts.title),
+    meta: parseStored(parts.meta),
+    content: parseStored(parts.content),
+    links: parseStored(parts.links),
+  };
+}
+
+function parseObject(bytes: Uint8Array): JsonObject {
+  const value = parseStored(bytes);
+  if (!isJsonObject(value)) throw new TypeError("stored meta is not an object");
+  return value;
+}
+
+function parseStored(bytes: Uint8Array): JsonValue {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+}

@@ -1,0 +1,61 @@
+/** Who changes something, as the caller said; "" where nobody said. */
+export interface Actor {
+  readonly actor: string;
+  readonly role: string;
+}
+
+/** The parts of a document's JSON, each canonical (RFC 8785) UTF-8. */
+export interface DocumentParts {
+  readonly content: Uint8Array;
+  readonly links: Uint8Array;
+  /** The caller's keys only, never a platform-owned one. */
+  readonly meta: Uint8Array;
+  /** A JSON string. */
+  readonly title: Uint8Array;
+  /** The rich original of `title`, when it was not a plain string. */
+  readonly titleRich?: Uint8Array;
+}
+
+/** The version of a workflow that a document keeps for life. */
+export interface WorkflowReference {
+  readonly workflowId: string;
+  readonly workflowVersion: number;
+}
+
+/** A document that has been accepted and not yet stored. It enters as version 1 in state draft. */
+export interface NewDocument extends DocumentParts, WorkflowReference {
+  readonly tenantId: string;
+  readonly documentId: string;
+  readonly type: string;
+  readonly schemaGeneration: number;
+  /** SHA-256, see `digestParts`. */
+  readonly intakeDigest: Uint8Array;
+  /** Names the attempt; absent when the caller named none. */
+  readonly intakeToken?: string;
+  readonly createdAt: Date;
+  readonly createdBy: Actor;
+}
+
+/** The published or withdrawn version of a document. */
+export interface Live {
+  readonly version: number;
+  readonly status: string;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+}
+
+/** The newest version of a document and where it stands. */
+export interface Head extends NewDocument {
+  readonly version: number;
+  readonly status: string;
+  readonly changedAt: Date;
+  readonly changedBy: Actor;
+  /** Absent while the document was never published. */
+  readonly live?: Live;
+}
+
+/** State of every document on intake, and of every new version. */
+export const initialStatus = "draft";
+
+/** Meta keys the platform owns: what a caller sends under them is overwritten. */
+export const platformMetaKeys: ReadonlySet<string> = new Set(["status", "version", "workflowId", "workflowVersion"]);
