@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export interface ChildOptions {
+  /** An absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   /** Receives stdout and stderr, appended. Its folder is created. */
@@ -34,11 +36,14 @@ export interface Child {
  * - Own exit or `process.exit`: children are killed from the exit hook.
  * - SIGKILL, or a signal nobody handles: no hook runs. On Linux the kernel sends the children SIGTERM
  *   (`setpriv --pdeathsig`); elsewhere they stay, and the next start takes their data folder over (takeover.ts).
+ *   To the kernel the parent is the thread that called this: in a worker thread the child ends with the worker.
  * - Ctrl-C: children stand in a session of their own and do not see it, so the parent decides the order of the stop.
  *
  * Rejects when the command cannot be executed.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
+  // Asked first, because under setpriv a missing command is a child that ends with 127 instead of an error.
+  await access(options.command, constants.X_OK);
   await mkdir(dirname(options.logFile), { recursive: true });
   await using log = await open(options.logFile, "a");
   const [command, ...args] = withParentDeathSignal([options.command, ...options.args]);

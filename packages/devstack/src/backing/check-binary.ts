@@ -24,7 +24,7 @@ function runVersion(path: string): Promise<VersionRun> {
   execFile(path, ["--version"], { timeout: 30_000 }, (error, stdout, stderr) => {
     const fault =
       error === null ? undefined : stderr.trim() || (error.signal ? `ended by ${error.signal}` : error.message);
-    resolve({ output: stdout, fault });
+    resolve({ output: stdout, fault: fault?.replaceAll(/[^\n -~]+/g, "?") });
   });
   return promise;
 }
@@ -36,7 +36,8 @@ const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/liblzma\.so\.5/, "it needs liblzma 5 (Debian, Ubuntu: apt-get install liblzma5)"],
   [/GLIBC_[\d.]+' not found/, "it needs the glibc of Ubuntu 22.04, Debian 12 or newer"],
   [/SIGILL/, "it needs a processor with AVX"],
-  [/ENOENT|ENOEXEC|Exec format/, "it is not built for this system (it needs x86-64 Linux with glibc)"],
+  // A program the kernel refuses is handed to sh, which reads it as a script.
+  [/ENOENT|ENOEXEC|Exec format|\bELF|Syntax error/, "it is built for another system"],
 ];
 
 function remedy(fault: string): string {

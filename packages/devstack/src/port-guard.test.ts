@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { PortTakenError } from "./errors.ts";
+import { assertPortFree, pickFreePort } from "./port-guard.ts";
+
+const servers: Server[] = [];
+afterEach(() => servers.splice(0).forEach((server) => server.close()));
+
+test.for(["127.0.0.1", "0.0.0.0"])(
+  "a port taken on %s is refused by its number and the variable that moves it",
+  async (host) => {
+    const port = await pickFreePort();
+    const server = createServer().listen(port, host);
+    servers.push(server);
+    await once(server, "listening");
+    const refusal = expect(assertPortFree(port, "GATEWAY_PORT")).rejects;
+    await refusal.toThrow(PortTakenError);
+    await refusal.toThrow(new RegExp(`^port ${port} is taken \\(.*\\); set GATEWAY_PORT to another$`));
+  },
+);
+
+test("a free port passes and is left free", async () => {
+  const port = await pickFreePort();
+  await assertPortFree(port, "GATEWAY_PORT");
+  await assertPortFree(port, "GATEWAY_PORT");
+});

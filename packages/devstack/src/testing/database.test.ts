@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { databaseUrl, testDatabaseName } from "./database.ts";
+
+test("every call gives another name", () => {
+  const names = Array.from({ length: 1000 }, () => testDatabaseName("documents"));
+  expect(new Set(names).size).toBe(1000);
+});
+
+test.for([
+  ["mongodb://127.0.0.1:1/?replicaSet=r", "mongodb://127.0.0.1:1/db?replicaSet=r"],
+  ["mongodb://127.0.0.1:1", "mongodb://127.0.0.1:1/db"],
+  ["mongodb://a:1,b:2/other?replicaSet=r", "mongodb://a:1,b:2/db?replicaSet=r"],
+  ["mongodb+srv://user:secret@host/", "mongodb+srv://user:secret@host/db"],
+] as const)("%s becomes %s", ([url, expected]) => {
+  expect(databaseUrl(url, "db")).toBe(expected);
+});

@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MongoClient } from "mongodb";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMongod } from "../src/backing/mongod.ts";
+import type { BackingServer } from "../src/backing/server.ts";
+import { DevstackError, PortTakenError } from "../src/errors.ts";
+import { pickFreePort } from "../src/port-guard.ts";
+import { describeProcess } from "../src/process-info.ts";
+
+let dir: string;
+let dataDir: string;
+let opened: AsyncDisposableStack;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "mongod-test-"));
+  dataDir = join(dir, "data");
+  opened = new AsyncDisposableStack();
+});
+afterEach(async () => {
+  await opened.disposeAsync();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function open(port = 0): Promise<BackingServer> {
+  return opened.use(await openMongod({ dataDir, port, logFile: join(dir, "mongod.log") }));
+}
+
+async function insertRow(url: string): Promise<void> {
+  await using client = new MongoClient(url);
+  await client
+    .db("kept")
+    .collection("rows")
+    .insertOne({}, { writeConcern: { w: "majority", j: true } });
+}
+
+async function countRows(url: string): Promise<number> {
+  await using client = new MongoClient(url);
+  return await client.db("kept").collection("rows").countDocuments();
+}
+
+const portOf = (server: BackingServer) => Number(new URL(server.url).port);
+
+test("a replica set stopped on one port is writable on another, with its rows", async () => {
+  const first = await open();
+  await insertRow(first.url);
+  await first[Symbol.asyncDispose]();
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  const second = await open();
+  expect(portOf(second)).not.toBe(portOf(first));
+  await insertRow(second.url);
+  expect(await countRows(second.url)).toBe(2);
+});
+
+test("a mongod killed with SIGKILL starts again on the same port, and no acknowledged row is lost", async () => {
+  const first = await open();
+  await insertRow(first.url);
+  process.kill(first.pid!, "SIGKILL");
+  expect(await first.exited).toEqual({ code: null, signal: "SIGKILL" });
+  const second = await open(portOf(first));
+  expect(second.url).toBe(first.url);
+  expect(await countRows(second.url)).toBe(1);
+});
+
+test("a second start on a data folder in use is refused, and the first goes on", async () => {
+  const first = await open();
+  const refusal = expect(open()).rejects;
+  await refusal.toThrow(DevstackError);
+  await refusal.toThrow(
+    `${dataDir} is in use by mongod ${first.pid}, a child of process ${process.pid}; stop that first`,
+  );
+  await insertRow(first.url);
+});
+
+test("a mongod whose owner is gone is stopped cleanly, and its folder taken over on the port it had", async () => {
+  const orphan = await open();
+  await insertRow(orphan.url);
+  await writeFile(join(dataDir, "owner.pid"), "4194304\n"); // beyond the largest pid: nobody's
+  const next = await open(portOf(orphan));
+  expect(await orphan.exited).toEqual({ code: 0, signal: null });
+  expect(await countRows(next.url)).toBe(1);
+});
+
+test("after its parent was killed with SIGKILL, the next start has the rows and no second mongod is left", async () => {
+  const options = JSON.stringify({ dataDir, port: 0, logFile: join(dir, "mongod.log") });
+  const script = `
+    const { openMongod } = await import(${JSON.stringify(import.meta.resolve("../src/backing/mongod.ts"))});
+    const { url, pid } = await openMongod(${options});
+    process.stdout.write(JSON.stringify({ url, pid }));`;
+  const parent = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(parent, "exit");
+  const [said] = (await once(parent.stdout, "data")) as [Buffer];
+  const orphan = JSON.parse(said.toString()) as { url: string; pid: number };
+  await insertRow(orphan.url);
+  parent.kill("SIGKILL");
+  await closed;
+  const next = await open();
+  expect(await describeProcess(orphan.pid)).toBeUndefined();
+  expect(await countRows(next.url)).toBe(1);
+});
+
+test("a pid in mongod.lock that now belongs to another program is left alone", async () => {
+  const first = await open();
+  await first[Symbol.asyncDispose]();
+  await writeFile(join(dataDir, "mongod.lock"), `${process.pid}\n`);
+  await open();
+});
+
+test("a taken port is refused with the variable that moves it, and nothing is started", async () => {
+  const port = await pickFreePort();
+  const squatter = opened.use(createServer().listen(port, "127.0.0.1"));
+  await once(squatter, "listening");
+  const refusal = expect(open(port)).rejects;
+  await refusal.toThrow(PortTakenError);
+  await refusal.toThrow(/set MONGODB_PORT to another$/);
+  await expect(readFile(join(dir, "mongod.log"))).rejects.toThrow("ENOENT");
+});
+
+test("a mongod that ends at once is told with the end of its log", async () => {
+  const binary = join(dir, "mongod");
+  await writeFile(binary, "#!/bin/sh\necho the disk is on fire\nexit 14\n", { mode: 0o755 });
+  const start = openMongod({ dataDir, port: 0, logFile: join(dir, "mongod.log"), binary });
+  await expect(start).rejects.toThrow(/^mongod did not start: ended with code 14; [^]*the disk is on fire$/);
+});
