@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pickFreePort } from "../port-guard.ts";
+import { type DevJson, readDevJson } from "../stack/dev-json.ts";
+import { openDevStack } from "../stack/dev-stack.ts";
+import { portSettings } from "../stack/service-plan.ts";
+
+/** A dev stack of real processes on free ports, with its state in a temporary folder. */
+export interface ProcessConstellation extends AsyncDisposable {
+  readonly dev: DevJson;
+  readonly stateDir: string;
+  /** dev.json as it stands now: after a restart the pids differ. */
+  current(): Promise<DevJson>;
+}
+
+/**
+ * Starts what `npm start` starts, for tests that kill processes and for benchmarks.
+ *
+ * @param env settings on top of this process's environment
+ */
+export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Promise<ProcessConstellation> {
+  await using stack = new AsyncDisposableStack();
+  const stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
+  stack.defer(() => rm(stateDir, { recursive: true, force: true }));
+  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
+  const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
+  const dev = stack.use(
+    await openDevStack({
+      stateDir,
+      env: { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env },
+      say: () => {},
+    }),
+  ).dev;
+  const running = stack.move();
+  return {
+    dev,
+    stateDir,
+    current: async () => (await readDevJson(stateDir)) ?? dev,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
