@@ -200,7 +200,8 @@ export const SignatureSchema: GenMessage<Signature> = /*@__PURE__*/
 export const SigningService: GenService<{
   /**
    * Signs a batch. The same digest for the same (tenant, document, sequence) gets the same signature back; another
-   * digest is refused with ALREADY_EXISTS. FAILED_PRECONDITION while signing is off.
+   * digest is refused in that item's result. INVALID_ARGUMENT when an item is malformed, and then nothing is signed;
+   * FAILED_PRECONDITION while signing is off.
    *
    * @generated from rpc vidimus.signing.v1.SigningService.SignSnapshots
    */
