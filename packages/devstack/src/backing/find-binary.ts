@@ -35,10 +35,20 @@ async function fromCache(
   options: Required<Pick<FindBinaryOptions, "cacheDir" | "report" | "install">>,
 ): Promise<string> {
   const path = join(options.cacheDir, spec.folder, spec.name);
-  if (!(await isExecutable(path))) await install(spec, path, options);
+  await inTurn(async () => {
+    if (!(await isExecutable(path))) await install(spec, path, options);
+  });
   const fault = await faultOf(spec, path);
   if (fault !== undefined) throw unavailable(spec, fault);
   return path;
+}
+
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** One download at a time, or their progress bars write over each other. */
+function inTurn(work: () => Promise<void>): Promise<void> {
+  lastTurn = lastTurn.then(work, work);
+  return lastTurn;
 }
 
 async function install(

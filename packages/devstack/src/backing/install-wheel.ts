@@ -50,7 +50,9 @@ async function python(args: readonly string[]): Promise<void> {
   const child = spawn("python3", args, { stdio: ["ignore", "inherit", "pipe"] });
   let complaints = "";
   child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
-  child.once("error", (error) => reject(new DevstackError(`python3 does not run: ${error.message}`, { cause: error })));
+  child.once("error", (error) =>
+    reject(new DevstackError(`python3, which downloads it, does not run: ${error.message}`, { cause: error })),
+  );
   child.once("close", (code) => {
     if (code === 0) resolve();
     else reject(new DevstackError(`python3 ${args.slice(0, 3).join(" ")} failed: ${complaints.trim()}`));

@@ -26,7 +26,7 @@ export interface MongodOptions {
 export async function openMongod(options: MongodOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);
   const binary = options.binary ?? (await findBinary("mongod"));
-  await claimDataDir("mongod", dataDir, "mongod.lock");
+  await claimDataDir("mongod", dataDir);
   if (options.port !== 0) await assertPortFree(options.port, "MONGODB_PORT");
   return launch({
     name: "mongod",
@@ -35,7 +35,7 @@ export async function openMongod(options: MongodOptions): Promise<BackingServer>
     port: options.port,
     logFile: options.logFile,
     ready: async (port, signal) => {
-      await waitForListener(port, signal, false);
+      await waitForListener(port, signal);
       await becomePrimary(port, options.electionTimeoutMillis ?? 2000);
     },
     url: replicaSetUrl,

@@ -92,21 +92,15 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** Resolves with the first bytes a listener on 127.0.0.1 sends, or with none when it stays silent but has accepted (`greets: false`). */
-export async function waitForListener(port: number, signal: AbortSignal, greets: boolean): Promise<string> {
-  for (;;) {
-    signal.throwIfAborted();
-    const greeting = await greetingOf(port, greets);
-    if (greeting !== undefined) return greeting;
-    await delay(20, undefined, { signal });
-  }
+/** Resolves once something accepts on 127.0.0.1. Both servers listen only after they have recovered what they keep. */
+export async function waitForListener(port: number, signal: AbortSignal): Promise<void> {
+  while (!(await accepts(port))) await delay(20, undefined, { signal });
 }
 
-function greetingOf(port: number, greets: boolean): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+function accepts(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect({ port, host: "127.0.0.1" });
-  socket.once("error", () => resolve(undefined));
-  socket.once("close", () => resolve(undefined));
-  socket.once(greets ? "data" : "connect", (chunk?: Buffer) => resolve(chunk?.toString() ?? ""));
+  socket.once("connect", () => resolve(true));
+  socket.once("error", () => resolve(false));
   return promise.finally(() => socket.destroy());
 }
