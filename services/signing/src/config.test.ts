@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "vidimus-kek-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const key = randomBytes(32);
+let files = 0;
+
+function kekFile(content: string | Buffer, mode = 0o600): string {
+  files += 1;
+  const path = join(folder, `kek-${files}`);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+function configWith(variables: Record<string, string>) {
+  return readConfig({ MONGODB_URL: "mongodb://127.0.0.1/", ...variables });
+}
+
+function kekOf(path: string): Buffer | undefined {
+  return configWith({ SIGNING_KEK_FILE: path }).kek?.export();
+}
+
+test.each([
+  ["raw bytes", key],
+  ["hex", key.toString("hex")],
+  ["hex in capitals with a line end", `${key.toString("hex").toUpperCase()}\n`],
+  ["base64", key.toString("base64")],
+  ["base64 with a line end", `${key.toString("base64")}\r\n`],
+  ["base64 without padding", key.toString("base64").replace("=", "")],
+])("a KEK file of 32 bytes as %s is read", (_, content) => {
+  expect(kekOf(kekFile(content))).toEqual(key);
+});
+
+test.each([
+  ["nothing", ""],
+  ["31 bytes", key.subarray(1)],
+  ["33 bytes", Buffer.concat([key, key.subarray(0, 1)])],
+  ["16 bytes in hex, which are 32 characters", key.toString("hex").slice(32)],
+  ["a passphrase of 32 characters", "correct horse battery staple 123"],
+  ["64 characters that are not hex", "g".repeat(64)],
+])("a KEK file with %s is refused, without showing it", (_, content) => {
+  const path = kekFile(content);
+  expect(() => kekOf(path)).toThrow(`SIGNING_KEK_FILE: ${path} must hold 32 random bytes: raw, in hex, or in base64`);
+});
+
+test.each([0o400, 0o440, 0o600, 0o640])("mode 0%o is accepted: Kubernetes hands secrets out by group", (mode) => {
+  expect(kekOf(kekFile(key, mode))).toEqual(key);
+});
+
+test.each([0o644, 0o604, 0o620, 0o660, 0o777])("mode 0%o is refused: others could get at the key", (mode) => {
+  const octal = mode.toString(8).padStart(4, "0");
+  expect(() => kekOf(kekFile(key, mode))).toThrow(`has mode ${octal}`);
+});
+
+test("the mode that counts is that of the file behind a link, as Kubernetes mounts it", () => {
+  const link = join(folder, "link");
+  symlinkSync(kekFile(key, 0o440), link);
+  expect(kekOf(link)).toEqual(key);
+});
+
+test("a missing file, a folder and a huge file are each called what they are", () => {
+  const place = join(folder, "place");
+  mkdirSync(place, 0o700);
+  expect(() => kekOf(join(folder, "absent"))).toThrow(/absent cannot be read \(ENOENT\)/);
+  expect(() => kekOf(place)).toThrow("is not a file");
+  expect(() => kekOf(kekFile(Buffer.alloc(10_000)))).toThrow("is too long");
+});
+
+test("signing is on unless said, needs a KEK file then, and every fault is reported together", () => {
+  expect(() => readConfig({ GRPC_PORT: "x" })).toThrow(
+    /GRPC_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req/,
+  );
+  expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
+});
+
+test("with signing off no KEK is read, even when one is named", () => {
+  expect(configWith({ SIGNING: "off", SIGNING_KEK_FILE: join(folder, "absent") }).kek).toBeUndefined();
+});
+
+test("a printed configuration shows nothing of the KEK", () => {
+  const config = configWith({ SIGNING_KEK_FILE: kekFile(key) });
+  const shown = `${inspect(config, { depth: 9, showHidden: true })}${JSON.stringify(config)}`;
+  expect(shown).toContain("vidimus_signing");
+  for (const encoding of ["hex", "base64", "latin1"] as const) expect(shown).not.toContain(key.toString(encoding));
+  expect(shown).not.toContain([...key.subarray(0, 4)].join(", "));
+});

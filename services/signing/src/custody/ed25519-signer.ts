@@ -1,0 +1,12 @@
+import { type KeyObject, sign } from "node:crypto";
+import type { Signer } from "../domain/key-custody.ts";
+
+/** Signs with a private key in memory, on a thread beside the event loop: a batch would hold it for milliseconds. */
+export function ed25519Signer(privateKey: KeyObject): Signer {
+  return {
+    sign: (message) =>
+      new Promise((resolve, reject) => {
+        sign(null, message, privateKey, (error, signature) => (error ? reject(error) : resolve(signature)));
+      }),
+  };
+}

@@ -1,0 +1,68 @@
+import { ConfigError } from "@vidimus/kit/env";
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+
+const kekBytes = 32;
+const fileBytesMax = 256;
+
+/**
+ * Reads a key encryption key: a file of 32 raw bytes, or of 32 bytes as hex or base64 text (a line end may follow).
+ *
+ * Refuses a file that others may read, or that the group may change: whoever has the KEK and a copy of the database
+ * has every private key. The group may read, because that is how Kubernetes hands a secret to a process that is not
+ * root: `defaultMode: 0400` together with `fsGroup` arrives as 0440, owned by root. It is refused rather than warned
+ * about because a mode is mended in one line and a warning at start is read by nobody.
+ *
+ * @throws ConfigError saying what is wrong with the file; never with any of its content
+ */
+export function readKekFile(path: string): KeyObject {
+  const content = readPrivateFile(path);
+  try {
+    const key = decode(content);
+    if (key === undefined) throw new ConfigError(`${path} must hold 32 random bytes: raw, in hex, or in base64`);
+    const kek = createSecretKey(key);
+    key.fill(0);
+    return kek;
+  } finally {
+    content.fill(0);
+  }
+}
+
+function readPrivateFile(path: string): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    throw new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
+  }
+  try {
+    // The open file is asked, not the path, so that what was checked is what is read.
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new ConfigError(`${path} is not a file`);
+    if ((stat.mode & 0o037) !== 0) {
+      const octal = (stat.mode & 0o777).toString(8).padStart(4, "0");
+      throw new ConfigError(`${path} has mode ${octal}, which lets others at the key; make it 0400, 0440 or 0600`);
+    }
+    if (stat.size > fileBytesMax) throw new ConfigError(`${path} is too long for a key of 32 bytes`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function decode(content: Buffer): Buffer | undefined {
+  // 32 printable characters are a passphrase, or 16 bytes in hex; random bytes look like that once in 10^13 keys.
+  if (content.length === kekBytes) return isText(content) ? undefined : Buffer.from(content);
+  const text = content.toString("latin1").replace(/\r?\n$/, "");
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(text)) return Buffer.from(text, "base64");
+  return undefined;
+}
+
+function isText(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

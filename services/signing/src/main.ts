@@ -1,0 +1,5 @@
+import { runUntilStopped } from "@vidimus/kit/process";
+import { readConfig } from "./config.ts";
+import { startSigning } from "./signing.ts";
+
+await runUntilStopped(async () => startSigning(readConfig(process.env)));

@@ -1,0 +1,133 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { ListKeysResponse } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { MongoClient } from "mongodb";
+import { createHash } from "node:crypto";
+import { afterAll, expect, inject, test } from "vitest";
+import { digest, kekFiles, runSigning, signaturesOf, verifies } from "./running-signing.ts";
+
+const stack = new AsyncDisposableStack();
+const keks = stack.use(kekFiles());
+const client = stack.use(new MongoClient(inject("mongoUrl")));
+const on = { SIGNING_KEK_FILE: keks.make(1) };
+const off = { SIGNING: "off" };
+afterAll(() => stack.disposeAsync());
+
+function openEnded({ keys }: ListKeysResponse): string[] {
+  return keys.flatMap(({ keyId, validUntil }) => (validUntil ? [] : [keyId]));
+}
+
+test("a first start publishes one active key and one standby, named by their own digests", async () => {
+  await using signing = await runSigning(testDatabaseName("signing"), on);
+  const list = await signing.trustList.listKeys({});
+  expect(list.revision).toBe(1n);
+  expect(list.keys).toHaveLength(2);
+  expect(openEnded(list)).toEqual([list.activeKeyId]);
+  const [active, standby] = list.keys;
+  expect(active!.keyId).toBe(list.activeKeyId);
+  for (const { keyId, publicKey, algorithm } of list.keys) {
+    expect(algorithm).toBe("ed25519");
+    const fingerprint = createHash("sha256").update(publicKey).digest("base64url").slice(0, 16);
+    expect(keyId).toBe(`ed25519-${fingerprint}`);
+  }
+  const wait = timestampDate(standby!.validFrom!).getTime() - timestampDate(active!.validFrom!).getTime();
+  expect(wait).toBe(24 * 3_600_000);
+  for (const stamp of [active!.validFrom!, standby!.validFrom!, standby!.validUntil!]) {
+    expect(stamp.nanos % 1_000_000).toBe(0);
+  }
+});
+
+test("two processes that start at once on an empty database end with one ring, and both sign under it", async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const database = testDatabaseName("signing");
+    const [one, two] = await Promise.all([runSigning(database, on), runSigning(database, on)]);
+    await using _one = one;
+    await using _two = two;
+    const list = await one.trustList.listKeys({});
+    expect(await two.trustList.listKeys({})).toEqual(list);
+    expect(list.keys).toHaveLength(2);
+    for (const process of [one, two]) {
+      const [signature] = signaturesOf(await process.signing.signSnapshots({ items: [digest()] }));
+      expect(signature!.keyId).toBe(list.activeKeyId);
+      expect(await verifies(list, signature!)).toBe(true);
+    }
+  }
+});
+
+test("a restart keeps the keys, the revision and every signature", async () => {
+  const database = testDatabaseName("signing");
+  const items = [digest()];
+  const before = await (async () => {
+    await using signing = await runSigning(database, on);
+    return { list: await signing.trustList.listKeys({}), signed: await signing.signing.signSnapshots({ items }) };
+  })();
+  await using signing = await runSigning(database, on);
+  expect(await signing.trustList.listKeys({})).toEqual(before.list);
+  expect(await signing.signing.signSnapshots({ items })).toEqual(before.signed);
+  const [fresh] = signaturesOf(await signing.signing.signSnapshots({ items: [digest()] }));
+  expect(await verifies(before.list, fresh!)).toBe(true);
+});
+
+test("a wrong KEK refuses to start, says so, and leaves the ring as it was, even one that was off", async () => {
+  const database = testDatabaseName("signing");
+  await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
+  await runSigning(database, off).then((signing) => signing[Symbol.asyncDispose]());
+  const rings = client.db(database).collection("ring");
+  const before = await rings.find().toArray();
+  const wrong = runSigning(database, { SIGNING_KEK_FILE: keks.make(2) });
+  await expect(wrong).rejects.toThrow(/^wrong KEK: the signing key ed25519-\S+ is wrapped by the KEK/);
+  await expect(wrong).rejects.toMatchObject({ name: "ConfigError" });
+  expect(before).toMatchObject([{ revision: 2 }]);
+  expect(await rings.find().toArray()).toEqual(before);
+});
+
+test("a standby that was tampered with is found at start, not in the emergency it stands by for", async () => {
+  const database = testDatabaseName("signing");
+  await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
+  const rings = client.db(database).collection("ring");
+  const ring = await rings.findOne();
+  const [active, standby] = ring!.keys;
+  await rings.updateOne({}, { $set: { "keys.1.sealed": active.sealed } });
+  await expect(runSigning(database, on)).rejects.toThrow(`the signing key ${standby.keyId} was changed`);
+});
+
+test("no private key stands in the database in the clear", async () => {
+  const database = testDatabaseName("signing");
+  await using _signing = await runSigning(database, on);
+  const [row] = await client.db(database).collection("ring").find({}, { raw: true }).toArray();
+  const bytes = row as unknown as Buffer;
+  // Every Ed25519 key in PKCS #8 begins like this; the public key's SPKI, which must be there, like that.
+  expect(bytes.includes(Buffer.from("302e020100300506032b6570", "hex"))).toBe(false);
+  expect(bytes.includes(Buffer.from("302a300506032b6570", "hex"))).toBe(true);
+});
+
+test("with signing off from the first day there is no key, and nothing is signed", async () => {
+  await using signing = await runSigning(testDatabaseName("signing"), off);
+  expect(await signing.trustList.listKeys({})).toMatchObject({ activeKeyId: "", keys: [], revision: 0n });
+  const failure = await signing.signing.signSnapshots({ items: [digest()] }).catch((error: unknown) => error);
+  expect((failure as ConnectError).code).toBe(Code.FailedPrecondition);
+  expect((failure as ConnectError).rawMessage).toBe("signing is off");
+});
+
+test("signing that goes off lists its keys with an end each and none active; on again it signs with the same key", async () => {
+  const database = testDatabaseName("signing");
+  const items = [digest()];
+  const first = await (async () => {
+    await using signing = await runSigning(database, on);
+    return { list: await signing.trustList.listKeys({}), signed: await signing.signing.signSnapshots({ items }) };
+  })();
+  const paused = await (async () => {
+    await using signing = await runSigning(database, off);
+    const failure = await signing.signing.signSnapshots({ items }).catch((error: unknown) => error);
+    expect((failure as ConnectError).code).toBe(Code.FailedPrecondition);
+    return await signing.trustList.listKeys({});
+  })();
+  expect(paused).toMatchObject({ activeKeyId: "", revision: 2n });
+  expect(paused.keys.map(({ keyId }) => keyId)).toEqual(first.list.keys.map(({ keyId }) => keyId));
+  expect(openEnded(paused)).toEqual([]);
+  expect(await verifies(paused, signaturesOf(first.signed)[0]!)).toBe(true);
+  await using signing = await runSigning(database, on);
+  expect(await signing.trustList.listKeys({})).toEqual({ ...first.list, revision: 3n });
+  expect(await signing.signing.signSnapshots({ items })).toEqual(first.signed);
+});

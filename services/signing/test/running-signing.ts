@@ -1,0 +1,73 @@
+import { SigningService, type SignSnapshotsResponse } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import type { Signature } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { type ListKeysResponse, TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { createHash, randomUUID, webcrypto } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { startSigning } from "../src/signing.ts";
+
+/** KEK files for one test file; disposing removes them. */
+export function kekFiles(): Disposable & { make(byte: number): string } {
+  const folder = mkdtempSync(join(tmpdir(), "vidimus-kek-"));
+  return {
+    make(byte) {
+      const path = join(folder, `kek-${byte}`);
+      writeFileSync(path, Buffer.alloc(32, byte).toString("hex"), { mode: 0o600 });
+      return path;
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** A signing service of one's own on a database, with clients for both of its services. */
+export async function runSigning(database: string, variables: Record<string, string>) {
+  await using stack = new AsyncDisposableStack();
+  const base = { GRPC_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent", MONGODB_URL: inject("mongoUrl") };
+  const service = stack.use(await startSigning(readConfig({ ...base, MONGODB_DATABASE: database, ...variables })));
+  const target = `127.0.0.1:${service.grpcPort}`;
+  const signing = stack.use(openRpcClient(SigningService, { target }));
+  const trustList = stack.use(openRpcClient(TrustListService, { target }));
+  const running = stack.move();
+  return { signing, trustList, service, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+export interface TestDigest {
+  tenantId: string;
+  documentId: string;
+  sequence: bigint;
+  version: bigint;
+  status: string;
+  sha256: Uint8Array;
+}
+
+/** A digest of a document of its own. */
+export function digest(change: Partial<TestDigest> = {}): TestDigest {
+  const documentId = randomUUID();
+  const sha256 = digestOf(documentId);
+  return { tenantId: "demo", documentId, sequence: 1n, version: 1n, status: "usable", sha256, ...change };
+}
+
+export function digestOf(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/** The signatures of a response; throws where an item was refused. */
+export function signaturesOf({ results }: SignSnapshotsResponse): Signature[] {
+  return results.map(({ outcome }) => {
+    if (outcome.case !== "signature") throw new Error(`not signed: ${outcome.case}`);
+    return outcome.value;
+  });
+}
+
+/** Verifies as a receiver would: with Web Crypto, by the trust list and the statement alone. */
+export async function verifies(list: ListKeysResponse, { keyId, statement, value }: Signature): Promise<boolean> {
+  const entry = list.keys.find((key) => key.keyId === keyId);
+  if (!entry) return false;
+  const { subtle } = webcrypto;
+  const key = await subtle.importKey("spki", Uint8Array.from(entry.publicKey), "Ed25519", false, ["verify"]);
+  return subtle.verify("Ed25519", key, Uint8Array.from(value), new TextEncoder().encode(statement));
+}

@@ -1,0 +1,149 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { MongoClient } from "mongodb";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { digest, digestOf, kekFiles, runSigning, signaturesOf, verifies } from "./running-signing.ts";
+
+const database = testDatabaseName("signing");
+const stack = new AsyncDisposableStack();
+let one: Awaited<ReturnType<typeof runSigning>>;
+let two: Awaited<ReturnType<typeof runSigning>>;
+let rows: ReturnType<ReturnType<MongoClient["db"]>["collection"]>;
+
+beforeAll(async () => {
+  const kek = stack.use(kekFiles()).make(1);
+  const client = stack.use(new MongoClient(inject("mongoUrl")));
+  rows = client.db(database).collection("ledger");
+  [one, two] = await Promise.all([
+    runSigning(database, { SIGNING_KEK_FILE: kek }),
+    runSigning(database, { SIGNING_KEK_FILE: kek }),
+  ]);
+  stack.use(one);
+  stack.use(two);
+});
+afterAll(() => stack.disposeAsync());
+
+test("a snapshot's statement has its nine lines, and Web Crypto verifies it with the listed key", async () => {
+  const item = digest({ tenantId: "ten_acme", sequence: 12n, version: 7n, status: "withheld" });
+  const before = Date.now();
+  const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
+  const list = await one.trustList.listKeys({});
+  const signedAt = timestampDate(signature!.signedAt!);
+  expect(signature!.keyId).toBe(list.activeKeyId);
+  expect(signature!.statement.split("\n")).toEqual([
+    "vidimus-snapshot-v1",
+    "ten_acme",
+    item.documentId,
+    "12",
+    "7",
+    "withheld",
+    signedAt.toISOString(),
+    list.activeKeyId,
+    Buffer.from(item.sha256).toString("hex"),
+  ]);
+  expect(signedAt.getTime()).toBeGreaterThanOrEqual(before);
+  expect(signedAt.getTime()).toBeLessThanOrEqual(Date.now());
+  expect(signature!.value).toHaveLength(64);
+  expect(await verifies(list, signature!)).toBe(true);
+  expect(await verifies(list, { ...signature!, statement: signature!.statement.replace("withheld", "usable") })).toBe(
+    false,
+  );
+});
+
+test("a repeat gets the same signature back, byte for byte, from either process", async () => {
+  const items = [digest(), digest({ sequence: 2n })];
+  const first = await one.signing.signSnapshots({ items });
+  expect(await one.signing.signSnapshots({ items })).toEqual(first);
+  expect(await two.signing.signSnapshots({ items })).toEqual(first);
+});
+
+test("another digest for a signed snapshot is refused with the one that stands, and its neighbours are signed", async () => {
+  const item = digest();
+  const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
+  const forged = { ...item, sha256: digestOf("another text") };
+  const { results } = await two.signing.signSnapshots({ items: [digest(), forged, digest()] });
+  expect(results.map(({ outcome }) => outcome.case)).toEqual(["signature", "conflictingSha256", "signature"]);
+  expect(Buffer.from(results[1]!.outcome.value as Uint8Array)).toEqual(Buffer.from(item.sha256));
+  const [again] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
+  expect(again).toEqual(signature);
+});
+
+test("the ledger tells tenants, documents and sequences apart", async () => {
+  const item = digest();
+  const others = [
+    item,
+    { ...item, tenantId: "rival", sha256: digestOf("1") },
+    { ...item, documentId: randomUUID(), sha256: digestOf("2") },
+    { ...item, sequence: 2n, sha256: digestOf("3") },
+  ];
+  const signatures = signaturesOf(await one.signing.signSnapshots({ items: others }));
+  expect(new Set(signatures.map(({ statement }) => statement)).size).toBe(4);
+});
+
+test("within one batch the first digest of a snapshot stands", async () => {
+  const item = digest();
+  const items = [item, { ...item, sha256: digestOf("second") }, item];
+  const { results } = await one.signing.signSnapshots({ items });
+  expect(results.map(({ outcome }) => outcome.case)).toEqual(["signature", "conflictingSha256", "signature"]);
+  expect(results[2]).toEqual(results[0]);
+});
+
+test("32 identical calls at once on two processes bring one signature into the world", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const items = [digest({ sequence: BigInt(round + 1) })];
+    const calls = Array.from({ length: 32 }, (_, index) => (index % 2 ? one : two).signing.signSnapshots({ items }));
+    const signatures = (await Promise.all(calls)).flatMap(signaturesOf);
+    const [first] = signatures;
+    for (const signature of signatures) expect(signature).toEqual(first);
+    expect(await rows.countDocuments({ tenantId: "demo", documentId: items[0]!.documentId })).toBe(1);
+  }
+});
+
+test("two digests that race for one snapshot: one is signed, the other is told which", async () => {
+  const item = digest();
+  const rivals = [item, { ...item, sha256: digestOf("rival") }];
+  const calls = Array.from({ length: 16 }, (_, index) =>
+    (index % 2 ? one : two).signing.signSnapshots({ items: [rivals[index % 4 < 2 ? 0 : 1]!] }),
+  );
+  const outcomes = (await Promise.all(calls)).flatMap(({ results }) => results.map(({ outcome }) => outcome));
+  const statements = new Set(outcomes.flatMap((o) => (o.case === "signature" ? [o.value.statement] : [])));
+  const standing = new Set(
+    outcomes.flatMap((o) => (o.case === "conflictingSha256" ? [Buffer.from(o.value).toString("hex")] : [])),
+  );
+  expect(statements.size).toBe(1);
+  expect([...standing]).toEqual([...statements].map((statement) => statement.split("\n")[8]));
+  expect(outcomes.filter((o) => o.case === "signature")).toHaveLength(8);
+});
+
+test("256 items are signed in one call, each with its own statement, and again when half are repeats", async () => {
+  const items = Array.from({ length: 256 }, () => digest());
+  const half = signaturesOf(await one.signing.signSnapshots({ items: items.slice(0, 128) }));
+  const all = signaturesOf(await two.signing.signSnapshots({ items }));
+  const list = await one.trustList.listKeys({});
+  expect(all.slice(0, 128)).toEqual(half);
+  expect(all.map(({ statement }) => statement.split("\n")[2])).toEqual(items.map(({ documentId }) => documentId));
+  expect(await Promise.all(all.map((signature) => verifies(list, signature)))).not.toContain(false);
+});
+
+test("no item and 257 items are refused", async () => {
+  for (const items of [[], Array.from({ length: 257 }, () => digest())]) {
+    const failure = await one.signing.signSnapshots({ items }).catch((error: unknown) => error);
+    expect((failure as ConnectError).code).toBe(Code.InvalidArgument);
+    expect(fromConnectError(failure)?.violations).toMatchObject([{ pointer: "/items" }]);
+  }
+});
+
+test("one malformed item refuses the call by pointer, and nothing of it is signed", async () => {
+  const good = digest();
+  const bad = digest({ tenantId: "demo\nrival", sequence: 0n });
+  const failure = await one.signing.signSnapshots({ items: [good, bad] }).catch((error: unknown) => error);
+  expect((failure as ConnectError).code).toBe(Code.InvalidArgument);
+  expect(fromConnectError(failure)?.violations.map(({ pointer }) => pointer)).toEqual([
+    "/items/1/tenantId",
+    "/items/1/sequence",
+  ]);
+  expect(await rows.countDocuments({ tenantId: "demo", documentId: good.documentId })).toBe(0);
+});

@@ -1,0 +1,125 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo";
+import { createSecretKey, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
+import { foundRing, type KeyRing, pauseSigning } from "../src/domain/key-ring.ts";
+import { openSigningKey } from "../src/domain/open-signing-key.ts";
+import { type Ledger, signSnapshots } from "../src/domain/sign-snapshots.ts";
+import type { SnapshotDigest } from "../src/domain/statement.ts";
+import { LedgerStore } from "../src/store/ledger-store.ts";
+import { RingStore } from "../src/store/ring-store.ts";
+import { digestOf } from "./running-signing.ts";
+
+const stack = new AsyncDisposableStack();
+const custody = localWrappedCustody(createSecretKey(Buffer.alloc(32, 3)));
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+let ring: KeyRing;
+let signer: Awaited<ReturnType<typeof openSigningKey>>;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("signing"), appName: "signing-test" });
+  stack.use(mongo);
+  ring = foundRing(await custody.generate(), await custody.generate(), new Date());
+  signer = await openSigningKey(ring, custody);
+});
+afterAll(() => stack.disposeAsync());
+
+function ringStore(): RingStore {
+  return new RingStore(mongo.client.db(testDatabaseName("signing")));
+}
+
+test("a ring is read back as it was stored, dates and bytes included", async () => {
+  const rings = ringStore();
+  expect(await rings.read()).toBeUndefined();
+  expect(await rings.save(ring)).toBe(true);
+  const read = await rings.read();
+  expect(read?.keys.map(comparable)).toEqual(ring.keys.map(comparable));
+  expect(read?.keys.map((key) => (key.sealed ? Buffer.from(key.sealed.envelope) : undefined))).toEqual(
+    ring.keys.map((key) => (key.sealed ? Buffer.from(key.sealed.envelope) : undefined)),
+  );
+  const off = pauseSigning(ring, new Date());
+  expect(await rings.save(off)).toBe(true);
+  expect((await rings.read())?.keys.map(comparable)).toEqual(off.keys.map(comparable));
+});
+
+function comparable({ sealed, publicKey, ...key }: KeyRing["keys"][number]) {
+  return { ...key, custody: sealed?.custody, publicKey: Buffer.from(publicKey) };
+}
+
+test("of 16 changes to one revision of the ring one is stored; the others are told so", async () => {
+  const rings = ringStore();
+  const founded = await Promise.all(Array.from({ length: 16 }, () => rings.save(ring)));
+  expect(founded.filter(Boolean)).toHaveLength(1);
+  const ends = Array.from({ length: 16 }, (_, day) => pauseSigning(ring, new Date(Date.UTC(2027, 0, day + 1))));
+  const saved = await Promise.all(ends.map((end) => rings.save(end)));
+  expect(saved.filter(Boolean)).toHaveLength(1);
+  const winner = ends[saved.indexOf(true)];
+  expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
+});
+
+test("a ring that breaks its own rules is neither stored nor believed", async () => {
+  const name = testDatabaseName("signing");
+  const rings = new RingStore(mongo.client.db(name));
+  const two = { ...ring, keys: ring.keys.map((key) => ({ ...key, state: "active" as const })) };
+  await expect(rings.save(two)).rejects.toThrow("2 active keys");
+  await rings.save(ring);
+  await mongo.client
+    .db(name)
+    .collection("ring")
+    .updateOne({}, { $set: { "keys.1.state": "active" } });
+  await expect(rings.read()).rejects.toThrow("2 active keys");
+});
+
+function aDigest(): SnapshotDigest {
+  const documentId = randomUUID();
+  return { tenantId: "demo", documentId, sequence: 1, version: 1, status: "usable", sha256: digestOf(documentId) };
+}
+
+/** Clocks of the two lives of a process that died between them. */
+const before = () => new Date("2030-01-01T00:00:00.000Z");
+const afterwards = () => new Date("2030-01-01T00:01:00.000Z");
+
+async function signWith(ledger: Ledger, now: () => Date, digests: SnapshotDigest[]) {
+  return signSnapshots({ activeKey: () => signer, ledger, now }, digests);
+}
+
+test("a process that dies after signing and before storing leaves nothing behind: the retry's signature is the only one", async () => {
+  const ledger = new LedgerStore(mongo.db);
+  await ledger.ensureIndexes();
+  const dying: Ledger = { record: () => Promise.reject(new Error("killed")) };
+  const digests = [aDigest()];
+  await expect(signWith(dying, before, digests)).rejects.toThrow("killed");
+  const [retried] = await signWith(ledger, afterwards, digests);
+  expect(retried).toMatchObject({ kind: "signed", entry: { signedAt: afterwards() } });
+  expect(await signWith(ledger, before, digests)).toMatchObject([{ entry: { signedAt: afterwards() } }]);
+});
+
+test("a process that dies after storing and before answering has signed: the retry gets that signature, a minute later too", async () => {
+  const ledger = new LedgerStore(mongo.db);
+  await ledger.ensureIndexes();
+  const dying: Ledger = {
+    record: async (entries) => {
+      await ledger.record(entries);
+      throw new Error("killed");
+    },
+  };
+  const stored = aDigest();
+  await expect(signWith(dying, before, [stored])).rejects.toThrow("killed");
+  const [retried, fresh] = await signWith(ledger, afterwards, [stored, aDigest()]);
+  expect(retried).toMatchObject({ kind: "signed", entry: { signedAt: before() } });
+  expect(fresh).toMatchObject({ kind: "signed", entry: { signedAt: afterwards() } });
+});
+
+test("a fault that is not a duplicate is thrown, not taken for one", async () => {
+  const name = testDatabaseName("signing");
+  const db = mongo.client.db(name);
+  const ledger = new LedgerStore(db);
+  await ledger.ensureIndexes();
+  const digests = [aDigest(), aDigest()];
+  await signWith(ledger, before, digests.slice(0, 1));
+  await db.command({ collMod: "ledger", validator: { documentId: { $ne: digests[1]!.documentId } } });
+  await expect(signWith(ledger, before, digests)).rejects.toMatchObject({
+    writeErrors: [{ code: 11000 }, { code: 121 }],
+  });
+});
