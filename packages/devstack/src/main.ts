@@ -14,6 +14,6 @@ try {
   await stopped;
   console.log("stopping");
 } catch (error) {
-  console.error(error instanceof DevstackError || error instanceof RangeError ? error.message : error);
+  console.error(error instanceof DevstackError ? error.message : error);
   process.exitCode = 1;
 }

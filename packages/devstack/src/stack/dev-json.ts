@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { portSettings, type ServiceName, serviceNames, type StackPorts } from "./service-plan.ts";
+import { type ServiceName, serviceNames, type StackPorts } from "./service-plan.ts";
 
 /** What tools read to find a running dev stack; `.vidimus/dev.json`, readable by its owner only. */
 export interface DevJson {
@@ -58,16 +58,4 @@ export function devAddresses(ports: StackPorts): Pick<DevJson, "gateway" | "grpc
     },
     ops: Object.fromEntries(ops) as DevJson["ops"],
   };
-}
-
-/** Reads the ports from an environment; the message of a bad one names its variable. */
-export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
-  const ports = {} as Record<ServiceName, Record<string, number>>;
-  for (const { service, kind, variable, fallback } of portSettings) {
-    const text = env[variable] || String(fallback);
-    if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-      throw new RangeError(`${variable} must be a port, not "${text}"`);
-    (ports[service] ??= {})[kind] = Number(text);
-  }
-  return ports as unknown as StackPorts;
 }

@@ -5,9 +5,18 @@ import { openMongodb, openNats } from "../backing/backing.ts";
 import type { BackingServer } from "../backing/server.ts";
 import { DevstackError } from "../errors.ts";
 import { assertPortFree } from "../port-guard.ts";
-import { type DevJson, type DevTenant, devAddresses, readDevJson, readPorts, writeDevJson } from "./dev-json.ts";
+import { type DevJson, type DevTenant, devAddresses, readDevJson, writeDevJson } from "./dev-json.ts";
+import { claimState, clearLeftovers } from "./leftovers.ts";
 import { seedTenants } from "./seed.ts";
-import { portSettings, serviceEnv, serviceNames, type StackPorts, type Surroundings } from "./service-plan.ts";
+import {
+  portSettings,
+  readPort,
+  readPorts,
+  serviceEnv,
+  serviceNames,
+  type StackPorts,
+  type Surroundings,
+} from "./service-plan.ts";
 import { startServiceProcess, untilServiceReady } from "./service-process.ts";
 import { supervise, type Supervised, type SupervisorEvents } from "./supervisor.ts";
 
@@ -35,10 +44,12 @@ export interface DevStack extends AsyncDisposable {
 export async function openDevStack(options: DevStackOptions): Promise<DevStack> {
   const { stateDir, env, say } = options;
   const ports = readPorts(env);
+  await clearLeftovers(stateDir);
   await assertPortsFree(ports);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
   await mkdir(stateDir, { recursive: true });
+  await claimState(stateDir);
 
   await using stack = new AsyncDisposableStack();
   const state = new StackState(stateDir, devAddresses(ports), say);
@@ -78,12 +89,12 @@ async function openSurroundings(
     logFile: logFile(stateDir, name),
     port,
   });
-  const [mongoUrl, natsUrl] = await Promise.all([
-    superviseBacking(stack, state, "mongod", Number(env["MONGODB_PORT"] || 0), (port) =>
-      openMongodb(place("mongod", port), env),
-    ),
-    superviseBacking(stack, state, "nats", Number(env["NATS_PORT"] || 0), (port) => openNats(place("nats", port), env)),
-  ]);
+  const mongoUrl = await superviseBacking(stack, state, "mongod", readPort(env, "MONGODB_PORT", 0), (port) =>
+    openMongodb(place("mongod", port), env),
+  );
+  const natsUrl = await superviseBacking(stack, state, "nats", readPort(env, "NATS_PORT", 0), (port) =>
+    openNats(place("nats", port), env),
+  );
   return { mongoUrl, natsUrl, kekFile: await ensureKek(stateDir), databasePrefix: "vidimus", ports };
 }
 

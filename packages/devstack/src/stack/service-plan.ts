@@ -1,3 +1,5 @@
+import { DevstackError } from "../errors.ts";
+
 /** The five services in the order they start: who is called comes before who calls. */
 export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
 
@@ -37,6 +39,27 @@ export const portSettings: readonly PortSetting[] = [
   { service: "signing", kind: "ops", variable: "SIGNING_OPS_PORT", fallback: 9093 },
   { service: "delivery", kind: "ops", variable: "DELIVERY_OPS_PORT", fallback: 9094 },
 ];
+
+/** Reads the ports of the services from an environment. Throws DevstackError naming the variable of a bad one. */
+export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
+  const ports: Record<ServiceName, { grpc: number; ops: number; http?: number }> = {
+    signing: { grpc: 0, ops: 0 },
+    documents: { grpc: 0, ops: 0 },
+    phrases: { grpc: 0, ops: 0 },
+    delivery: { grpc: 0, ops: 0 },
+    gateway: { grpc: 0, ops: 0 },
+  };
+  for (const { service, kind, variable, fallback } of portSettings)
+    ports[service][kind] = readPort(env, variable, fallback);
+  return ports;
+}
+
+/** Reads one port. Throws DevstackError naming the variable of a bad one. */
+export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: number): number {
+  const text = env[variable] || String(fallback);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new DevstackError(`${variable} must be a port from 0 to 65535, not "${text}"`);
+}
 
 /** What the services of one constellation share. */
 export interface Surroundings {

@@ -10,14 +10,18 @@ import type { Supervised } from "./supervisor.ts";
 const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
+/** The program of a service. */
+export function mainFile(name: ServiceName): string {
+  return join(projectDir, "services", name, "src", "main.ts");
+}
+
 /** Starts one service as a process of its own, under the Node that runs this one. */
 export async function startServiceProcess(
   name: ServiceName,
   env: NodeJS.ProcessEnv,
   logFile: string,
 ): Promise<Supervised> {
-  const main = join(projectDir, "services", name, "src", "main.ts");
-  const child = await startChild({ command: process.execPath, args: [main], logFile, cwd: projectDir, env });
+  const child = await startChild({ command: process.execPath, args: [mainFile(name)], logFile, cwd: projectDir, env });
   return {
     pid: child.pid,
     exited: child.exited,
