@@ -124,7 +124,8 @@ class NatsBus implements EventBus {
         this.#connection = await connect(options);
         this.#up = true;
         this.#opened.resolve(this.#connection);
-        await this.#watch(this.#connection);
+        // Not awaited: the client's row of statuses does not end, not even with its connection.
+        void this.#watch(this.#connection);
         return;
       } catch {
         await this.#pause();
