@@ -54,7 +54,7 @@ class Inexact {
   }
 }
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
 function parse(text: string, reviver?: Reviver): JsonValue {
   try {
@@ -65,7 +65,8 @@ function parse(text: string, reviver?: Reviver): JsonValue {
   }
 }
 
-function markInexact(_key: string, value: unknown, { source }: { source?: string }): unknown {
+function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
   if (typeof value !== "number" || source === undefined || !/^-?\d+$/.test(source)) return value;
   return BigInt(source) === BigInt(value) ? value : new Inexact(source);
 }

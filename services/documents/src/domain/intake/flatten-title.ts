@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
+
+/** Members under which rich text formats keep the children of a node: ProseMirror, Slate and Lexical, NewsDoc. */
+const childMembers = ["content", "children", "blocks"] as const;
+
+/** Nodes that flow within a line; between all others a space keeps words apart. */
+const inlineTypes: ReadonlySet<JsonValue | undefined> = new Set([
+  "text",
+  "link",
+  "autolink",
+  "mention",
+  "emoji",
+  undefined,
+]);
+
+/**
+ * The plain text of a rich text document: an object that is, or has as `root`, a node with its children under `content`,
+ * `children` or `blocks`, whose leaves carry `text`. Runs of white space become one space.
+ *
+ * @returns undefined when the object is no such document or has no text
+ */
+export function flattenTitle(title: JsonObject): string | undefined {
+  const root = isJsonObject(title["root"]) ? title["root"] : title;
+  if (!childMembers.some((name) => Array.isArray(root[name]))) return undefined;
+  const text = nodeText(root).replaceAll(/\s+/g, " ").trim();
+  return text === "" ? undefined : text;
+}
+
+function nodeText(node: JsonValue): string {
+  if (!isJsonObject(node)) return "";
+  if (typeof node["text"] === "string") return node["text"];
+  const children = childMembers.flatMap((name) => node[name] ?? []);
+  const text = children.map(nodeText).join("");
+  return inlineTypes.has(node["type"]) ? text : ` ${text} `;
+}

@@ -1,0 +1,56 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { parseUuid } from "@vidimus/kit/uuid";
+import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
+
+/** A create request, opened: which document it means, and its members, not yet judged. */
+export interface Envelope {
+  /** Lowercase UUID. */
+  documentId: string;
+  members: JsonObject;
+  /** JSON pointer of the members in the request: "" or "/payload". */
+  pointer: string;
+}
+
+/** Names under which callers send a tenant; the tenant comes from their key alone. */
+const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
+
+/** Members that a document may have beside its own and that are not read. */
+const ignoredMembers: ReadonlySet<string> = new Set([...tenantMembers, "updated_at"]);
+
+/**
+ * Opens either form of a create request: flat with the caller's id, or `{version: 1, payload}`, for which `mintId` gives
+ * one.
+ *
+ * @throws DomainError `invalid` when the form or the id is wrong
+ */
+export function openEnvelope(body: JsonValue, mintId: () => string): Envelope {
+  if (!isJsonObject(body)) throw invalid("", "the body must be a JSON object");
+  if (Object.hasOwn(body, "payload")) return openWrapped(body, mintId);
+  if (!Object.hasOwn(body, "id")) throw invalid("/id", "id is required");
+  const documentId = typeof body["id"] === "string" ? parseUuid(body["id"]) : undefined;
+  if (documentId === undefined) throw invalid("/id", "id must be a UUID");
+  const { id: _, ...members } = body;
+  return { documentId, members: withoutMembers(members, ignoredMembers), pointer: "" };
+}
+
+function openWrapped(body: JsonObject, mintId: () => string): Envelope {
+  const { version, payload, ...rest } = withoutMembers(body, tenantMembers);
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) {
+    throw invalid(jsonPointer([unknown]), `"${unknown}" is not a member of the wrapped form, {version, payload}`);
+  }
+  if (version !== 1) throw invalid("/version", "version must be 1");
+  if (!isJsonObject(payload)) throw invalid("/payload", "payload must be an object");
+  if (Object.hasOwn(payload, "id")) {
+    throw invalid("/payload/id", "payload must have no id: the platform gives one in the wrapped form");
+  }
+  return { documentId: mintId(), members: withoutMembers(payload, ignoredMembers), pointer: "/payload" };
+}
+
+function withoutMembers(object: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.has(name)));
+}
+
+function invalid(pointer: string, message: string): DomainError {
+  return new DomainError("invalid", message, { violations: [{ pointer, message }] });
+}

@@ -1,0 +1,82 @@
+import type { Violation } from "@vidimus/kit/errors";
+import { createHash } from "node:crypto";
+import type { DocumentValue } from "../document/assemble-document.ts";
+import { type DocumentParts, platformMetaKeys } from "../document/document.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
+import { flattenTitle } from "./flatten-title.ts";
+
+/** A document's members, read: values for the checks of its type, bytes for keeping. */
+export interface ReadDocument {
+  type: string;
+  value: DocumentValue;
+  parts: DocumentParts;
+  /** SHA-256, see `digestParts`. */
+  digest: Buffer;
+}
+
+/** A read document, or what was wrong with it; pointers are relative to the members. */
+export type MembersReading = { document: ReadDocument } | { violations: Violation[] };
+
+const knownMembers: ReadonlySet<string> = new Set(["type", "title", "meta", "content", "links"]);
+
+/** Reads the members that a document of any type has. What the type asks for is checked elsewhere. */
+export function readMembers(members: JsonObject): MembersReading {
+  const violations: Violation[] = [];
+  const refuse = (member: string, message: string) => violations.push({ pointer: jsonPointer([member]), message });
+  for (const name of Object.keys(members)) {
+    if (!knownMembers.has(name)) refuse(name, `"${name}" is not a member of a document`);
+  }
+  const { type, title, meta = {}, content = {}, links = [] } = members;
+  if (typeof type !== "string") refuse("type", type === undefined ? "type is required" : "type must be a string");
+  const plain = readTitle(title, refuse);
+  if (!isJsonObject(meta)) refuse("meta", "meta must be an object");
+  if (!isJsonObject(content)) refuse("content", "content must be an object");
+  if (!Array.isArray(links)) refuse("links", "links must be an array");
+  if (violations.length > 0 || typeof type !== "string" || plain === undefined || !isJsonObject(meta)) {
+    return { violations };
+  }
+  const value = { title: plain, meta: callersMeta(meta), content, links };
+  const parts = toParts(value, isJsonObject(title) ? title : undefined);
+  return { document: { type, value, parts, digest: digestParts(type, parts) } };
+}
+
+function readTitle(
+  title: JsonValue | undefined,
+  refuse: (member: string, message: string) => void,
+): string | undefined {
+  if (title === undefined) {
+    refuse("title", "title is required");
+    return undefined;
+  }
+  const text = isJsonObject(title) ? flattenTitle(title) : title;
+  if (typeof text === "string" && text.trim() !== "") return text;
+  refuse("title", "title must be a string or a rich text document, with some text in it");
+  return undefined;
+}
+
+function callersMeta(meta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !platformMetaKeys.has(key)));
+}
+
+function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentParts {
+  return {
+    content: canonicalJson(value.content),
+    links: canonicalJson(value.links),
+    meta: canonicalJson(value.meta),
+    title: canonicalJson(value.title),
+    ...(rich ? { titleRich: canonicalJson(rich) } : {}),
+  };
+}
+
+/**
+ * SHA-256 over a type and its document's parts, one a line (no canonical JSON has a line feed in it). The title counts as
+ * it was sent: rich text and the plain text it flattens to are two different documents.
+ */
+export function digestParts(type: string, parts: DocumentParts): Buffer {
+  const hash = createHash("sha256");
+  for (const part of [parts.content, parts.links, parts.meta, parts.titleRich ?? parts.title]) {
+    hash.update(part).update("\n");
+  }
+  return hash.update(type).digest();
+}

@@ -1,0 +1,22 @@
+import { article } from "./core/article.ts";
+import { audio } from "./core/audio.ts";
+import { image } from "./core/image.ts";
+import { newswire } from "./core/newswire.ts";
+import { publisherSite } from "./core/publisher-site.ts";
+import { tag } from "./core/tag.ts";
+import type { DocumentType } from "./document-type.ts";
+import { jsonSchemaType, type TypeSchemas } from "./json-schema-type.ts";
+
+const schemas: Readonly<Record<string, TypeSchemas>> = {
+  "core/newswire": newswire,
+  "core/article": article,
+  "core/image": image,
+  "core/audio": audio,
+  "core/tag": tag,
+  "core/publisher-site": publisherSite,
+};
+
+/** Generation 0 of the six types every tenant has unless it defines them anew. */
+export const coreTypes: ReadonlyMap<string, DocumentType> = new Map(
+  Object.entries(schemas).map(([name, schema]) => [name, jsonSchemaType(name, 0, schema)]),
+);

@@ -1,0 +1,42 @@
+import type { TypeSchemas } from "../json-schema-type.ts";
+import {
+  blocks,
+  complete,
+  integer,
+  language,
+  list,
+  object,
+  oneOf,
+  shape,
+  slug,
+  someText,
+  text,
+  time,
+} from "./shapes.ts";
+
+/** `core/article`: a text for readers. */
+export const article: TypeSchemas = {
+  shape: shape(
+    {
+      slug,
+      language,
+      newsValue: integer(0, 6),
+      slugline: text,
+      byline: text,
+      teaser: object({ title: text, text }),
+      description: text,
+      canonicalUrl: text,
+      access: oneOf("free", "metered", "paid"),
+      embargoUntil: time,
+      publishAt: time,
+      genre: text,
+      edNote: text,
+      sites: list(text),
+    },
+    { blocks, text, html: text },
+  ),
+  complete: complete({
+    meta: object({}, ["slug", "language"]),
+    content: object({ blocks: list(object({ type: someText }, ["type"]), 1) }, ["blocks"]),
+  }),
+};

@@ -1,0 +1,90 @@
+import type { AnySchemaObject } from "ajv/dist/2020.js";
+
+/** Members of an object and their schemas. */
+export type Members = Readonly<Record<string, AnySchemaObject>>;
+
+/** Any string. */
+export const text: AnySchemaObject = { type: "string" };
+/** A string that is not empty. */
+export const someText: AnySchemaObject = { type: "string", minLength: 1 };
+/** ISO 8601 date and time; without an offset it is UTC. */
+export const time: AnySchemaObject = { type: "string", format: "iso-date-time" };
+/** BCP 47. */
+export const language: AnySchemaObject = { type: "string", format: "language-tag" };
+/** One path segment of a site's URLs. */
+export const slug: AnySchemaObject = { type: "string", format: "slug" };
+/** A count of bytes, pixels, milliseconds. */
+export const count: AnySchemaObject = { type: "integer", minimum: 0 };
+/** A yes or no. */
+export const flag: AnySchemaObject = { type: "boolean" };
+/** Any number. */
+export const number: AnySchemaObject = { type: "number" };
+/** A share of a width or height. */
+export const fraction: AnySchemaObject = { type: "number", minimum: 0, maximum: 1 };
+
+/** A whole number within bounds. */
+export function integer(minimum: number, maximum: number): AnySchemaObject {
+  return { type: "integer", minimum, maximum };
+}
+
+/** One of a closed list of words. */
+export function oneOf(...words: string[]): AnySchemaObject {
+  return { enum: words };
+}
+
+/** A media type below `top`, for example image/jpeg. */
+export function mediaType(top: string): AnySchemaObject {
+  return { type: "string", pattern: `^${top}/[\\w.+-]+` };
+}
+
+/** An object with known members; whatever else it has is kept. */
+export function object(properties: Members, required: readonly string[] = []): AnySchemaObject {
+  return { type: "object", properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+/** An array. */
+export function list(items: AnySchemaObject, minItems = 0): AnySchemaObject {
+  return { type: "array", items, ...(minItems > 0 ? { minItems } : {}) };
+}
+
+const link: AnySchemaObject = {
+  ...object({ rel: someText, type: someText, id: someText, uri: someText, url: someText }, ["rel", "type"]),
+  anyOf: [{ required: ["id"] }, { required: ["uri"] }, { required: ["url"] }],
+};
+const fullLink: AnySchemaObject = {
+  ...link,
+  properties: { ...link["properties"], title: text, role: text, data: { type: "object" } },
+};
+
+const block: AnySchemaObject = object({
+  type: someText,
+  id: text,
+  role: text,
+  title: text,
+  data: { type: "object" },
+  links: { $ref: "#/$defs/links" },
+  content: { $ref: "#/$defs/blocks" },
+});
+
+const definitions: Members = {
+  links: list({ $ref: "#/$defs/link" }),
+  link: fullLink,
+  blocks: list({ $ref: "#/$defs/block" }),
+  block,
+};
+
+/** What may stand below `content.blocks`, at any level. */
+export const blocks: AnySchemaObject = { $ref: "#/$defs/blocks" };
+
+/** The shape of a document: kinds of known keys, none of them required. */
+export function shape(meta: Members, content: Members): AnySchemaObject {
+  return {
+    ...object({ title: someText, meta: object(meta), content: object(content), links: { $ref: "#/$defs/links" } }),
+    $defs: definitions,
+  };
+}
+
+/** What a published document must have, beyond its shape. */
+export function complete(parts: { meta?: AnySchemaObject; content?: AnySchemaObject }): AnySchemaObject {
+  return { type: "object", properties: { ...parts } };
+}

@@ -1,0 +1,5 @@
+import { runUntilStopped } from "@vidimus/kit/process";
+import { readConfig } from "./config.ts";
+import { startDocuments } from "./documents.ts";
+
+await runUntilStopped(async () => startDocuments(readConfig(process.env)));

@@ -1,0 +1,40 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { readConfig } from "../src/config.ts";
+import { startDocuments } from "../src/documents.ts";
+
+/** A documents service with a database of its own, and a client of its editor's surface. */
+export interface RunningDocuments extends AsyncDisposable {
+  client: RpcClient<typeof DocumentService>;
+  target: string;
+  database: string;
+}
+
+/** Starts one, on free ports. Give `database` to join the database of another. */
+export async function runDocuments(options: {
+  mongoUrl: string;
+  natsUrl: string;
+  database?: string;
+}): Promise<RunningDocuments> {
+  await using stack = new AsyncDisposableStack();
+  const database = options.database ?? testDatabaseName("documents");
+  const config = readConfig({
+    MONGODB_URL: options.mongoUrl,
+    MONGODB_DATABASE: database,
+    NATS_URL: options.natsUrl,
+    GRPC_PORT: "0",
+    OPS_PORT: "0",
+    LOG_LEVEL: "silent",
+  });
+  const service = stack.use(await startDocuments(config));
+  const target = `127.0.0.1:${service.grpcPort}`;
+  const client = stack.use(openRpcClient(DocumentService, { target }));
+  const opened = stack.move();
+  return { client, target, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** A create request's bytes. */
+export function json(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
