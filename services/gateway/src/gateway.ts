@@ -1,0 +1,58 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { openEventBus } from "@vidimus/kit/event-bus";
+import type { Metrics } from "@vidimus/kit/metrics";
+import { openMongo } from "@vidimus/kit/mongo";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { startRpcServer } from "@vidimus/kit/rpc/server";
+import { type RunningService, startService } from "@vidimus/kit/service";
+import type { GatewayConfig } from "./config.ts";
+import { KeyVerifier } from "./domain/key-verifier.ts";
+import { shareEvictions } from "./evictions.ts";
+import { startHttpServer } from "./http/http-server.ts";
+import { type HttpDeps, routes } from "./http/routes.ts";
+import { accessService } from "./rpc/access-service.ts";
+import { ensureIndexes } from "./store/access-database.ts";
+import { ApiKeyStore } from "./store/api-key-store.ts";
+import { TenantStore } from "./store/tenant-store.ts";
+import { createIntake } from "./upstream/intake.ts";
+import { trustListCache } from "./upstream/trust-list.ts";
+
+/** A running gateway. */
+export interface RunningGateway extends RunningService {
+  /** Where the public API listens. */
+  readonly httpPort: number;
+}
+
+/** A look-up must not make a request wait for a database that is gone: the grace period is for that. */
+const lookupMsMax = 1_000;
+
+/** Starts the gateway: the public API, and `vidimus.access.v1` on its internal port. */
+export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
+  return startService("gateway", config, async (stack, { log, metrics, readiness }) => {
+    const { mongoUrl: url, database, host } = config;
+    const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
+    await ensureIndexes(mongo.db);
+    const bus = stack.use(openEventBus({ url: config.natsUrl, name: "gateway", log }));
+    const tenants = new TenantStore(mongo.client, mongo.db);
+    const apiKeys = new ApiKeyStore(mongo.client, mongo.db);
+    const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
+    const evict = shareEvictions(bus, verifier);
+    const deps = openHttpDeps(config, stack, metrics);
+    const access = accessService({ tenants, apiKeys, evict, now: () => new Date() });
+    const rpc = await startRpcServer({ routes: [access], host, port: config.grpcPort, readiness, log, metrics });
+    stack.use(rpc);
+    const http = await startHttpServer({ host: config.httpHost, port: config.httpPort, routes, deps, verifier, log });
+    stack.use(http);
+    return { grpcPort: rpc.port, httpPort: http.port, check: mongo.ping };
+  });
+}
+
+/** Clients of the services behind the public API. */
+function openHttpDeps(config: GatewayConfig, stack: AsyncDisposableStack, { registry }: Metrics): HttpDeps {
+  const documents = stack.use(openRpcClient(DocumentService, { target: config.documentsTarget }));
+  const published = stack.use(openRpcClient(PublishedDocumentService, { target: config.documentsTarget }));
+  const signing = stack.use(openRpcClient(TrustListService, { target: config.signingTarget }));
+  return { createDocument: createIntake(documents, registry), published, trustList: trustListCache(signing) };
+}

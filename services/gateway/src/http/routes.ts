@@ -1,0 +1,19 @@
+import { getDocuments } from "./get-documents.ts";
+import { getKeys } from "./get-keys.ts";
+import { postDocuments } from "./post-documents.ts";
+import type { Route } from "./route.ts";
+
+/**
+ * Every endpoint of the public API.
+ *
+ * To add one: write `http/<method>-<path>.ts` with `defineRoute({method, url, scope, query, params, body, doc, handler})`,
+ * name it here, and give what its handler needs a place in `HttpDeps` and in `gateway.ts`. Everything else comes by
+ * itself: limits, authentication, the scope's 403, the write budget for what is not GET, 405 and HEAD, the 415 and 413
+ * of its body rule, INVALID_QUERY for its URL, the envelope for what its handler throws, its place in the API description.
+ */
+export const routes = [postDocuments, getDocuments, getKeys] satisfies readonly Route<never>[];
+
+type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;
+
+/** What the handlers of all routes need, together. */
+export type HttpDeps = DepsOf<(typeof routes)[number]> extends (deps: infer All) => void ? All : never;

@@ -1,0 +1,5 @@
+import { runUntilStopped } from "@vidimus/kit/process";
+import { readConfig } from "./config.ts";
+import { startGateway } from "./gateway.ts";
+
+await runUntilStopped(async () => startGateway(readConfig(process.env)));

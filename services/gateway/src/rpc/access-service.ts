@@ -1,0 +1,27 @@
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { Evict } from "../evictions.ts";
+import type { ApiKeyStore } from "../store/api-key-store.ts";
+import type { TenantStore } from "../store/tenant-store.ts";
+import { createApiKey } from "./create-api-key.ts";
+import { createTenant } from "./create-tenant.ts";
+import { listApiKeys } from "./list-api-keys.ts";
+import { listTenants } from "./list-tenants.ts";
+
+/** What `vidimus.access.v1.AccessService` works with. */
+export interface AccessDeps {
+  tenants: TenantStore;
+  apiKeys: ApiKeyStore;
+  /** Told of every change, so that no gateway goes by what was before. */
+  evict: Evict;
+  now: () => Date;
+}
+
+export function accessService(deps: AccessDeps): RpcRoute {
+  return route(AccessService, {
+    createTenant: createTenant(deps),
+    listTenants: listTenants(deps),
+    createApiKey: createApiKey(deps),
+    listApiKeys: listApiKeys(deps),
+  });
+}

@@ -1,0 +1,34 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { uuidv7 } from "@vidimus/kit/uuid";
+import { requireAdministrator, requireName, requireScopes, requireTenantId } from "../domain/access-rules.ts";
+import { hashApiKey, mintApiKey } from "../domain/api-key.ts";
+import type { Evict } from "../evictions.ts";
+import type { ApiKeyStore } from "../store/api-key-store.ts";
+import { apiKeyToProto } from "./to-proto.ts";
+
+export function createApiKey(deps: {
+  apiKeys: Pick<ApiKeyStore, "insert">;
+  evict: Evict;
+  now: () => Date;
+}): ServiceImpl<typeof AccessService>["createApiKey"] {
+  return async (request, context) => {
+    const by = callContext(context);
+    requireAdministrator(by.role);
+    const { key, prefix } = mintApiKey();
+    const record = {
+      keyId: uuidv7(),
+      tenantId: requireTenantId(request.tenantId),
+      prefix,
+      hash: hashApiKey(key),
+      name: requireName(request.name),
+      scopes: requireScopes(request.scopes),
+      createdAt: deps.now(),
+      createdBy: by.actor,
+    };
+    await deps.apiKeys.insert(record, by);
+    deps.evict({ prefix });
+    return { apiKey: apiKeyToProto(record), secret: key };
+  };
+}

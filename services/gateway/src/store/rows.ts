@@ -1,0 +1,44 @@
+import type { Binary } from "mongodb";
+
+/** A tenant; `_id` is its id. */
+export interface TenantRow {
+  _id: string;
+  name: string;
+  createdAt: Date;
+  createdBy: string;
+  disabledAt?: Date;
+  /** Counted up by every change of the tenant's keys, so that two changes never go by each other. */
+  keyChanges?: number;
+}
+
+/** An API key; `_id` is its id. */
+export interface ApiKeyRow {
+  _id: string;
+  tenantId: string;
+  prefix: string;
+  hash: Binary;
+  /** Names the hash, so that another one can come beside it. */
+  hashAlg: "sha256";
+  name: string;
+  scopes: string[];
+  createdAt: Date;
+  createdBy: string;
+  expiresAt?: Date;
+  revokedAt?: Date;
+  replacedBy?: string;
+  lastUsedAt?: Date;
+}
+
+/** One change of tenants or keys; `_id` is a UUIDv7. */
+export interface AuditRow {
+  _id: string;
+  at: Date;
+  tenantId: string;
+  actor: string;
+  role: string;
+  requestId: string;
+  action: string;
+  /** The key that was changed; absent for a change of the tenant. */
+  keyId?: string;
+  detail: Record<string, unknown>;
+}

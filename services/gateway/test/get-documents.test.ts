@@ -1,0 +1,157 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+const documents = new FakeDocuments();
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let key: string;
+
+beforeAll(async () => {
+  rpc = await serve(documents.routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  key = await newKey(gateway.access, "acme");
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  documents.lists.length = 0;
+  documents.listFailure = undefined;
+  documents.page = { itemsJson: '[{"id":"a", "n":1.50}]', nextCursor: 'c"1', hasMore: true, etag: 'W/"p1"' };
+});
+
+const get = (query: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(`${gateway.url}/v1/documents${query}`, { method, headers: { ...bearer(key), ...headers } });
+
+describe("200", () => {
+  test("the stored bytes are framed as they are", async () => {
+    const response = await get("?type=core/article");
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(
+      String.raw`{"ok":true,"data":{"items":[{"id":"a", "n":1.50}],"nextCursor":"c\"1","hasMore":true}}`,
+    );
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("private, no-cache");
+    expect(response.headers.get("etag")).toBe('W/"p1"');
+  });
+
+  test("the query goes on as numbers and times, with 50 where no limit is given", async () => {
+    await get("?type=core/image&status=usable&limit=200&cursor=abc&updatedSince=2026-11-21T09:30:00.0001%2B02:00");
+    await get("?type=core/tag");
+    const [first, second] = documents.lists;
+    expect(first).toMatchObject({ tenantId: "acme", type: "core/image", limit: 200, cursor: "abc" });
+    expect(timestampDate(first!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.001Z");
+    expect(second).toMatchObject({ type: "core/tag", limit: 50, cursor: "" });
+    expect(second!.updatedSince).toBeUndefined();
+  });
+
+  test("an unescaped + of an offset is taken for what it was", async () => {
+    expect((await get("?type=core/tag&updatedSince=2026-11-21T09:30:00+02:00")).status).toBe(200);
+    expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
+  });
+
+  test("a cursor of any form is passed on: a malformed one means from the top", async () => {
+    const cursor = "%%%/" + "x".repeat(4_000);
+    expect((await get(`?type=core/tag&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
+    expect(documents.lists[0]!.cursor).toBe(cursor);
+  });
+
+  test("HEAD answers the headers alone", async () => {
+    const response = await get("?type=core/article", {}, "HEAD");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("etag")).toBe('W/"p1"');
+    expect(await response.text()).toBe("");
+  });
+});
+
+describe("304", () => {
+  test("the tag the client holds goes on, and an unchanged page is not sent", async () => {
+    const response = await get("?type=core/article", { "if-none-match": 'W/"p1"' });
+    expect(response.status).toBe(304);
+    expect(await response.text()).toBe("");
+    expect(response.headers.get("etag")).toBe('W/"p1"');
+    expect(documents.lists[0]!.ifNoneMatch).toBe('W/"p1"');
+  });
+
+  test.each(['"p1"', 'W/"old", W/"p1"', "*"])("If-None-Match: %s holds the copy too", async (held) => {
+    expect((await get("?type=core/article", { "if-none-match": held })).status).toBe(304);
+  });
+
+  test("another tag gets the page", async () => {
+    expect((await get("?type=core/article", { "if-none-match": 'W/"old"' })).status).toBe(200);
+  });
+});
+
+describe("400", () => {
+  test.each([
+    ["", "type"],
+    ["?type=core/newswire", "type"],
+    ["?type=", "type"],
+    ["?type=core/tag&type=core/tag", "type"],
+    ["?type=core/tag&status=draft", "status"],
+    ["?type=core/tag&status=", "status"],
+    ["?type=core/tag&limit=0", "limit"],
+    ["?type=core/tag&limit=201", "limit"],
+    ["?type=core/tag&limit=-1", "limit"],
+    ["?type=core/tag&limit=1.0", "limit"],
+    ["?type=core/tag&limit=Infinity", "limit"],
+    ["?type=core/tag&limit=1e2", "limit"],
+    ["?type=core/tag&limit=1e309", "limit"],
+    ["?type=core/tag&limit=0x10", "limit"],
+    ["?type=core/tag&limit=%205", "limit"],
+    ["?type=core/tag&limit=007", "limit"],
+    ["?type=core/tag&limit=5%0A", "limit"],
+    ["?type=core/tag&limit=%D9%A5", "limit"],
+    ["?type=core/tag&limit=", "limit"],
+    ["?type=core/tag&limit=5&limit=5", "limit"],
+    ["?type=core/tag&updatedSince=yesterday", "updatedSince"],
+    ["?type=core/tag&updatedSince=", "updatedSince"],
+    ["?type=core/tag&updatedSince=2026-02-30T00:00:00Z", "updatedSince"],
+    ["?type=core/tag&updatedSince=1795253400", "updatedSince"],
+    ["?type=core/tag&cursor=a&cursor=b", "cursor"],
+    ["?type=core/tag&updatedsince=2026-11-21", "updatedsince"],
+    ["?type=core/tag&__proto__=1", "__proto__"],
+  ])("%s is INVALID_QUERY and names %s", async (query, name) => {
+    const response = await get(query);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      ok: false,
+      error: { code: "INVALID_QUERY", message: expect.stringContaining(`"${name}"`) },
+    });
+    expect(documents.lists).toHaveLength(0);
+  });
+});
+
+describe("401 and 403", () => {
+  test("no key is UNAUTHORIZED before the query is looked at", async () => {
+    const response = await fetch(`${gateway.url}/v1/documents?limit=0`);
+    expect(response.status).toBe(401);
+  });
+
+  test("a key without publisher:read is FORBIDDEN before the query is looked at", async () => {
+    const writer = await newKey(gateway.access, "acme", ["documents:create"]);
+    expect((await get("?limit=0", bearer(writer))).status).toBe(403);
+  });
+});
+
+describe("504 and 503", () => {
+  test("documents that do not answer in time are TIMEOUT", async () => {
+    documents.listFailure = new ConnectError("late", Code.DeadlineExceeded);
+    const response = await get("?type=core/tag");
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ error: { code: "TIMEOUT" } });
+  });
+
+  test("documents that are away are UNAVAILABLE with Retry-After", async () => {
+    documents.listFailure = new ConnectError("gone", Code.Unavailable);
+    const response = await get("?type=core/tag");
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+  });
+});

@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeDocuments, serve, unavailable } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+const documents = new FakeDocuments();
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let key: string;
+
+beforeAll(async () => {
+  rpc = await serve(documents.routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  key = await newKey(gateway.access, "acme");
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  documents.batches.length = 0;
+  documents.beforeAnswer = documents.beforeWork = () => {};
+});
+
+const wire = (id: string = randomUUID()) => JSON.stringify({ id, type: "core/newswire", title: "Fire" });
+
+function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+  return fetch(`${gateway.url}/v1/documents`, {
+    method: "POST",
+    headers: { ...bearer(key), "content-type": "application/json", ...headers },
+    body,
+  });
+}
+
+/** Bodies the gateway has read and passed to intake so far. */
+async function requestsSeen(): Promise<number> {
+  const text = await (await fetch(`${gateway.ops}/metrics`)).text();
+  return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
+}
+
+describe("201", () => {
+  test("a document is created and answered with its id in lowercase", async () => {
+    const id = randomUUID();
+    const response = await post(wire(id.toUpperCase()));
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({ ok: true, data: { id } });
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("the body reaches documents byte for byte, under the key's tenant, with a token and the request's id", async () => {
+    const body = ` {"title":"\u00e9\\u00e9", "tenant_id":"rival",\n"type":"core/newswire","id":"${randomUUID()}", "n":1.50}`;
+    const response = await post(body);
+    const [batch] = documents.batches;
+    expect(response.status).toBe(201);
+    expect(batch!.request.items).toMatchObject([
+      { tenantId: "acme", draft: { intakeToken: expect.stringMatching(/.{8}/) } },
+    ]);
+    expect(Buffer.from(batch!.request.items[0]!.draft!.documentJson).toString()).toBe(body);
+    expect(batch!.header.get("x-request-id")).toBe(response.headers.get("x-request-id"));
+    expect(batch!.header.get("vidimus-actor")).toBe(`key:${key.split("_")[1]}`);
+  });
+
+  test("a repeat of a call whose answer was lost is created, not a conflict", async () => {
+    documents.beforeAnswer = (call) => {
+      if (call <= 2) throw unavailable();
+    };
+    expect((await post(wire())).status).toBe(201);
+    const tokens = documents.batches.map(({ request }) => request.items[0]!.draft!.intakeToken);
+    expect(tokens).toHaveLength(3);
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  test("what arrives while a call is under way goes out together", async () => {
+    const entered = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    documents.beforeWork = async (call) => {
+      if (call > 1) return;
+      entered.resolve();
+      await gate.promise;
+    };
+    const first = post(wire());
+    await entered.promise;
+    const before = await requestsSeen();
+    const others = Array.from({ length: 70 }, () => post(wire()));
+    await vi.waitFor(async () => expect((await requestsSeen()) - before).toBe(70));
+    gate.resolve();
+    const statuses = (await Promise.all([first, ...others])).map(({ status }) => status);
+    expect(statuses).toEqual(Array.from({ length: 71 }, () => 201));
+    expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1, 64, 6]);
+  });
+
+  test("the same id may exist in both tenants", async () => {
+    const rival = await newKey(gateway.access, "rival");
+    const body = wire();
+    expect((await post(body)).status).toBe(201);
+    expect((await post(body, bearer(rival))).status).toBe(201);
+  });
+});
+
+describe("400", () => {
+  test("a body that is no document is INVALID_PAYLOAD with the pointers documents named", async () => {
+    const response = await post("{");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      ok: false,
+      error: {
+        code: "INVALID_PAYLOAD",
+        message: "the body is not a document",
+        details: [{ pointer: "/id", message: "must be a UUID" }],
+      },
+    });
+  });
+
+  test("an unknown query parameter is INVALID_QUERY and names it", async () => {
+    const response = await fetch(`${gateway.url}/v1/documents?dry=1`, {
+      method: "POST",
+      headers: { ...bearer(key), "content-type": "application/json" },
+      body: wire(),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: "INVALID_QUERY", message: expect.stringContaining('"dry"') },
+    });
+    expect(documents.batches).toHaveLength(0);
+  });
+});
+
+describe("401", () => {
+  test.each<[string, Record<string, string>]>([
+    ["no header", {}],
+    ["another scheme", { authorization: "Basic dXNlcjpwYXNz" }],
+    ["no key's shape", bearer("vk_short")],
+    ["a key nobody has", bearer("vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj")],
+  ])("%s is UNAUTHORIZED", async (_, headers) => {
+    const response = await fetch(`${gateway.url}/v1/documents`, { method: "POST", headers, body: "not even JSON" });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(await response.json()).toMatchObject({ ok: false, error: { code: "UNAUTHORIZED" } });
+  });
+});
+
+describe("403", () => {
+  test("a key without documents:create is FORBIDDEN, and the message names the scope", async () => {
+    const reader = await newKey(gateway.access, "acme", ["publisher:read"]);
+    const response = await post(wire(), bearer(reader));
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      error: { code: "FORBIDDEN", message: expect.stringContaining("documents:create") },
+    });
+  });
+});
+
+describe("409", () => {
+  test("a second create with the same id is CONFLICT", async () => {
+    const body = wire();
+    expect((await post(body)).status).toBe(201);
+    const response = await post(body);
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({
+      error: { code: "CONFLICT", message: expect.stringContaining("already exists") },
+    });
+  });
+});
+
+describe("413", () => {
+  test("a body of more than 1 MiB is PAYLOAD_TOO_LARGE, announced or not", async () => {
+    const large = Buffer.alloc(1024 * 1024 + 1, " ");
+    const announced = await post(large);
+    const chunked = await fetch(`${gateway.url}/v1/documents`, {
+      method: "POST",
+      headers: { ...bearer(key), "content-type": "application/json" },
+      body: new Blob([large]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    for (const response of [announced, chunked]) {
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
+    }
+    expect(documents.batches).toHaveLength(0);
+  });
+
+  test("a body of exactly 1 MiB is taken", async () => {
+    const body = wire();
+    expect((await post(body + " ".repeat(1024 * 1024 - body.length))).status).toBe(201);
+  });
+});
+
+describe("415", () => {
+  test.each([
+    [{ "content-type": "text/plain" }],
+    [{ "content-type": "application/json; charset=latin1" }],
+    [{ "content-type": "application/json", "content-encoding": "gzip" }],
+    [{ "content-type": "application/jsonp" }],
+  ])("%j is UNSUPPORTED_MEDIA_TYPE", async (headers) => {
+    const response = await post(wire(), headers);
+    expect(response.status).toBe(415);
+    expect(await response.json()).toMatchObject({ error: { code: "UNSUPPORTED_MEDIA_TYPE" } });
+  });
+
+  test.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8", 'application/json; charset="utf-8"'])(
+    "%s is taken",
+    async (type) => {
+      expect((await post(wire(), { "content-type": type })).status).toBe(201);
+    },
+  );
+});
+
+describe("503", () => {
+  test("documents that stay away are UNAVAILABLE with Retry-After", async () => {
+    documents.beforeWork = () => {
+      throw unavailable();
+    };
+    const response = await post(wire());
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(await response.json()).toMatchObject({ error: { code: "UNAVAILABLE" } });
+    expect(documents.batches).toHaveLength(5);
+  });
+});
+
+describe("500", () => {
+  test("a bug in documents is INTERNAL and tells nothing", async () => {
+    documents.beforeWork = () => {
+      throw new Error("mongodb://user:password@host");
+    };
+    const response = await post(wire());
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({ ok: false, error: { code: "INTERNAL", message: "internal error" } });
+  });
+});

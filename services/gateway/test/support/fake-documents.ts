@@ -1,0 +1,106 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  type BatchCreateDocumentsRequest,
+  type CreateDocumentRequest,
+  type CreateDocumentResultSchema,
+  DocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import {
+  type ListPublishedDocumentsRequest,
+  PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError, type ErrorKind } from "@vidimus/kit/errors";
+import { createLogger } from "@vidimus/kit/log";
+import { createMetrics } from "@vidimus/kit/metrics";
+import { Readiness } from "@vidimus/kit/readiness";
+import { route, type RpcRoute, startRpcServer } from "@vidimus/kit/rpc/server";
+import { parseUuid, uuidv7 } from "@vidimus/kit/uuid";
+
+/** Serves routes of a contract as another service would, over real h2. */
+export function serve(routes: RpcRoute[], port = 0) {
+  const log = createLogger("fake", "silent");
+  return startRpcServer({
+    routes,
+    host: "127.0.0.1",
+    port,
+    readiness: new Readiness(),
+    log,
+    metrics: createMetrics("fake"),
+  });
+}
+
+type Result = MessageInitShape<typeof CreateDocumentResultSchema>;
+
+/** Documents, as far as the gateway can tell: takes drafts in, remembers them by tenant and id, and serves one page. */
+export class FakeDocuments {
+  /** Intake token of each stored document, by `tenant id`. */
+  readonly stored = new Map<string, string>();
+  readonly batches: { request: BatchCreateDocumentsRequest; header: Headers }[] = [];
+  readonly lists: ListPublishedDocumentsRequest[] = [];
+  /** Runs before a batch is answered; throw to fail the call after its items were stored. */
+  beforeAnswer: (call: number) => Promise<void> | void = () => {};
+  /** Runs before a batch is looked at. */
+  beforeWork: (call: number) => Promise<void> | void = () => {};
+  /** What a list answers. */
+  page: { itemsJson: string; nextCursor: string; hasMore: boolean; etag: string } = {
+    itemsJson: "[]",
+    nextCursor: "",
+    hasMore: false,
+    etag: 'W/"empty"',
+  };
+  listFailure: Error | undefined;
+
+  routes(): RpcRoute[] {
+    const documents: Partial<ServiceImpl<typeof DocumentService>> = {
+      batchCreateDocuments: async (request, context) => {
+        const call = this.batches.push({ request, header: context.requestHeader });
+        await this.beforeWork(call);
+        const results = request.items.map((item) => this.#create(item));
+        await this.beforeAnswer(call);
+        return { results };
+      },
+    };
+    return [
+      route(DocumentService, documents as ServiceImpl<typeof DocumentService>),
+      route(PublishedDocumentService, {
+        listPublishedDocuments: (request) => {
+          this.lists.push(request);
+          if (this.listFailure) throw this.listFailure;
+          const { itemsJson, ...page } = this.page;
+          if (request.ifNoneMatch === page.etag) return { etag: page.etag, notModified: true };
+          return { ...page, itemsJson: Buffer.from(itemsJson) };
+        },
+      }),
+    ];
+  }
+
+  #create({ tenantId, draft }: CreateDocumentRequest): Result {
+    const { documentJson, intakeToken = "" } = draft ?? {};
+    const id = idOf(Buffer.from(documentJson ?? []).toString());
+    if (id === undefined) return failed("invalid", "the body is not a document");
+    const place = `${tenantId} ${id}`;
+    const holder = this.stored.get(place) ?? intakeToken;
+    if (holder !== intakeToken) return failed("already_exists", `document ${id} already exists`);
+    this.stored.set(place, intakeToken);
+    return { outcome: { case: "created", value: { documentId: id } } };
+  }
+}
+
+function idOf(text: string): string | undefined {
+  try {
+    const body = JSON.parse(text) as { id?: unknown; payload?: unknown };
+    if (body.payload !== undefined) return uuidv7();
+    return typeof body.id === "string" ? parseUuid(body.id) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function failed(kind: ErrorKind, message: string): Result {
+  const violations = kind === "invalid" ? [{ pointer: "/id", message: "must be a UUID" }] : [];
+  return { outcome: { case: "error", value: { kind, message, violations } } };
+}
+
+/** A failure as documents raises it. */
+export const unavailable = (): DomainError => new DomainError("unavailable", "the database cannot be reached");

@@ -1,0 +1,68 @@
+import { createClient, type Interceptor } from "@connectrpc/connect";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { inject } from "vitest";
+import type { GatewayConfig } from "../../src/config.ts";
+import { scopes } from "../../src/domain/scope.ts";
+import { startGateway } from "../../src/gateway.ts";
+
+/** A gateway on free ports with limits off, and what a test needs to talk to it. */
+export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
+  const config: GatewayConfig = {
+    host: "127.0.0.1",
+    grpcPort: 0,
+    opsPort: 0,
+    httpHost: "127.0.0.1",
+    httpPort: 0,
+    mongoUrl: inject("mongoUrl"),
+    natsUrl: inject("natsUrl"),
+    database: testDatabaseName("access"),
+    logLevel: "silent",
+    drainDelayMs: 0,
+    documentsTarget: "127.0.0.1:1",
+    phrasesTarget: "127.0.0.1:1",
+    signingTarget: "127.0.0.1:1",
+    deliveryTarget: "127.0.0.1:1",
+    ipRate: undefined,
+    authFailureRate: undefined,
+    writeBudget: undefined,
+    trustedProxies: [],
+    publicDocs: false,
+    ...overrides,
+  };
+  const gateway = await startGateway(config);
+  const url = `http://127.0.0.1:${gateway.httpPort}`;
+  return {
+    ...gateway,
+    config,
+    url,
+    ops: `http://127.0.0.1:${gateway.opsPort}`,
+    access: accessClient(gateway.grpcPort),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}
+
+/** A client of the gateway's internal port, acting as `actor` with `role`. */
+export function accessClient(port: number, role = "admin", actor = "ada") {
+  const asActor: Interceptor = (next) => (request) => {
+    request.header.set("vidimus-role", role);
+    request.header.set("vidimus-actor", actor);
+    return next(request);
+  };
+  return createClient(AccessService, createGrpcTransport({ target: `127.0.0.1:${port}`, interceptors: [asActor] }));
+}
+
+/** Makes a tenant with a key of some scopes, all of them unless said. */
+export async function newKey(
+  access: ReturnType<typeof accessClient>,
+  tenantId: string,
+  granted: readonly string[] = scopes,
+): Promise<string> {
+  await access.createTenant({ tenantId, name: tenantId }).catch(() => {});
+  const { secret } = await access.createApiKey({ tenantId, name: "test", scopes: [...granted] });
+  return secret;
+}
+
+/** Headers that present a key. */
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
