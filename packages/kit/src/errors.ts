@@ -18,10 +18,12 @@ export const errorKinds = [
 /** One kind of expected failure. */
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** One place in the input that is at fault: a JSON pointer (RFC 6901) and what is wrong there. */
+/** One place in the input that is at fault: a JSON pointer (RFC 6901), what is wrong there, and the line if there are lines. */
 export interface Violation {
   readonly pointer: string;
   readonly message: string;
+  /** From 1. */
+  readonly line?: number;
 }
 
 /** An expected failure. Its message is safe to show to the caller; whatever is not a `DomainError` is a bug. */

@@ -21,7 +21,7 @@ const codes: Readonly<Record<ErrorKind, Code>> = {
 export function toErrorInfo(error: DomainError): {
   kind: ErrorKind;
   message: string;
-  violations: { pointer: string; message: string }[];
+  violations: { pointer: string; message: string; line?: number }[];
 } {
   return {
     kind: error.kind,
@@ -34,12 +34,12 @@ export function toErrorInfo(error: DomainError): {
 export function fromErrorInfo(info: {
   kind: string;
   message: string;
-  violations: readonly { pointer: string; message: string }[];
+  violations: readonly { pointer: string; message: string; line?: number }[];
 }): DomainError {
   const kind = errorKinds.find((known) => known === info.kind);
   if (kind === undefined) throw new TypeError(`unknown error kind "${info.kind}"`);
   return new DomainError(kind, info.message, {
-    violations: info.violations.map(({ pointer, message }) => ({ pointer, message })),
+    violations: info.violations.map(({ pointer, message, line }) => ({ pointer, message, ...(line ? { line } : {}) })),
   });
 }
 

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/errors/v1/errors.proto.
  */
 export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxIlwKCUVycm9ySW5mbxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSMAoKdmlvbGF0aW9ucxgDIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbiItCglWaW9sYXRpb24SDwoHcG9pbnRlchgBIAEoCRIPCgdtZXNzYWdlGAIgASgJYgZwcm90bzM");
+  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxIlwKCUVycm9ySW5mbxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSMAoKdmlvbGF0aW9ucxgDIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbiI7CglWaW9sYXRpb24SDwoHcG9pbnRlchgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEgwKBGxpbmUYAyABKA1iBnByb3RvMw");
 
 /**
  * What went wrong, in the platform's own words. Travels as a detail of every failed call, and inside the per-item
@@ -67,6 +67,13 @@ export type Violation = Message<"vidimus.errors.v1.Violation"> & {
    * @generated from field: string message = 2;
    */
   message: string;
+
+  /**
+   * Line of the input where the place is, from 1, if the input has lines; 0 otherwise.
+   *
+   * @generated from field: uint32 line = 3;
+   */
+  line: number;
 };
 
 /**
