@@ -208,7 +208,7 @@ class NatsBus implements EventBus {
       retention: RetentionPolicy.Limits,
       storage: StorageType.File,
       max_age: nanos(stream.ageMsMax),
-      duplicate_window: nanos(120_000),
+      duplicate_window: nanos(Math.min(120_000, stream.ageMsMax)),
     });
     this.#knownStreams.add(stream.name);
   }
