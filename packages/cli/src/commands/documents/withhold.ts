@@ -1,0 +1,14 @@
+import { Command } from "commander";
+import { openSession } from "../../session.ts";
+import type { World } from "../../world.ts";
+import { moveDocuments } from "./move-documents.ts";
+
+/** `documents withhold ID… --tenant T` */
+export function withholdDocuments(world: World): Command {
+  return new Command("withhold")
+    .description("withdraw published documents; each is tried, and any failure makes the exit code 1")
+    .argument("<ids...>", "ids of documents")
+    .action(async (ids: string[], _: unknown, command: Command) => {
+      await moveDocuments(await openSession(world, command), ids, "withhold", "live");
+    });
+}

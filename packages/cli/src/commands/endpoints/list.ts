@@ -1,0 +1,29 @@
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { Command } from "commander";
+import { isoTime } from "../../rpc/iso-time.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import { table } from "../../terminal/table.ts";
+import type { World } from "../../world.ts";
+
+/** `endpoints list --tenant T` */
+export function listEndpoints(world: World): Command {
+  return new Command("list").description("list a tenant's receivers").action(async (_: unknown, command: Command) => {
+    const session = await openSession(world, command);
+    const tenantId = session.settings.get("tenant");
+    using delivery = await openService(session, "delivery", EndpointService);
+    const { endpoints } = await delivery.read((client, options) => client.listEndpoints({ tenantId }, options));
+    const rows = endpoints.map(({ endpointId, url, createdAt }) => ({
+      id: endpointId,
+      url,
+      createdAt: isoTime(createdAt),
+    }));
+    session.print(
+      rows,
+      table(
+        ["id", "url", "created"],
+        rows.map(({ id, url, createdAt }) => [id, url, createdAt ?? ""]),
+      ),
+    );
+  });
+}

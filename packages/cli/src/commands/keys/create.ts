@@ -1,0 +1,30 @@
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { Command } from "commander";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import type { World } from "../../world.ts";
+
+/** `keys create --tenant T --name N --scopes a,b` */
+export function createKey(world: World): Command {
+  return new Command("create")
+    .description("make an API key; it is shown this once")
+    .requiredOption("--name <name>", "name for people")
+    .requiredOption("--scopes <scopes>", "what it may do, separated by commas")
+    .action(async ({ name, scopes }: { name: string; scopes: string }, command: Command) => {
+      const session = await openSession(world, command);
+      const tenantId = session.settings.get("tenant");
+      using access = await openService(session, "access", AccessService);
+      const { apiKey, secret } = await access.call((client, options) =>
+        client.createApiKey({ tenantId, name, scopes: readScopes(scopes) }, options),
+      );
+      const made = { id: apiKey?.keyId, key: secret, scopes: apiKey?.scopes };
+      session.print(made, `key ${made.id} of tenant ${tenantId} is made. Keep it: it is not shown again.\n\n${secret}`);
+    });
+}
+
+function readScopes(text: string): string[] {
+  return text
+    .split(",")
+    .map((scope) => scope.trim())
+    .filter((scope) => scope !== "");
+}

@@ -1,0 +1,28 @@
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { Command } from "commander";
+import { isoTime } from "../../rpc/iso-time.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import { table } from "../../terminal/table.ts";
+import type { World } from "../../world.ts";
+
+/** `tenants list` */
+export function listTenants(world: World): Command {
+  return new Command("list").description("list all tenants").action(async (_: unknown, command: Command) => {
+    const session = await openSession(world, command);
+    using access = await openService(session, "access", AccessService);
+    const { tenants } = await access.read((client, options) => client.listTenants({}, options));
+    const rows = tenants.map(({ tenantId, name, createdAt }) => ({
+      id: tenantId,
+      name,
+      createdAt: isoTime(createdAt),
+    }));
+    session.print(
+      rows,
+      table(
+        ["id", "name", "created"],
+        rows.map(({ id, name, createdAt }) => [id, name, createdAt ?? ""]),
+      ),
+    );
+  });
+}

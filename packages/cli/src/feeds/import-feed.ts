@@ -1,0 +1,94 @@
+import { ApiError, type PublicApi } from "../gateway/public-api.ts";
+import { Refusal } from "./draft.ts";
+import { forEachAtOnce } from "./for-each-at-once.ts";
+import { itemName } from "./item-name.ts";
+import type { FeedEntry } from "./read-feed.ts";
+import { toDocument } from "./to-document.ts";
+
+/** What became of a feed, in the feed's order. */
+export interface ImportReport {
+  /** Ids of new documents. */
+  readonly created: readonly string[];
+  /** Ids of documents that were there before. */
+  readonly existing: readonly string[];
+  readonly rejected: readonly { readonly item: string; readonly reason: string }[];
+  /** How many of `rejected` should have gone in: unreadable, damaged, or refused by the platform. */
+  readonly failures: number;
+  /** Why the rest of the feed was not tried. */
+  readonly stopped: ApiError | undefined;
+}
+
+/** One line of the report. */
+type Result =
+  | { readonly outcome: "created" | "existing"; readonly id: string }
+  | { readonly outcome: "rejected"; readonly item: string; readonly reason: string; readonly failed: boolean };
+
+/** Documents on their way at the same time. */
+const atOnceMax = 8;
+
+/**
+ * Pushes every item of a feed that can be mapped, eight at a time. An item that fails costs its neighbours nothing; only
+ * when no item can succeed any more (the key is refused, nobody answers) the rest is left.
+ *
+ * @param onEntry told after each entry, for the progress bar
+ */
+export async function importFeed(
+  entries: AsyncIterable<FeedEntry>,
+  api: PublicApi,
+  onEntry: (bytes: number, outcome: Result["outcome"]) => void,
+): Promise<ImportReport> {
+  const results: Result[] = [];
+  let begun = 0;
+  let stopped: ApiError | undefined;
+  const take = async (entry: FeedEntry) => {
+    const place = begun++;
+    try {
+      const result = await importEntry(entry, api);
+      results[place] = result;
+      onEntry(entry.bytes, result.outcome);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      stopped ??= error;
+      results[place] = rejected(nameOf(entry), error.message, true);
+      throw error;
+    }
+  };
+  await forEachAtOnce(entries, atOnceMax, take).catch((error: unknown) => {
+    if (error !== stopped) throw error;
+  });
+  return toReport(results, stopped);
+}
+
+async function importEntry(entry: FeedEntry, api: PublicApi): Promise<Result> {
+  if ("fault" in entry) return rejected(entry.name, entry.fault, true);
+  try {
+    const { id, json } = toDocument(entry.value);
+    const { outcome } = await api.pushDocument(json, true);
+    return { outcome, id };
+  } catch (error) {
+    if (error instanceof Refusal) return rejected(nameOf(entry), error.message, !error.unmappable);
+    if (error instanceof ApiError && !error.hopeless) return rejected(nameOf(entry), error.message, true);
+    throw error;
+  }
+}
+
+function nameOf(entry: FeedEntry): string {
+  return "value" in entry ? itemName(entry.name, entry.value) : entry.name;
+}
+
+function rejected(item: string, reason: string, failed: boolean): Result {
+  return { outcome: "rejected", item, reason, failed };
+}
+
+function toReport(results: readonly Result[], stopped: ApiError | undefined): ImportReport {
+  const ids = (outcome: "created" | "existing") =>
+    results.flatMap((result) => (result.outcome === outcome ? [result.id] : []));
+  const refused = results.filter((result) => result.outcome === "rejected");
+  return {
+    created: ids("created"),
+    existing: ids("existing"),
+    rejected: refused.map(({ item, reason }) => ({ item, reason })),
+    failures: refused.filter(({ failed }) => failed).length,
+    stopped,
+  };
+}

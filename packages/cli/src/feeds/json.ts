@@ -1,0 +1,40 @@
+/** A JSON object that was read from a feed; its members are not looked at yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Narrows to an object: no array, no null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses JSON so that `JSON.stringify` writes the same numbers again: an integer that no double equals keeps its digits,
+ * and the platform can refuse it instead of storing its neighbour.
+ *
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text, keepDigits);
+}
+
+declare global {
+  interface JSON {
+    /** ES2026; TypeScript 7.0 does not know it. */
+    rawJSON(text: string): unknown;
+  }
+}
+
+function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== "number" || source === undefined || !/^-?\d{16,}$/.test(source)) return value;
+  return BigInt(source) === BigInt(value) ? value : JSON.rawJSON(source);
+}
+
+/** Trimmed text with something in it; undefined for anything else. */
+export function someText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+/** Leaves out members that have no value. */
+export function compact(members: JsonObject): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

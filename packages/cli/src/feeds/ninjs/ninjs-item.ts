@@ -1,0 +1,79 @@
+import { isJsonObject, type JsonObject, someText } from "../json.ts";
+
+/** A text of an item, in one of several roles and forms. */
+export interface RoleText {
+  readonly role: string | undefined;
+  /** Lowercase media type without parameters. */
+  readonly contentType: string | undefined;
+  readonly value: string;
+  /** As it came. */
+  readonly original: JsonObject;
+}
+
+/**
+ * A ninjs item from which a mapping takes what it has a place for. What nobody took is `rest()`, so that nothing is lost
+ * only because it was not thought of.
+ */
+export class NinjsItem {
+  readonly uri: string;
+  readonly original: JsonObject;
+  readonly #rest: Map<string, unknown>;
+
+  constructor(uri: string, original: JsonObject) {
+    this.uri = uri;
+    this.original = original;
+    this.#rest = new Map(Object.entries(original));
+  }
+
+  /** Takes a text. Empty text is taken too, and counts as none; anything but text stays. */
+  text(member: string): string | undefined {
+    const value = this.#rest.get(member);
+    if (typeof value === "string") this.#rest.delete(member);
+    return someText(value);
+  }
+
+  /** Takes a member if it passes a test. */
+  take<T>(member: string, test: (value: unknown) => value is T): T | undefined {
+    const value = this.#rest.get(member);
+    if (!test(value)) return undefined;
+    this.#rest.delete(member);
+    return value;
+  }
+
+  /** Takes those objects of a list for which `map` finds a place; the others stay. */
+  list<T>(member: string, map: (value: JsonObject, index: number) => T | undefined): T[] {
+    const value = this.#rest.get(member);
+    if (!Array.isArray(value)) return [];
+    const left: unknown[] = [];
+    const taken = value.flatMap((entry: unknown, index) => {
+      const mapped = isJsonObject(entry) ? map(entry, index) : undefined;
+      if (mapped === undefined) left.push(entry);
+      return mapped === undefined ? [] : [mapped];
+    });
+    if (left.length > 0) this.#rest.set(member, left);
+    else this.#rest.delete(member);
+    return taken;
+  }
+
+  /** Takes the first text of headlines, descriptions or bodies that satisfies the first of several wishes. */
+  roleText(member: string, ...wishes: readonly ((text: RoleText) => boolean)[]): string | undefined {
+    const texts = readTexts(this.#rest.get(member));
+    const found = wishes.map((wish) => texts.find(wish)).find(Boolean);
+    if (found) this.list(member, (entry) => (entry === found.original ? entry : undefined));
+    return found?.value;
+  }
+
+  /** What was not taken. */
+  rest(): JsonObject {
+    return Object.fromEntries(this.#rest);
+  }
+}
+
+function readTexts(list: unknown): RoleText[] {
+  if (!Array.isArray(list)) return [];
+  return list.filter(isJsonObject).flatMap((original) => {
+    const value = someText(original["value"]);
+    const contentType = someText(original["contentType"])?.split(";")[0]?.trim().toLowerCase();
+    return value === undefined ? [] : [{ role: someText(original["role"]), contentType, value, original }];
+  });
+}

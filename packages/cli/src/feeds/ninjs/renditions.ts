@@ -1,0 +1,39 @@
+import { compact, type JsonObject, someText } from "../json.ts";
+import type { NinjsItem } from "./ninjs-item.ts";
+
+/** Members of a rendition that get another name with us; `href` is judged apart. */
+const renamed: Readonly<Record<string, string>> = {
+  contentType: "mimeType",
+  sizeInBytes: "sizeBytes",
+  audioBitRate: "bitrateKbps",
+  audioCodec: "codec",
+};
+
+const counts = ["width", "height", "sizeInBytes"] as const;
+
+/**
+ * Takes the renditions of a kind of medium ("image", "audio") under our names for their members; the others, and those
+ * whose members are of the wrong kind, stay.
+ */
+export function takeRenditions(item: NinjsItem, medium: "image" | "audio"): JsonObject[] {
+  return item.list("renditions", (rendition, index) => {
+    const { href, name, contentType, ...rest } = rendition;
+    const isMedium = typeof contentType === "string" && contentType.toLowerCase().startsWith(`${medium}/`);
+    if (typeof href !== "string" || !isMedium || !hasSaneMembers(rendition)) return undefined;
+    const others = Object.entries({ contentType, ...rest }).map(
+      ([key, value]) => [renamed[key] ?? key, value] as const,
+    );
+    return compact({ name: someText(name) ?? `rendition-${index + 1}`, url: href, ...Object.fromEntries(others) });
+  });
+}
+
+function hasSaneMembers(rendition: JsonObject): boolean {
+  const areCounts = counts.every((name) => rendition[name] === undefined || isCount(rendition[name]));
+  const { audioBitRate, audioCodec } = rendition;
+  const isRate = audioBitRate === undefined || typeof audioBitRate === "number";
+  return areCounts && isRate && (audioCodec === undefined || typeof audioCodec === "string");
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,17 @@
+import { isJsonObject, type JsonObject, someText } from "../json.ts";
+
+/**
+ * Who an item comes from: the first of its infoSources that has a name, else the copyright holder, else the byline, else
+ * the authority in its uri; undefined where none of them says anything.
+ */
+export function sourceName(uri: string, item: JsonObject): string | undefined {
+  const sources: unknown[] = Array.isArray(item["infoSources"]) ? item["infoSources"] : [];
+  const named = sources.filter(isJsonObject).map(({ name, literal }) => someText(name) ?? someText(literal));
+  return named.find(Boolean) ?? someText(item["copyrightHolder"]) ?? someText(item["by"]) ?? authorityOf(uri);
+}
+
+/** Hosts, the provider of a NewsML URN (RFC 3085), the tagging entity of a tag URI (RFC 4151). */
+function authorityOf(uri: string): string | undefined {
+  const found = /^urn:newsml:([^:]+):|^tag:([^:,]+),|^[a-z][a-z\d+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(uri);
+  return found?.slice(1).find(Boolean);
+}

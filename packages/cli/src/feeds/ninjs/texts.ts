@@ -1,0 +1,39 @@
+import { someText } from "../json.ts";
+import type { NinjsItem, RoleText } from "./ninjs-item.ts";
+
+const htmlTypes = new Set(["text/html", "text/html5", "application/xhtml+xml"]);
+const htmlRoles = new Set(["html", "html5", "xhtml"]);
+
+/** Whether a text is HTML: it says so, or it says nothing and its role does. */
+export function isHtml({ contentType, role }: RoleText): boolean {
+  return contentType === undefined ? htmlRoles.has(role ?? "") : htmlTypes.has(contentType);
+}
+
+/** Whether a text is plain: it says so, or it says nothing and does not look like markup. */
+export function isPlain(text: RoleText): boolean {
+  const { contentType, value } = text;
+  return contentType === "text/plain" || (contentType === undefined && !isHtml(text) && !value.startsWith("<"));
+}
+
+/** A wish for a plain text in one of some roles; `undefined` is the role of texts that name none. */
+export function plainIn(...roles: readonly (string | undefined)[]): (text: RoleText) => boolean {
+  return (text) => isPlain(text) && roles.includes(text.role);
+}
+
+/** Takes the headline, else finds the nearest thing to one. There always is one, since every item has a uri. */
+export function takeTitle(item: NinjsItem): string {
+  const plain = item.roleText("headlines", plainIn("main", undefined), isPlain);
+  const headline = plain ?? textOf(item.roleText("headlines", isHtml));
+  const { title, slugline } = item.original;
+  return headline ?? someText(title) ?? someText(slugline) ?? item.uri;
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+/** A headline's text without its markup. */
+function textOf(html: string | undefined): string | undefined {
+  const bare = html
+    ?.replace(/<[^>]*>/g, "")
+    .replace(/&(amp|lt|gt|quot|apos|nbsp);/g, (all, name) => entities[name] ?? all);
+  return someText(bare);
+}

@@ -1,0 +1,39 @@
+import { compact, type JsonObject } from "../json.ts";
+import { takeCommonMeta, takeRights } from "./common-meta.ts";
+import type { Mapping } from "./mapping.ts";
+import type { NinjsItem } from "./ninjs-item.ts";
+import { takeRenditions } from "./renditions.ts";
+import { plainIn, takeTitle } from "./texts.ts";
+
+/** A recording. */
+export function toAudio(item: NinjsItem): Mapping {
+  const title = takeTitle(item);
+  const creditLine = item.roleText("descriptions", plainIn("creditline", "credit"));
+  const description = item.roleText("descriptions", plainIn("caption"), plainIn("text"), plainIn(undefined));
+  const streams = takeRenditions(item, "audio");
+  const common = takeCommonMeta(item);
+  const { holder, notice, usageTerms } = takeRights(item);
+  return {
+    type: "core/audio",
+    title,
+    meta: compact({
+      ...common,
+      credit: creditLine ?? common["source"],
+      copyright: notice ?? holder,
+      copyrightHolder: notice === undefined ? undefined : holder,
+      usageTerms,
+      mimeType: streams[0]?.["mimeType"],
+    }),
+    content: compact({ description, streams, durationMs: streams.map(durationMs).find((ms) => ms !== undefined) }),
+  };
+}
+
+/** Below this no codec makes sound: a duration that would mean so few bits a second was not in seconds. */
+const bitsPerSecondMin = 1_000;
+
+/** ninjs says seconds, and some agencies send milliseconds. The size of the stream tells which it was. */
+export function durationMs({ duration, sizeBytes }: JsonObject): number | undefined {
+  if (typeof duration !== "number" || !(duration > 0)) return undefined;
+  const isMilliseconds = typeof sizeBytes === "number" && (sizeBytes * 8) / duration < bitsPerSecondMin;
+  return Math.round(isMilliseconds ? duration : duration * 1000);
+}

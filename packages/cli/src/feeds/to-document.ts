@@ -1,0 +1,40 @@
+import { parseUuid } from "@vidimus/kit/uuid";
+import { Refusal } from "./draft.ts";
+import { type JsonObject, someText } from "./json.ts";
+import { toDraft } from "./ninjs/to-draft.ts";
+
+/** A document to push, as JSON, and the id it will have. */
+export interface FeedDocument {
+  readonly id: string;
+  readonly json: string;
+}
+
+/**
+ * Turns a member of a feed into a document. Our own form (a flat document with an id) passes as it is; everything else
+ * is read as ninjs 3.0.
+ *
+ * @throws Refusal
+ */
+export function toDocument(value: JsonObject): FeedDocument {
+  if ("payload" in value) throw damaged("is a wrapped document, which has no id: a repeat would make it again");
+  const id = typeof value["id"] === "string" ? value["id"] : undefined;
+  if (id !== undefined || isOwnType(value["type"])) return own(value, id);
+  if (someText(value["uri"]) === undefined) throw damaged("is neither a document (no id) nor a ninjs item (no uri)");
+  const draft = toDraft(value);
+  return { id: draft.id, json: JSON.stringify(draft) };
+}
+
+function own(value: JsonObject, given: string | undefined): FeedDocument {
+  const id = given && parseUuid(given);
+  if (!id) throw damaged("is a document without an id of the form 8-4-4-4-12 hex");
+  return { id, json: JSON.stringify(value) };
+}
+
+/** Our types have two parts, those of ninjs one. */
+function isOwnType(type: unknown): boolean {
+  return typeof type === "string" && type.includes("/");
+}
+
+function damaged(reason: string): Refusal {
+  return new Refusal(reason, { unmappable: false });
+}

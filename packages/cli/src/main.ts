@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { homedir, userInfo } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runCli } from "./run-cli.ts";
+
+// `vidimus … | head` closes the pipe early: no reason for a stack trace.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  home: homedir(),
+  user: loginName(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  sleep: (ms) => sleep(ms),
+});
+
+/** A container's user may have no name. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "unknown";
+  }
+}

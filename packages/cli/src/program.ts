@@ -1,0 +1,69 @@
+import { Command } from "commander";
+import { createDocument } from "./commands/documents/create.ts";
+import { importDocuments } from "./commands/documents/import.ts";
+import { publishDocuments } from "./commands/documents/publish.ts";
+import { showDocument } from "./commands/documents/show.ts";
+import { transitionDocument } from "./commands/documents/transition.ts";
+import { withholdDocuments } from "./commands/documents/withhold.ts";
+import { createEndpoint } from "./commands/endpoints/create.ts";
+import { deleteEndpoint } from "./commands/endpoints/delete.ts";
+import { listEndpoints } from "./commands/endpoints/list.ts";
+import { createKey } from "./commands/keys/create.ts";
+import { listKeys } from "./commands/keys/list.ts";
+import { createTenant } from "./commands/tenants/create.ts";
+import { listTenants } from "./commands/tenants/list.ts";
+import type { World } from "./world.ts";
+
+type CommandMaker = (world: World) => Command;
+
+/** What can be done to what. */
+const nouns: readonly { name: string; description: string; commands: readonly CommandMaker[] }[] = [
+  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants] },
+  { name: "keys", description: "API keys of a tenant", commands: [createKey, listKeys] },
+  {
+    name: "documents",
+    description: "documents and their way through the workflow",
+    commands: [createDocument, importDocuments, showDocument, transitionDocument, publishDocuments, withholdDocuments],
+  },
+  {
+    name: "endpoints",
+    description: "receivers of signed webhooks",
+    commands: [createEndpoint, listEndpoints, deleteEndpoint],
+  },
+];
+
+/** The whole command line. */
+export function buildProgram(world: World): Command {
+  const program = new Command("vidimus")
+    .description("The hand tool of operators and integrators of Vidimus.")
+    .option("--json", "print the result as JSON")
+    .option("--tenant <tenant>", "tenant to act in (in a dev stack: demo)")
+    .option("--role <role>", "role to act in (default: admin)")
+    .option("--key <key>", "API key, for what speaks the public API")
+    .option("--gateway <url>", "base URL of the public API")
+    .option("--access <host:port>", "the gateway's internal address")
+    .option("--documents <host:port>", "address of the documents service")
+    .option("--delivery <host:port>", "address of the delivery service")
+    .option("--profile <name>", "deployment to act on, from ~/.config/vidimus/profiles.json")
+    .option("--max-wait <seconds>", "longest wait for one request that is told to come later", "120")
+    .addHelpText("after", settingsHelp)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void world.stdout.write(text),
+      writeErr: (text) => void world.stderr.write(text),
+    })
+    .showHelpAfterError("(add --help for more)")
+    .exitOverride();
+  for (const { name, description, commands } of nouns) {
+    const noun = program.command(name).description(description);
+    for (const make of commands) noun.addCommand(make(world).copyInheritedSettings(noun));
+  }
+  return program;
+}
+
+const settingsHelp = `
+Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, else from the profile named by --profile or VIDIMUS_PROFILE,
+else from the dev stack whose .vidimus/dev.json is found in this folder or above it.
+
+Exit codes: 0 done, 1 failed, 2 the command line is wrong.`;

@@ -1,0 +1,48 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { CallOptions, Client } from "@connectrpc/connect";
+import { contextHeaders } from "@vidimus/kit/rpc/call-context";
+import type { Session } from "../session.ts";
+import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
+
+/** Pauses before a read is tried again, in ms. */
+const readPausesMs = [200, 800, 2_000] as const;
+
+/** One call, with the options it must carry. */
+type Act<S extends DescService, T> = (client: Client<S>, options: CallOptions) => Promise<T>;
+
+/** An internal service, called as the user and in the role of the session. Failures are `CliError`s in its own words. */
+export interface ServiceCaller<S extends DescService> extends Disposable {
+  /** Makes a call once. */
+  call<T>(act: Act<S, T>): Promise<T>;
+  /** Makes a call that only reads: it is tried again while the service cannot be reached. */
+  read<T>(act: Act<S, T>): Promise<T>;
+}
+
+/** Opens an internal service; `at` is also the name of the setting that says where it listens. */
+export async function openService<S extends DescService>(
+  session: Session,
+  at: "access" | "documents" | "delivery",
+  service: S,
+): Promise<ServiceCaller<S>> {
+  const target = session.settings.get(at);
+  const role = session.settings.get("role");
+  // Half a second of loading that commands of the public API do not need.
+  const { openRpcClient } = await import("@vidimus/kit/rpc/client");
+  const client = openRpcClient(service, { target });
+  const headers = contextHeaders({ actor: `cli:${session.world.user}`, role });
+  const attempt = async <T>(act: Act<S, T>, pausesMs: readonly number[]): Promise<T> => {
+    try {
+      return await act(client, { headers });
+    } catch (error) {
+      const [pauseMs, ...later] = isUnavailable(error) ? pausesMs : [];
+      if (pauseMs === undefined) throw rpcFailure(error, `the ${at} service at ${target}`);
+      await session.world.sleep(pauseMs);
+      return attempt(act, later);
+    }
+  };
+  return {
+    call: (act) => attempt(act, []),
+    read: (act) => attempt(act, readPausesMs),
+    [Symbol.dispose]: () => client[Symbol.dispose](),
+  };
+}

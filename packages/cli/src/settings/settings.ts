@@ -1,0 +1,77 @@
+import { CliError } from "../failure.ts";
+import { type DevStack, findDevStack } from "./dev-stack.ts";
+import { readProfile } from "./profiles.ts";
+import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting.ts";
+
+/** Where settings come from, besides the files. */
+export interface SettingSources {
+  /** What the command line said. */
+  flags: SettingValues & { profile?: string };
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where the search for `.vidimus/dev.json` starts. */
+  cwd: string;
+  home: string;
+}
+
+/** The settings of one command. Only what is asked for needs to be there. */
+export interface Settings {
+  /** A setting that is needed. @throws CliError that says how to give it */
+  get(name: SettingName): string;
+}
+
+/**
+ * Resolves settings: flags, then the environment, then the profile that was named, else the dev stack found upwards
+ * from the working directory. A profile stands for a deployment of its own, so nothing is taken from a dev stack
+ * beside it.
+ *
+ * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot be read
+ */
+export async function resolveSettings(sources: SettingSources): Promise<Settings> {
+  const { flags, env } = sources;
+  const fromEnv: SettingValues = Object.fromEntries(
+    settingNames.map((name) => [name, env[settingRules[name].variable]]),
+  );
+  const profile = flags.profile || env["VIDIMUS_PROFILE"];
+  const fromProfile = profile ? await readProfile(profile, sources) : {};
+  const dev = profile ? undefined : await findDevStack(sources.cwd);
+  const given = (name: SettingName) => flags[name] || fromEnv[name] || fromProfile[name];
+  const value = (name: SettingName): string | undefined => given(name) || fallback(name, dev, () => value("tenant"));
+  return {
+    get(name) {
+      const found = value(name);
+      if (!found) throw new CliError(missing(name, { profile, dev, tenant: given("tenant") }));
+      return checked(name, found);
+    },
+  };
+}
+
+function fallback(name: SettingName, dev: DevStack | undefined, tenant: () => string | undefined): string | undefined {
+  if (name === "role") return "admin";
+  if (!dev) return undefined;
+  if (name === "tenant") return "demo";
+  if (name === "key") return dev.keys.get(tenant() ?? "");
+  return dev.addresses[name];
+}
+
+function missing(
+  name: SettingName,
+  found: { profile: string | undefined; dev: DevStack | undefined; tenant: string | undefined },
+): string {
+  const { variable, what }: SettingRule = settingRules[name];
+  const ways = `pass --${name} or set ${variable}`;
+  if (found.profile) return `${what} is needed, and profile "${found.profile}" has none: ${ways}`;
+  if (found.dev) {
+    const gap = name === "key" ? `no key of tenant "${found.tenant ?? "demo"}"` : `no "${name}"`;
+    return `${what} is needed, and ${found.dev.file} knows ${gap}: ${ways}`;
+  }
+  return `no dev stack found: run \`npm start\`, or ${ways}, or name a --profile (${what} is needed)`;
+}
+
+function checked(name: SettingName, value: string): string {
+  const { pattern, shape, variable }: SettingRule = settingRules[name];
+  if (pattern && !pattern.test(value)) {
+    const shown = name === "key" ? "" : `, not "${value}"`;
+    throw new CliError(`--${name} (${variable}) must be ${shape}${shown}`);
+  }
+  return name === "gateway" ? value.replace(/\/+$/, "") : value;
+}
