@@ -45,7 +45,7 @@ interface Fault {
   path: (string | number)[];
 }
 
-/** Stands for an integer literal that no double equals. */
+/** Stands for an integer literal that would come out as another number. */
 class Inexact {
   readonly source: string;
 
@@ -68,7 +68,9 @@ function parse(text: string, reviver?: Reviver): JsonValue {
 function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== "number" || source === undefined || !/^-?\d+$/.test(source)) return value;
-  return BigInt(source) === BigInt(value) ? value : new Inexact(source);
+  // Canonical JSON writes some exact integers rounded (2^60 as 1152921504606847000); what it wrote may come back.
+  const kept = BigInt(source) === BigInt(value) || source === String(value);
+  return kept ? value : new Inexact(source);
 }
 
 function refuse(fault: Fault | undefined): void {

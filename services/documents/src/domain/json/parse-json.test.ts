@@ -1,0 +1,130 @@
+import { DomainError } from "@vidimus/kit/errors";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalJson } from "./canonical-json.ts";
+import type { JsonValue } from "./json-value.ts";
+import { depthMax, documentBytesMax, parseJson } from "./parse-json.ts";
+
+function parse(text: string): JsonValue {
+  return parseJson(Buffer.from(text));
+}
+
+function refusal(body: string | Uint8Array): { kind: string; pointers: string[]; message: string } {
+  try {
+    parseJson(typeof body === "string" ? Buffer.from(body) : body);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { kind: error.kind, pointers: error.violations.map(({ pointer }) => pointer), message: error.message };
+  }
+  throw new Error("it was taken");
+}
+
+function nested(levels: number, inner = ""): string {
+  return "[".repeat(levels) + inner + "]".repeat(levels);
+}
+
+describe("what cannot be kept is refused, with the place", () => {
+  test.each<[string, string, string]>([
+    ["a lone high surrogate", String.raw`{"a":["x","\ud83d"]}`, "/a/1"],
+    ["a lone low surrogate", String.raw`{"a":"\udE00 "}`, "/a"],
+    ["surrogates in the wrong order", String.raw`["\ude00\ud83d"]`, "/0"],
+    ["a lone surrogate in a name", String.raw`{"a":{"\ud83d":1}}`, "/a/\ufffd"],
+    ["__proto__", '{"a":{"__proto__":{"admin":true}}}', "/a/__proto__"],
+    ["__proto__ in disguise", String.raw`{"\u005f_proto__":1}`, "/__proto__"],
+    ["an overflow", '{"a/b":{"c~d":1e400}}', "/a~1b/c~0d"],
+    ["a negative overflow", "[-1E+309]", "/0"],
+    ["2^53 + 1", '{"n":[0,9007199254740993]}', "/n/1"],
+    ["-(2^53 + 1)", "[-9007199254740993]", "/0"],
+    ["the largest 64-bit number", '{"id":18446744073709551615}', "/id"],
+    ["an integer of 60 digits", `[${"1234567890".repeat(6)}]`, "/0"],
+  ])("%s", (_, text, pointer) => {
+    expect(refusal(text)).toMatchObject({ kind: "invalid", pointers: [pointer] });
+  });
+
+  test.each<[string, string | Uint8Array]>([
+    ["nothing", ""],
+    ["half a document", '{"a":'],
+    ["JavaScript", "{a:1}"],
+    ["NaN", "[NaN]"],
+    ["two values", "{} {}"],
+    ["a byte order mark", "\ufeff{}"],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
+    ["an encoded surrogate", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ["UTF-16", Buffer.from('{"a":1}', "utf16le")],
+  ])("%s", (_, body) => {
+    expect(refusal(body).kind).toBe("invalid");
+  });
+
+  test("a message can travel even when it quotes the body", () => {
+    expect(refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`).message.isWellFormed()).toBe(true);
+  });
+
+  test(`nesting beyond ${depthMax} levels, however deep, without a stack overflow`, () => {
+    expect(parse(nested(depthMax))).toBeDefined();
+    expect(refusal(nested(depthMax + 1)).pointers).toEqual(["/0".repeat(depthMax)]);
+    expect(refusal(nested(documentBytesMax / 2)).kind).toBe("invalid");
+    expect(refusal('{"a":'.repeat(170_000) + "1" + "}".repeat(170_000)).kind).toBe("invalid");
+  });
+
+  test("more than 1 MiB is too_large, exactly 1 MiB is not", () => {
+    const text = JSON.stringify("x".repeat(documentBytesMax - 2));
+    expect(parse(text)).toHaveLength(documentBytesMax - 2);
+    expect(refusal(`${text} `).kind).toBe("too_large");
+  });
+});
+
+describe("what can be kept is taken as it is", () => {
+  test.each<[string, JsonValue]>([
+    ["9007199254740992", 2 ** 53],
+    ["9007199254740994", 2 ** 53 + 2],
+    ["1152921504606846976", 2 ** 60],
+    ["1152921504606847000", 2 ** 60],
+    ["1e21", 1e21],
+    ["6.02214076e23", 6.022_140_76e23],
+    ["0.1000000000000000055511151231257827", 0.1],
+    ["1e-400", 0],
+    ["-0", -0],
+    [String.raw`"\ud83d\ude00"`, "😀"],
+    [String.raw`"\u0000"`, "\0"],
+    ['{"a":1,"a":2}', { a: 2 }],
+    ['{"constructor":{"prototype":1},"toJSON":2}', { constructor: { prototype: 1 }, toJSON: 2 }],
+    [' \n{"a" : [ ] }\t', { a: [] }],
+  ])("%s", (text, value) => {
+    expect(parse(text)).toEqual(value);
+  });
+
+  test("every document comes back from its canonical form, which is a fixed point", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary", maxDepth: 6 }), (value) => {
+        const text = JSON.stringify(value);
+        fc.pre(!text.includes('"__proto__"'));
+        const canonical = canonicalJson(parse(text));
+        expect(JSON.parse(canonical.toString())).toEqual(JSON.parse(text));
+        expect(canonicalJson(parseJson(canonical))).toEqual(canonical);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("an integer is taken exactly when the number that is kept is that integer, as it is or as it is written", () => {
+    const large = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
+    fc.assert(
+      fc.property(large, (integer) => {
+        const double = Number(integer);
+        const kept = BigInt(double) === integer || String(double) === String(integer);
+        const outcome = kept ? parse(`{"n":${integer}}`) : refusal(`{"n":${integer}}`);
+        expect(outcome).toMatchObject(kept ? { n: double } : { pointers: ["/n"] });
+      }),
+      { numRuns: 2_000, examples: [[2n ** 53n - 1n], [2n ** 53n], [2n ** 53n + 1n], [2n ** 64n], [-(2n ** 53n) - 1n]] },
+    );
+  });
+
+  test("the canonical form sorts names by UTF-16 code units and writes numbers as ECMAScript does", () => {
+    const text = String.raw`{"\u20ac":1,"\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7,"10":8,"9":9}`;
+    const order = [...canonicalJson(parse(text)).toString().matchAll(/:(\d)/g)].map(([, digit]) => Number(digit));
+    expect(order).toEqual([2, 4, 8, 9, 6, 7, 1, 5, 3]);
+    expect(canonicalJson(parse("[1e21,1E-7,-0,1.0,333333333.33333329,100]")).toString()).toBe(
+      "[1e+21,1e-7,0,1,333333333.3333333,100]",
+    );
+  });
+});

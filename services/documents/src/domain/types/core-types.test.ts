@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import type { DocumentValue } from "../document/assemble-document.ts";
+import { coreTypes } from "./core-types.ts";
+
+function type(name: string) {
+  return coreTypes.get(`core/${name}`)!;
+}
+
+function document(more: Partial<DocumentValue> = {}): DocumentValue {
+  return { title: "T", meta: {}, content: {}, links: [], ...more };
+}
+
+const complete: Record<string, Partial<DocumentValue>> = {
+  newswire: {},
+  article: { meta: { slug: "t", language: "de-CH" }, content: { blocks: [{ type: "core/text", data: {} }] } },
+  image: { meta: { credit: "AP" }, content: { alt: "A", renditions: [{ name: "original", url: "https://a/b.jpg" }] } },
+  audio: { content: { streams: [{ url: "https://a/b.mp3" }], durationMs: 1000 } },
+  tag: { meta: { slug: "t" } },
+  "publisher-site": { meta: { slug: "s", hosts: ["a.example"], language: "en" } },
+};
+
+const missing: Record<string, string[]> = {
+  newswire: [],
+  article: ["/meta/slug", "/meta/language", "/content/blocks"],
+  image: ["/meta/credit", "/content/alt", "/content/renditions"],
+  audio: ["/content/streams", "/content/durationMs"],
+  tag: ["/meta/slug"],
+  "publisher-site": ["/meta/slug", "/meta/hosts", "/meta/language"],
+};
+
+describe.each(Object.keys(complete))("core/%s", (name) => {
+  test("asks for nothing on intake", () => {
+    expect(type(name).checkShape(document())).toEqual([]);
+  });
+
+  test("names all that is missing for publication", () => {
+    const pointers = type(name)
+      .checkPublishable(document())
+      .map(({ pointer }) => pointer);
+    expect(new Set(pointers)).toEqual(new Set(missing[name]));
+  });
+
+  test("is publishable with just that, and unknown keys are no fault", () => {
+    const value = complete[name];
+    const more = { ...document(value), meta: { ...(value?.meta as object), "x-own": [{}] } };
+    expect(type(name).checkPublishable(more)).toEqual([]);
+  });
+
+  test("a wrong shape is not publishable either", () => {
+    const wrong = { ...document(complete[name]), links: [{ rel: "r" }] };
+    expect(
+      type(name)
+        .checkPublishable(wrong)
+        .map(({ pointer }) => pointer),
+    ).toContain("/links/0/type");
+  });
+});
+
+test.each<[string, Partial<DocumentValue>, string]>([
+  ["article", { content: { blocks: [] }, meta: { slug: "s", language: "en" } }, "/content/blocks"],
+  ["article", { content: { blocks: [{ data: {} }] }, meta: { slug: "s", language: "en" } }, "/content/blocks/0/type"],
+  ["image", { ...complete["image"], content: { alt: "A", renditions: [{ name: "n" }] } }, "/content/renditions/0/url"],
+  ["image", { ...complete["image"], content: { alt: "", renditions: [{ url: "u" }] } }, "/content/alt"],
+  ["publisher-site", { meta: { slug: "s", hosts: [], language: "en" } }, "/meta/hosts"],
+])("what is there but empty is as missing: core/%s %j", (name, value, pointer) => {
+  expect(type(name).checkShape(document(value))).toEqual([]);
+  expect(
+    type(name)
+      .checkPublishable(document(value))
+      .map((violation) => violation.pointer),
+  ).toEqual([pointer]);
+});
+
+test.each<[string, Partial<DocumentValue>, string]>([
+  ["article", { meta: { slug: "a b" } }, "/meta/slug"],
+  ["article", { meta: { slug: "a/b" } }, "/meta/slug"],
+  ["article", { meta: { language: "sv_SE" } }, "/meta/language"],
+  ["article", { meta: { embargoUntil: "tomorrow" } }, "/meta/embargoUntil"],
+  ["article", { meta: { newsValue: 2.5 } }, "/meta/newsValue"],
+  ["article", { content: { blocks: [{ content: [{ links: [{}] }] }] } }, "/content/blocks/0/content/0/links/0/rel"],
+  ["newswire", { meta: { urgency: 0 } }, "/meta/urgency"],
+  ["newswire", { meta: { priority: "3" } }, "/meta/priority"],
+  ["image", { meta: { mimeType: "audio/mpeg" } }, "/meta/mimeType"],
+  ["image", { content: { focus: { x: 1.5, y: 0 } } }, "/content/focus/x"],
+  ["tag", { meta: { kind: "thing" } }, "/meta/kind"],
+])("a known key must be of its kind: core/%s %j", (name, value, pointer) => {
+  expect(
+    type(name)
+      .checkShape(document(value))
+      .map((violation) => violation.pointer),
+  ).toContain(pointer);
+});
+
+test("times may lack an offset", () => {
+  expect(type("newswire").checkShape(document({ meta: { issuedAt: "2026-01-05T10:00:00" } }))).toEqual([]);
+});
+
+test("a large document full of faults is answered with few of them", () => {
+  const blocks = Array.from({ length: 40_000 }, () => 0);
+  expect(type("article").checkShape(document({ content: { blocks } })).length).toBe(1);
+  expect(type("article").checkShape(document({ content: { blocks: blocks.slice(0, 100) } })).length).toBe(20);
+});
