@@ -1,0 +1,76 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Cidr = [Address, number];
+
+/**
+ * Special-purpose IPv4 ranges (IANA registry): this network, private, carrier-grade NAT, loopback, link-local (cloud
+ * metadata among it), protocol assignments, documentation, AS112, AMT, 6to4 relays, benchmarking, multicast, reserved.
+ */
+const specialV4 = parseCidrs([
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.31.196.0/24",
+  "192.52.193.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "192.175.48.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+]);
+
+/**
+ * All of IPv6 that is handed out to hosts. Outside of it lie loopback, `::/96`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48),
+ * unique local, link-local, site-local, SRv6 (5f00::/16), discard and multicast.
+ */
+const globalV6 = parseCidrs(["2000::/3"]);
+
+/** Special-purpose ranges within: protocol assignments (Teredo, ORCHID), documentation, 6to4, AS112. */
+const specialV6 = parseCidrs(["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"]);
+
+/** Parses ranges such as `10.0.0.0/8` or `::1/128`. Throws an `Error` that names the one at fault. */
+export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
+  return texts.map((text) => {
+    if (!ipaddr.isValidCIDR(text)) throw new Error(`must be a list of CIDR ranges, and "${text}" is none`);
+    return ipaddr.parseCIDR(text);
+  });
+}
+
+/**
+ * Decides which addresses may be dialled: public unicast ones and those in `allowCidrs`.
+ *
+ * @returns a function that takes an IPv4 or IPv6 address without brackets or zone; anything else is refused
+ */
+export function createAddressRule(allowCidrs: readonly string[]): (address: string) => boolean {
+  const opened = parseCidrs(allowCidrs);
+  return (text) => {
+    // `isValid` knows octal, hex and short IPv4 forms too; resolvers and WHATWG URLs never make them.
+    if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false;
+    const parsed = ipaddr.parse(text);
+    if (isV6(parsed) && parsed.zoneId !== undefined && parsed.zoneId !== null) return false;
+    const address = isV6(parsed) && parsed.isIPv4MappedAddress() ? parsed.toIPv4Address() : parsed;
+    return within(address, opened) || isPublic(address);
+  };
+}
+
+function isPublic(address: Address): boolean {
+  if (isV6(address)) return within(address, globalV6) && !within(address, specialV6);
+  return !within(address, specialV4);
+}
+
+function isV6(address: Address): address is ipaddr.IPv6 {
+  return address.kind() === "ipv6";
+}
+
+function within(address: Address, ranges: readonly Cidr[]): boolean {
+  return ranges.some((range) => range[0].kind() === address.kind() && address.match(range));
+}

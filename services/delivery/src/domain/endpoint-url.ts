@@ -1,0 +1,48 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { isIP } from "node:net";
+
+/** What a deployment lets be posted to. */
+export interface UrlRule {
+  allowHttp: boolean;
+  mayDial: (address: string) => boolean;
+}
+
+const lengthMax = 2_048;
+
+/**
+ * Checks what can be known of a receiver's URL without asking DNS; its addresses are checked at every dial.
+ *
+ * @returns the URL in its normal form, decimal, hex and octal IPv4 included
+ * Throws `invalid`, pointing at `/url`.
+ */
+export function parseEndpointUrl(text: string, rule: UrlRule): string {
+  const url = text.length <= lengthMax ? URL.parse(text) : null;
+  if (!url) throw refusal(`must be an absolute URL of at most ${lengthMax} characters`);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && rule.allowHttp)) throw refusal("must use https");
+  if (url.username !== "" || url.password !== "") throw refusal("must not carry a user name or password");
+  if (url.hash !== "" || text.includes("#")) throw refusal("must not carry a fragment");
+  const literal = addressOfHost(url.hostname);
+  if (literal !== undefined && !rule.mayDial(literal)) throw refusal(`must not point at ${literal}`);
+  return url.href;
+}
+
+/** The address a URL's host is or stands for without DNS: an IP literal, or loopback for `localhost`. */
+export function addressOfHost(hostname: string): string | undefined {
+  const host = bareHost(hostname);
+  if (isLocalhost(host)) return "127.0.0.1";
+  return isIP(host) === 0 ? undefined : host;
+}
+
+/** A host without the brackets of an IPv6 literal and without the dot of the DNS root. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** Whether a name is reserved for loopback (RFC 6761). */
+export function isLocalhost(host: string): boolean {
+  return /^(?:.+\.)?localhost$/i.test(host);
+}
+
+function refusal(message: string): DomainError {
+  return new DomainError("invalid", `url ${message}`, { violations: [{ pointer: "/url", message }] });
+}

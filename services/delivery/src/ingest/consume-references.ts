@@ -1,0 +1,44 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import type { ConsumerSpec, EventBus } from "@vidimus/kit/event-bus";
+import type { Logger } from "@vidimus/kit/log";
+import type { Reference } from "../domain/payload.ts";
+import type { Ingest } from "./ingest-snapshots.ts";
+import { pullMax } from "./pull-snapshots.ts";
+import { fromReference } from "./references.ts";
+
+/** The references that documents' relay publishes. */
+export const snapshotConsumer: ConsumerSpec = {
+  stream: { name: "VIDIMUS_SNAPSHOTS", subjects: ["vidimus.snapshots.v1"], ageMsMax: 24 * 60 * 60 * 1000 },
+  durable: "delivery",
+  ackWaitMs: 30_000,
+  batchMax: pullMax,
+};
+
+/**
+ * Takes in what the broker tells of. A batch that cannot be taken in right now is left to the reconciler, at its pace:
+ * with signing off, every message would come back every second for ever.
+ */
+export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest, log: Logger): Disposable {
+  const stop = new AbortController();
+  bus.consume(snapshotConsumer, async (batch) => {
+    try {
+      await ingest(
+        batch.flatMap((bytes) => decode(bytes, log)),
+        stop.signal,
+      );
+    } catch (error) {
+      log.warn({ err: error, count: batch.length }, "snapshots are left to the reconciler");
+    }
+  });
+  return { [Symbol.dispose]: () => stop.abort() };
+}
+
+function decode(bytes: Uint8Array, log: Logger): Reference[] {
+  try {
+    return [fromReference(fromBinary(SnapshotReferenceSchema, bytes))];
+  } catch (error) {
+    log.error({ err: error }, "not a snapshot reference");
+    return [];
+  }
+}

@@ -1,0 +1,90 @@
+import type { Client } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import type { Logger } from "@vidimus/kit/log";
+import type { HeldDelivery } from "../domain/delivery.ts";
+import { createPayload, type Payload, type Reference } from "../domain/payload.ts";
+import type { DeliveryStore } from "../store/delivery-store.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { SnapshotStore } from "../store/snapshot-store.ts";
+import { planDeliveries } from "./plan-deliveries.ts";
+import { pullSnapshots } from "./pull-snapshots.ts";
+import { toReference, withPredecessors } from "./references.ts";
+import { type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
+
+/** Where fresh deliveries go. */
+export interface DeliveryTaker {
+  /** How many deliveries to an endpoint it takes right now. */
+  roomOf(endpointId: string): number;
+  /** Attempts deliveries whose leases this process holds; the payloads save it from reading them. */
+  take(held: readonly HeldDelivery[], payloads: readonly Payload[]): void;
+  /** There may be something due in the database. */
+  wake(): void;
+}
+
+export interface IngestDeps {
+  feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "attachSignatures" | "acknowledgeSnapshots">;
+  signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  endpoints: Pick<EndpointStore, "listOf">;
+  snapshots: Pick<SnapshotStore, "insert" | "stored">;
+  deliveries: Pick<DeliveryStore, "insert" | "laneHeads" | "advance">;
+  sender: DeliveryTaker;
+  log: Logger;
+  leaseMs: number;
+}
+
+/** Takes snapshots in; rejects when documents, the notary or MongoDB cannot be used right now. */
+export type Ingest = (references: readonly Reference[], signal: AbortSignal) => Promise<void>;
+
+/**
+ * From references to deliveries on their way: pull, sign, store, hand to the sender, give the signatures back, and last
+ * close the outbox rows. Every step may be repeated, so a process that dies between two of them costs a repeat.
+ */
+export function createIngest(deps: IngestDeps): Ingest {
+  return async (references, signal) => {
+    const wanted = await withPredecessors(references, (ids) => deps.snapshots.stored(ids));
+    for await (const page of pullSnapshots(deps.feed, wanted, signal)) {
+      const signed = await signSnapshots(deps, page, signal);
+      if (signed.length === 0) continue;
+      await storeAndSend(deps, signed);
+      const attachments = signed.map(({ snapshot, signature: { keyId, statement, value } }) => {
+        return { reference: toReference(snapshot), signature: { keyId, statement, value } };
+      });
+      await deps.feed.attachSignatures({ attachments }, { signal });
+      await deps.feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) }, { signal });
+    }
+  };
+}
+
+/** Deliveries first, payloads second: a stored payload then proves that its deliveries are, which the order of a document rests on. */
+async function storeAndSend(deps: IngestDeps, signed: readonly SignedSnapshot[]): Promise<void> {
+  const stored = signed.map(({ snapshot, signature }) => {
+    const { tenantId, documentId, sequence } = snapshot;
+    return { tenantId, documentId, sequence, payload: createPayload(snapshot, signature) };
+  });
+  const held = await storeDeliveries(deps, stored);
+  await deps.snapshots.insert(stored, new Date());
+  const payloads = stored.map(({ payload }) => payload);
+  deps.sender.take(held, payloads);
+  deps.sender.wake();
+}
+
+async function storeDeliveries(deps: IngestDeps, stored: readonly Reference[]): Promise<HeldDelivery[]> {
+  const references = stored.map(({ tenantId, documentId, sequence }) => ({ tenantId, documentId, sequence }));
+  const endpoints = await deps.endpoints.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
+  if (endpoints.length === 0) return [];
+  const lanes = references.flatMap(({ tenantId, documentId }) =>
+    endpoints
+      .filter((endpoint) => endpoint.tenantId === tenantId)
+      .map(({ endpointId }) => ({ tenantId, endpointId, documentId })),
+  );
+  const heads = await deps.deliveries.laneHeads(lanes);
+  const now = new Date();
+  const leaseUntil = new Date(now.getTime() + deps.leaseMs);
+  const roomOf = (endpointId: string) => deps.sender.roomOf(endpointId);
+  const owed = planDeliveries({ references, endpoints, heads, roomOf, now, leaseUntil });
+  const held = await deps.deliveries.insert(owed);
+  const behind = owed.filter(({ nextAttemptAt }) => nextAttemptAt > now);
+  await deps.deliveries.advance(behind, new Date());
+  return held;
+}

@@ -1,0 +1,52 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import type {
+  Snapshot as SnapshotMessage,
+  SnapshotFeedService,
+} from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { Reference, Snapshot } from "../domain/payload.ts";
+import { fromReference, toReference } from "./references.ts";
+
+/** Most references in one call. */
+export const pullMax = 256;
+
+/**
+ * Reads snapshots from documents, one answer (at most 4 MiB) at a time, in the order of the references; ones that
+ * documents does not know are left out.
+ */
+export async function* pullSnapshots(
+  feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">,
+  references: readonly Reference[],
+  signal: AbortSignal,
+): AsyncGenerator<Snapshot[]> {
+  let asked = [...references];
+  while (asked.length > 0) {
+    const request = { references: asked.slice(0, pullMax).map(toReference) };
+    const { snapshots } = await feed.getSnapshots(request, { signal });
+    const page = snapshots.map(fromMessage);
+    if (page.length > 0) yield page;
+    asked = asked.slice(consumed(asked.slice(0, pullMax), page.at(-1)));
+  }
+}
+
+/** How many references an answer settles: those up to its last snapshot; all of them when it is empty. */
+function consumed(asked: readonly Reference[], last: Reference | undefined): number {
+  const same = (each: Reference) =>
+    each.tenantId === last?.tenantId && each.documentId === last.documentId && each.sequence === last.sequence;
+  const index = asked.findIndex(same);
+  return index === -1 ? asked.length : index + 1;
+}
+
+function fromMessage(message: SnapshotMessage): Snapshot {
+  const { reference, committedAt } = message;
+  if (!reference || !committedAt) throw new TypeError("documents sent a snapshot without reference or commit time");
+  return {
+    ...fromReference(reference),
+    documentType: message.documentType,
+    version: Number(message.version),
+    status: message.status,
+    committedAt: timestampDate(committedAt),
+    bytes: message.snapshotJson,
+    sha256: message.sha256,
+  };
+}

@@ -1,0 +1,5 @@
+import { runUntilStopped } from "@vidimus/kit/process";
+import { readConfig } from "./config.ts";
+import { startDelivery } from "./delivery.ts";
+
+await runUntilStopped(async () => startDelivery(readConfig(process.env)));

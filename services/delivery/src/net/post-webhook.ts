@@ -1,0 +1,67 @@
+import { type Dispatcher, errors, request } from "undici";
+import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
+import { parseRetryAfter } from "../domain/retry-plan.ts";
+import { AddressRefusedError, assertMayDial, ResolveError } from "./guarded-agent.ts";
+
+/** Posts a webhook once. Never rejects: whatever happens is an outcome. */
+export type PostWebhook = (webhook: {
+  url: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}) => Promise<AttemptOutcome>;
+
+export interface PostWebhookOptions {
+  agent: Dispatcher;
+  mayDial: (address: string) => boolean;
+  /** From the start to the end of the answer, in milliseconds. */
+  attemptMs: number;
+}
+
+const answerReadBytesMax = 16 * 1024;
+const answerKeptBytesMax = 1024;
+
+/** Follows no redirect, reads at most 16 KiB of the answer, keeps at most 1 KiB of it. */
+export function createPostWebhook({ agent, mayDial, attemptMs }: PostWebhookOptions): PostWebhook {
+  return async ({ url, headers, body }) => {
+    const startedAt = new Date();
+    const started = performance.now();
+    const tookMs = () => Math.round(performance.now() - started);
+    const signal = AbortSignal.timeout(attemptMs);
+    try {
+      assertMayDial(new URL(url), mayDial);
+      const response = await request(url, { dispatcher: agent, method: "POST", headers, body, signal });
+      const answer = await readBeginning(response.body);
+      const retryAfterMs = parseRetryAfter(oneOf(response.headers["retry-after"]), new Date());
+      const status = response.statusCode;
+      return { startedAt, tookMs: tookMs(), status, answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    } catch (error) {
+      return { startedAt, tookMs: tookMs(), failure: signal.aborted ? "timeout" : failureOf(error) };
+    }
+  };
+}
+
+/** Reads an answer to its end or to the limit; past the limit the connection is cut, since draining could take for ever. */
+async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= answerReadBytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, answerKeptBytesMax).toString();
+}
+
+function oneOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function failureOf(error: unknown): AttemptFailure {
+  if (error instanceof AddressRefusedError) return "address_refused";
+  if (error instanceof ResolveError) return "dns";
+  if (error instanceof errors.ConnectTimeoutError) return "timeout";
+  const code: unknown = error instanceof Error ? Object.getOwnPropertyDescriptor(error, "code")?.value : undefined;
+  return typeof code === "string" && tlsCode.test(code) ? "tls" : "connection";
+}
+
+const tlsCode = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;

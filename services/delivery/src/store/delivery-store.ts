@@ -1,0 +1,146 @@
+import { duplicatePositions } from "@vidimus/kit/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from "mongodb";
+import type { AttemptRecord, HeldDelivery, Lane, LaneHead, OwedDelivery } from "../domain/delivery.ts";
+import { laneKey } from "../domain/delivery.ts";
+import { toAttemptRow, toDeliveryRow } from "./delivery-rows.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** Keeps what is owed to endpoints and what came of it. */
+export class DeliveryStore {
+  readonly #deliveries: Collection<DeliveryRow>;
+  readonly #holder: string;
+
+  /** @param holder names this process in its leases */
+  constructor(db: Db, holder: string) {
+    this.#deliveries = db.collection("deliveries");
+    this.#holder = holder;
+  }
+
+  /**
+   * Stores deliveries in the order given; those already there stay as they are.
+   *
+   * @returns the ones that were stored with the lease they asked for
+   */
+  async insert(owed: readonly OwedDelivery[]): Promise<HeldDelivery[]> {
+    const refused = await this.#insertUnlessRefused(owed);
+    // Refused by the lane's lease, or known already: the second try tells, and a known one is refused again.
+    const again = owed.flatMap(({ leaseUntil, ...unheld }, index) => (leaseUntil && refused.has(index) ? unheld : []));
+    await this.#insertUnlessRefused(again);
+    return owed.flatMap(({ leaseUntil, ...delivery }, index) =>
+      leaseUntil && !refused.has(index) ? { ...delivery, leaseUntil, attemptCount: 0, generation: 1 } : [],
+    );
+  }
+
+  async #insertUnlessRefused(owed: readonly OwedDelivery[]): Promise<Set<number>> {
+    if (owed.length === 0) return new Set();
+    const rows = owed.map((each) => toDeliveryRow(each, this.#holder));
+    try {
+      await this.#deliveries.insertMany(rows, { ordered: false });
+      return new Set();
+    } catch (error) {
+      return duplicatePositions(error);
+    }
+  }
+
+  /** The oldest pending delivery of each lane that has any, by lane key. */
+  async laneHeads(lanes: readonly Lane[]): Promise<Map<string, LaneHead>> {
+    if (lanes.length === 0) return new Map();
+    const endpointId = { $in: [...new Set(lanes.map((lane) => lane.endpointId))] };
+    const documentId = { $in: [...new Set(lanes.map((lane) => lane.documentId))] };
+    const heads = await this.#deliveries
+      .aggregate<LaneHead & { _id: Pick<Lane, "endpointId" | "documentId"> }>([
+        { $match: { state: "pending", endpointId, documentId } },
+        { $sort: { endpointId: 1, documentId: 1, sequence: 1 } },
+        {
+          $group: {
+            _id: { endpointId: "$endpointId", documentId: "$documentId" },
+            sequence: { $first: "$sequence" },
+            nextAttemptAt: { $first: "$nextAttemptAt" },
+          },
+        },
+      ])
+      .toArray();
+    return new Map(heads.map(({ _id, ...head }) => [laneKey({ tenantId: "", ..._id }), head]));
+  }
+
+  /**
+   * Records attempts and lets the leases go. Where the generation has moved on nothing is written. The next delivery
+   * of a lane whose head reached a final state is made due.
+   */
+  async record(records: readonly AttemptRecord[], now: Date): Promise<void> {
+    await this.#deliveries.bulkWrite(
+      records.map((record) => this.#updateHeld(record.delivery, recordUpdate(record))),
+      { ordered: false },
+    );
+    const freed = records.filter(({ verdict }) => verdict.state !== "pending").map(({ delivery }) => delivery);
+    await this.advance(freed, now);
+  }
+
+  /**
+   * Makes the oldest pending delivery of each lane due, if it never ran and nobody holds it. Call it after every write
+   * that may have left a delivery waiting for one that is done: whoever writes last then sees the other's write.
+   */
+  async advance(lanes: readonly Lane[], now: Date): Promise<void> {
+    const heads = await this.laneHeads(lanes);
+    const operations = lanes.flatMap((lane): AnyBulkWriteOperation<DeliveryRow>[] => {
+      const head = heads.get(laneKey(lane));
+      if (!head || head.nextAttemptAt <= now) return [];
+      const { tenantId, endpointId, documentId } = lane;
+      const filter = { tenantId, endpointId, documentId, sequence: head.sequence, state: "pending" as const };
+      return [
+        // A head that waits out its own backoff goes on waiting: only followers that never ran are moved.
+        {
+          updateOne: {
+            filter: { ...filter, lease: { $exists: false }, attemptCount: 0 },
+            update: { $set: { nextAttemptAt: now } },
+          },
+        },
+      ];
+    });
+    if (operations.length > 0) await this.#deliveries.bulkWrite(operations, { ordered: false });
+  }
+
+  /** Gives deliveries back unattempted, due again at `at`. */
+  async release(held: readonly HeldDelivery[], at: Date): Promise<void> {
+    if (held.length === 0) return;
+    const update = { $set: { nextAttemptAt: at }, $unset: { lease: 1 as const }, $inc: { generation: 1 } };
+    await this.#deliveries.bulkWrite(
+      held.map((delivery) => this.#updateHeld(delivery, update)),
+      { ordered: false },
+    );
+  }
+
+  /** Moves the end of leases. @returns for each whether it was still held */
+  async renew(held: readonly HeldDelivery[], until: Date): Promise<boolean[]> {
+    return Promise.all(
+      held.map(async ({ deliveryId, generation }) => {
+        const { matchedCount } = await this.#deliveries.updateOne(
+          { _id: deliveryId, generation, state: "pending" },
+          { $set: { nextAttemptAt: until, "lease.until": until } },
+        );
+        return matchedCount === 1;
+      }),
+    );
+  }
+
+  /** Forgets what is still owed to an endpoint, held or not; what was delivered stays in the log. */
+  async deletePending(tenantId: string, endpointId: string): Promise<void> {
+    await this.#deliveries.deleteMany({ tenantId, endpointId, state: "pending" });
+  }
+
+  #updateHeld(
+    { deliveryId, generation }: HeldDelivery,
+    update: UpdateFilter<DeliveryRow>,
+  ): AnyBulkWriteOperation<DeliveryRow> {
+    return { updateOne: { filter: { _id: deliveryId, generation, state: "pending" }, update } };
+  }
+}
+
+function recordUpdate({ outcome, verdict }: AttemptRecord): UpdateFilter<DeliveryRow> {
+  const log = { $push: { attempts: toAttemptRow(outcome) }, $inc: { generation: 1, attemptCount: 1 } };
+  if (verdict.state === "pending") {
+    return { ...log, $set: { nextAttemptAt: verdict.nextAttemptAt }, $unset: { lease: 1 } };
+  }
+  const endedAt = new Date(outcome.startedAt.getTime() + outcome.tookMs);
+  return { ...log, $set: { state: verdict.state, endedAt }, $unset: { lease: 1, nextAttemptAt: 1 } };
+}

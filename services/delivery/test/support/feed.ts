@@ -1,0 +1,119 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { route, startRpcServer } from "@vidimus/kit/rpc/server";
+import { createHash } from "node:crypto";
+import { silentProcess } from "./scratch-log.ts";
+
+export interface FeedSnapshot {
+  tenantId: string;
+  documentId: string;
+  sequence: number;
+  status: "usable" | "withheld";
+  json: string;
+  committedAt: Date;
+  /** Of `json`, unless a test wants it to lie. */
+  sha256: Buffer;
+}
+
+interface Ref {
+  tenantId: string;
+  documentId: string;
+  sequence: bigint | number;
+}
+
+const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
+
+/** What documents would keep of snapshots. */
+function openRows() {
+  return {
+    snapshots: new Map<string, FeedSnapshot>(),
+    pending: new Map<string, FeedSnapshot>(),
+    signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
+    /** Methods that fail as if the process were away. */
+    failing: new Set<string>(),
+  };
+}
+
+function feedRoute({ snapshots, pending, signatures, failing }: ReturnType<typeof openRows>) {
+  const gate = (method: string) => {
+    if (failing.has(method)) throw new ConnectError("not now", Code.Unavailable);
+  };
+  return route(SnapshotFeedService, {
+    listPendingSnapshots: ({ limit, pageToken, committedBefore }) => {
+      gate("listPendingSnapshots");
+      const before = committedBefore ? timestampDate(committedBefore) : new Date(8.64e15);
+      const rows = [...pending.values()].filter(({ committedAt }) => committedAt <= before);
+      const from = Number(pageToken || "0");
+      const page = rows.slice(from, from + (limit || 500));
+      const next = from + page.length;
+      return { references: page.map(toReference), nextPageToken: next < rows.length ? String(next) : "" };
+    },
+    getSnapshots: ({ references }) => {
+      gate("getSnapshots");
+      const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
+      return { snapshots: found.map(toMessage) };
+    },
+    attachSignatures: ({ attachments }) => {
+      gate("attachSignatures");
+      for (const { reference, signature } of attachments) {
+        if (reference && signature) signatures.set(keyOf(reference), signature);
+      }
+      return {};
+    },
+    acknowledgeSnapshots: ({ references }) => {
+      gate("acknowledgeSnapshots");
+      for (const reference of references) pending.delete(keyOf(reference));
+      return {};
+    },
+  });
+}
+
+/** Documents' side of the feed, in memory, over real RPC. */
+export async function openFeed() {
+  const rows = openRows();
+  const own = silentProcess("feed");
+  const server = await startRpcServer({
+    ...own,
+    host: "127.0.0.1",
+    port: 0,
+    drainMs: 100,
+    routes: [feedRoute(rows)],
+  });
+  return {
+    target: `127.0.0.1:${server.port}`,
+    failing: rows.failing,
+    publish(snapshot: FeedSnapshot) {
+      rows.snapshots.set(keyOf(snapshot), snapshot);
+      rows.pending.set(keyOf(snapshot), snapshot);
+    },
+    isPending: (reference: Ref) => rows.pending.has(keyOf(reference)),
+    signatureOf: (reference: Ref) => rows.signatures.get(keyOf(reference)),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+export type Feed = Awaited<ReturnType<typeof openFeed>>;
+
+/** A snapshot of a document, committed now. */
+export function snapshotOf(tenantId: string, documentId: string, sequence = 1): FeedSnapshot {
+  const json = JSON.stringify({ content: { body: `Zürich ${sequence}` }, id: documentId, title: "A test" });
+  const sha256 = createHash("sha256").update(json).digest();
+  return { tenantId, documentId, sequence, status: "usable", json, committedAt: new Date(), sha256 };
+}
+
+function toReference({ tenantId, documentId, sequence }: FeedSnapshot) {
+  return { tenantId, documentId, sequence: BigInt(sequence) };
+}
+
+function toMessage(snapshot: FeedSnapshot) {
+  return {
+    reference: toReference(snapshot),
+    documentType: "core/article",
+    version: BigInt(snapshot.sequence + 3),
+    status: snapshot.status,
+    committedAt: timestampFromDate(snapshot.committedAt),
+    snapshotJson: Buffer.from(snapshot.json),
+    sha256: snapshot.sha256,
+  };
+}

@@ -1,0 +1,49 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { route, startRpcServer } from "@vidimus/kit/rpc/server";
+import { generateKeyPairSync, sign } from "node:crypto";
+import { silentProcess } from "./scratch-log.ts";
+
+/** The notary's side, with one key and a ledger in memory, over real RPC. */
+export async function openNotary(port = 0) {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const keyId = "ed25519-AAAAAAAAAAAAAAAA";
+  const ledger = new Map<string, { digest: string; statement: string }>();
+  const state = { off: false };
+  const service = route(SigningService, {
+    signSnapshots: ({ items }) => {
+      if (state.off) throw new ConnectError("signing is off", Code.FailedPrecondition);
+      const results = items.map(({ tenantId, documentId, sequence, version, status, sha256 }) => {
+        const name = `${tenantId}\n${documentId}\n${sequence}`;
+        const digest = Buffer.from(sha256).toString("hex");
+        const known = ledger.get(name);
+        if (known && known.digest !== digest) {
+          return { outcome: { case: "conflictingSha256" as const, value: Buffer.from(known.digest, "hex") } };
+        }
+        const signedAt = new Date().toISOString();
+        const statement =
+          known?.statement ?? ["vidimus-snapshot-v1", name, version, status, signedAt, keyId, digest].join("\n");
+        ledger.set(name, { digest, statement });
+        const value = sign(null, Buffer.from(statement), privateKey);
+        return { outcome: { case: "signature" as const, value: { keyId, statement, value } } };
+      });
+      return { results };
+    },
+  });
+  const server = await startRpcServer({
+    ...silentProcess("notary"),
+    host: "127.0.0.1",
+    port,
+    drainMs: 100,
+    routes: [service],
+  });
+  return {
+    target: `127.0.0.1:${server.port}`,
+    state,
+    ledger,
+    spki: publicKey.export({ type: "spki", format: "der" }),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+export type Notary = Awaited<ReturnType<typeof openNotary>>;

@@ -1,0 +1,137 @@
+import { toBinary, create } from "@bufbuild/protobuf";
+import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openEventBus } from "@vidimus/kit/event-bus";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
+import { startDelivery } from "../../src/delivery.ts";
+import { snapshotConsumer } from "../../src/ingest/consume-references.ts";
+import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
+import { openNotary } from "./notary.ts";
+import { silentProcess } from "./scratch-log.ts";
+
+/** Fast enough for a test, in the same proportions. */
+export const testPace: DeliveryPace = {
+  ...promisedPace,
+  attemptMs: 1_000,
+  leaseMarginMs: 500,
+  pollMs: 200,
+  reconcileMs: 500,
+  reconcileAloneMs: 100,
+  retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
+};
+
+/** What delivery meets: documents, the notary, a broker and MongoDB; all but the first two are the real thing. */
+export async function openWorld() {
+  await using stack = new AsyncDisposableStack();
+  const feed = stack.use(await openFeed());
+  const notary = stack.use(await openNotary());
+  const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-"));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const broker = stack.use(await openBroker(dir));
+  const database = testDatabaseName("delivery");
+  const opened = stack.move();
+  return {
+    feed,
+    notary,
+    broker,
+    database,
+    configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
+      host: "127.0.0.1",
+      grpcPort: 0,
+      opsPort: 0,
+      mongoUrl: inject("mongoUrl"),
+      database,
+      logLevel: process.env["TEST_LOG_LEVEL"] ?? "silent",
+      drainDelayMs: 0,
+      documentsTarget: feed.target,
+      signingTarget: notary.target,
+      natsUrl: broker.url(),
+      allowHttp: true,
+      allowCidrs: ["127.0.0.0/8", "::1/128"],
+      pace: { ...testPace, ...pace },
+    }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** A nats-server that can be taken away, brought back, and brought back empty. */
+async function openBroker(dir: string) {
+  const options = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
+  let server = await openNatsServer({ ...options, port: 0 });
+  const port = Number(new URL(server.url).port);
+  let bus = connect();
+
+  function connect() {
+    return openEventBus({ url: `nats://127.0.0.1:${port}`, name: "relay", log: silentProcess("relay").log });
+  }
+  return {
+    url: () => `nats://127.0.0.1:${port}`,
+    async stop() {
+      await server[Symbol.asyncDispose]();
+    },
+    async wipeAndStart() {
+      await rm(options.dataDir, { recursive: true, force: true });
+      server = await openNatsServer({ ...options, port });
+    },
+    /** What documents' relay does. */
+    async announce({ tenantId, documentId, sequence }: FeedSnapshot, messageId: string = randomUUID()) {
+      const reference = create(SnapshotReferenceSchema, { tenantId, documentId, sequence: BigInt(sequence) });
+      const { stream } = snapshotConsumer;
+      const subject = "vidimus.snapshots.v1";
+      const deadline = Date.now() + 10_000;
+      for (;;) {
+        try {
+          return await bus.publish(stream, subject, toBinary(SnapshotReferenceSchema, reference), messageId);
+        } catch (error) {
+          if (Date.now() > deadline) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await bus[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A delivery service in this process, and a client of it. */
+export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {}) {
+  const service = await startDelivery(world.configOf(pace));
+  const endpoints = openRpcClient(EndpointService, { target: `127.0.0.1:${service.grpcPort}` });
+  return {
+    service,
+    endpoints,
+    async endpoint(tenantId: string, url: string) {
+      const { endpoint, secret } = await endpoints.createEndpoint({ tenantId, url });
+      return { endpointId: endpoint?.endpointId ?? "", secret };
+    },
+    async [Symbol.asyncDispose]() {
+      endpoints[Symbol.dispose]();
+      await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Publishes a snapshot, and tells the broker as the relay would. */
+export async function publish(
+  { feed, broker }: { feed: Feed; broker: World["broker"] },
+  tenantId: string,
+  documentId: string = randomUUID(),
+  sequence = 1,
+): Promise<FeedSnapshot> {
+  const snapshot = snapshotOf(tenantId, documentId, sequence);
+  feed.publish(snapshot);
+  await broker.announce(snapshot);
+  return snapshot;
+}
