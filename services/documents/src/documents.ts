@@ -8,7 +8,10 @@ import { builtInRegistry } from "./domain/types/built-in-registry.ts";
 import { defaultWorkflow } from "./domain/workflow/default-workflow.ts";
 import { batchCreateDocuments } from "./rpc/batch-create-documents.ts";
 import { createDocument } from "./rpc/create-document.ts";
+import { openPublication, type Publication } from "./publication.ts";
+import { relaySnapshots } from "./relay-snapshot.ts";
 import { getDocument } from "./rpc/get-document.ts";
+import { publicationRoutes, transitionMethods } from "./rpc/publication-routes.ts";
 import { DocumentStore } from "./store/document-store.ts";
 
 /** Starts the documents service. */
@@ -19,12 +22,16 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
     );
     const documents = new DocumentStore(mongo.db);
     await documents.ensureIndexes();
-    stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
+    const bus = stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
     const types = builtInRegistry({
       workflowId: defaultWorkflow.workflowId,
       workflowVersion: defaultWorkflow.version,
     });
-    const routes = [documentRoute({ documents, types, now: () => new Date() })];
+    const workflow = async () => defaultWorkflow;
+    const announce = relaySnapshots(bus, process.log);
+    const publication = await openPublication({ mongo, types, workflow, announce });
+    const now = () => new Date();
+    const routes = [documentRoute({ documents, types, publication, now }), ...publicationRoutes(publication)];
     const { host, grpcPort: port } = config;
     const rpc = stack.use(await startRpcServer({ ...process, host, port, routes }));
     return { grpcPort: rpc.port, check: mongo.ping };
@@ -34,6 +41,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
 interface DocumentDeps {
   documents: DocumentStore;
   types: ReturnType<typeof builtInRegistry>;
+  publication: Publication;
   now(): Date;
 }
 
@@ -42,6 +50,7 @@ function documentRoute(deps: DocumentDeps): RpcRoute {
     createDocument: createDocument(deps),
     batchCreateDocuments: batchCreateDocuments(deps),
     getDocument: getDocument(deps),
+    ...transitionMethods(deps.publication),
   };
   return { service: DocumentService, register: (router) => void router.service(DocumentService, implementation) };
 }

@@ -92,7 +92,14 @@ export interface PublicationRow {
   linksStart?: number;
   linksEnd?: number;
   slug?: string;
+  /** Lowercase. */
   language?: string;
+  /** Ids of linked tags. */
+  tags?: string[];
+  /** Ids and slugs of the sites it belongs to. */
+  sites?: string[];
+  /** Lowercase host names of a site. */
+  hosts?: string[];
 }
 
 /** `snapshots`: sealed copies, immutable but for the signature. Unique on (tenantId, documentId, sequence). */

@@ -1,0 +1,85 @@
+import type { Actor, DocumentParts, Live } from "../document/document.ts";
+
+/** By what readers find a published document. */
+export interface PublicationKeys {
+  readonly slug?: string;
+  /** Lowercase. */
+  readonly language?: string;
+  /** Ids of the tags it is linked to. */
+  readonly tags?: readonly string[];
+  /** Ids and slugs of the sites it belongs to. */
+  readonly sites?: readonly string[];
+  /** Lowercase host names, of a site only. */
+  readonly hosts?: readonly string[];
+}
+
+/** What readers see of a document from now on: its bytes, or a tombstone. */
+export interface Publication {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+  /** Absent on a tombstone. */
+  readonly live?: PublicationKeys & {
+    readonly bytes: Uint8Array;
+    readonly linksStart: number;
+    readonly linksEnd: number;
+  };
+}
+
+/** A sealed copy of one version. */
+export interface Snapshot {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly status: "usable" | "withheld";
+  readonly updatedAt: Date;
+  readonly bytes: Uint8Array;
+  readonly sha256: Uint8Array;
+}
+
+/** A slug, and the document that has it or had it last. */
+export interface Slug {
+  readonly type: string;
+  readonly slug: string;
+  readonly documentId: string;
+  /** True while the document is published under it. */
+  readonly current: boolean;
+}
+
+/** A version that is no longer the head. */
+export interface StoredVersion extends DocumentParts {
+  readonly documentId: string;
+  readonly version: number;
+  readonly createdBy: Actor;
+}
+
+/** Where a head stands after a transition. */
+export interface HeadChange {
+  readonly documentId: string;
+  readonly status: string;
+  readonly changedAt: Date;
+  readonly live?: Live;
+}
+
+/** One step of a document's history. */
+export interface HistoryEntry {
+  readonly documentId: string;
+  readonly at: Date;
+  readonly by: Actor;
+  readonly transition: string;
+  readonly version: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Everything one transaction writes. */
+export interface Changes {
+  readonly heads: HeadChange[];
+  readonly history: HistoryEntry[];
+  readonly publications: Publication[];
+  readonly snapshots: Snapshot[];
+  slugs: readonly Slug[];
+}

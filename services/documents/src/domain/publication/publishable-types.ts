@@ -1,0 +1,13 @@
+/** The types that readers may see. */
+export const publishableTypes = [
+  "core/article",
+  "core/image",
+  "core/audio",
+  "core/tag",
+  "core/publisher-site",
+] as const;
+
+/** Whether readers may see documents of a type. */
+export function isPublishableType(type: string): boolean {
+  return publishableTypes.some((publishable) => publishable === type);
+}

@@ -1,0 +1,50 @@
+import type { Slug } from "./publication.ts";
+
+/**
+ * The slugs a transaction deals with, as they will stand when it commits: each is held by at most one published
+ * document of its type. A slug that is no longer current still finds its document, until another one claims it.
+ */
+export class SlugTable {
+  readonly #slugs = new Map<string, Slug>();
+  readonly #changed = new Set<string>();
+
+  constructor(slugs: readonly Slug[]) {
+    for (const slug of slugs) this.#slugs.set(keyOf(slug.type, slug.slug), slug);
+  }
+
+  /** Id of the published document that has the slug, if it is another one. */
+  holder(type: string, slug: string, documentId: string): string | undefined {
+    const held = this.#slugs.get(keyOf(type, slug));
+    return held?.current && held.documentId !== documentId ? held.documentId : undefined;
+  }
+
+  /** Makes a slug the document's only current one; without a slug it has none. */
+  claim(type: string, slug: string | undefined, documentId: string): void {
+    this.retire(documentId, slug);
+    if (slug !== undefined) this.#put({ type, slug, documentId, current: true });
+  }
+
+  /** Takes from a document every current slug but `kept`. */
+  retire(documentId: string, kept?: string): void {
+    for (const held of this.#slugs.values()) {
+      if (held.documentId === documentId && held.current && held.slug !== kept) this.#put({ ...held, current: false });
+    }
+  }
+
+  /** The slugs that are not what they were. */
+  changes(): Slug[] {
+    return [...this.#slugs].flatMap(([key, slug]) => (this.#changed.has(key) ? [slug] : []));
+  }
+
+  #put(slug: Slug): void {
+    const key = keyOf(slug.type, slug.slug);
+    const before = this.#slugs.get(key);
+    if (before && before.documentId === slug.documentId && before.current === slug.current) return;
+    this.#slugs.set(key, slug);
+    this.#changed.add(key);
+  }
+}
+
+function keyOf(type: string, slug: string): string {
+  return `${type}\n${slug}`;
+}

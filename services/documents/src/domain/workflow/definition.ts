@@ -1,0 +1,54 @@
+/**
+ * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`, `withheld`); a tenant's own
+ * states are working or terminal, and nothing leads out of a terminal one.
+ */
+export type StateKind = "working" | "published" | "withdrawn" | "terminal";
+
+/** A condition on a transition, from a closed list: there are no expressions. */
+export type Guard =
+  /** The version is complete, as its type demands of what is published. */
+  | { readonly kind: "publishValid" }
+  /** No other published document of the type has the version's `meta.slug`. */
+  | { readonly kind: "slugFree" }
+  /** `meta.embargoUntil` is absent or past. */
+  | { readonly kind: "notEmbargoed" }
+  /** Whoever acts did not write the version. */
+  | { readonly kind: "fourEyes" }
+  /** The document was never published. */
+  | { readonly kind: "neverPublished" }
+  /** Every one of these keys of `meta` is there and neither null nor empty. */
+  | { readonly kind: "metaPresent"; readonly keys: readonly string[] }
+  /** At least one link has this `rel`. */
+  | { readonly kind: "linkPresent"; readonly rel: string };
+
+/** A named way from some states to one. */
+export interface Transition {
+  readonly name: string;
+  readonly from: readonly string[];
+  readonly to: string;
+  /** Who may; `owner` and `admin` always may. */
+  readonly roles: readonly string[];
+  /** Judged in this order; the first that fails is reported. */
+  readonly guards: readonly Guard[];
+}
+
+/** One immutable version of a workflow. */
+export interface WorkflowDefinition {
+  readonly workflowId: string;
+  readonly version: number;
+  readonly states: ReadonlyMap<string, StateKind>;
+  readonly transitions: readonly Transition[];
+}
+
+/** The one published state. */
+export const publishedState = "usable";
+/** The one withdrawn state. */
+export const withdrawnState = "withheld";
+
+/** Roles that pass every check. */
+const allPowerful: ReadonlySet<string> = new Set(["owner", "admin"]);
+
+/** Whether a role may take a transition. */
+export function mayTake(transition: Transition, role: string): boolean {
+  return allPowerful.has(role) || transition.roles.includes(role);
+}

@@ -1,0 +1,16 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SnapshotStore } from "../store/snapshot-store.ts";
+import { fromReferences } from "./snapshot-message.ts";
+
+const referencesMax = 1_000;
+
+/** Closes outbox rows. */
+export function acknowledgeSnapshots(deps: {
+  snapshots: Pick<SnapshotStore, "acknowledge">;
+}): MethodImpl<typeof SnapshotFeedService.method.acknowledgeSnapshots> {
+  return async ({ references }) => {
+    await deps.snapshots.acknowledge(fromReferences(references, referencesMax));
+    return {};
+  };
+}

@@ -1,0 +1,25 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { DomainError } from "@vidimus/kit/errors";
+import type { SnapshotStore } from "../store/snapshot-store.ts";
+import { fromReferences, fromSignature } from "./snapshot-message.ts";
+
+const attachmentsMax = 256;
+
+/** Keeps signatures beside their snapshots. */
+export function attachSignatures(deps: {
+  snapshots: Pick<SnapshotStore, "attachSignatures">;
+}): MethodImpl<typeof SnapshotFeedService.method.attachSignatures> {
+  return async ({ attachments }) => {
+    const keys = fromReferences(
+      attachments.map(({ reference }) => reference),
+      attachmentsMax,
+    );
+    const signed = keys.map((key, index) => ({ key, signature: fromSignature(attachments[index]?.signature) }));
+    const matched = await deps.snapshots.attachSignatures(signed);
+    if (matched < signed.length) {
+      throw new DomainError("not_found", `${signed.length - matched} of these snapshots do not exist`);
+    }
+    return {};
+  };
+}

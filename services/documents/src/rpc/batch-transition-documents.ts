@@ -1,0 +1,43 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { asDomainError, toErrorInfo } from "@vidimus/kit/rpc/error-table";
+import { requireTenantId } from "../domain/document/require-ids.ts";
+import type { Moved } from "../domain/publication/move-documents.ts";
+import { callingActor } from "./calling-actor.ts";
+import type { TransitionDeps } from "./transition-document.ts";
+import { fromTransition, toMoved } from "./transition-message.ts";
+
+/** Most transitions in one call. */
+const itemsMax = 64;
+
+/** Moves many documents of one tenant, each judged alone. */
+export function batchTransitionDocuments({
+  move,
+}: TransitionDeps): MethodImpl<typeof DocumentService.method.batchTransitionDocuments> {
+  return async ({ tenantId, transitions }, context) => {
+    if (transitions.length === 0 || transitions.length > itemsMax) {
+      throw new DomainError("invalid", `a batch has 1 to ${itemsMax} transitions, this one ${transitions.length}`);
+    }
+    const tenant = requireTenantId(tenantId);
+    const by = callingActor(context);
+    const seen = new Set<string>();
+    const results = transitions.map(async (transition) => {
+      const step = fromTransition(transition, by);
+      if (seen.has(step.documentId)) throw new DomainError("invalid", `document ${step.documentId} is there twice`);
+      seen.add(step.documentId);
+      return move(tenant, step, context.signal);
+    });
+    return { results: await Promise.all(results.map(toResult)) };
+  };
+}
+
+async function toResult(moved: Promise<Moved>) {
+  try {
+    return { outcome: { case: "moved" as const, value: toMoved(await moved) } };
+  } catch (error) {
+    const expected = asDomainError(error);
+    if (!expected) throw error;
+    return { outcome: { case: "error" as const, value: toErrorInfo(expected) } };
+  }
+}

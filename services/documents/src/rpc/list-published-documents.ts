@@ -1,0 +1,21 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { MethodImpl } from "@connectrpc/connect";
+import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { requireTenantId } from "../domain/document/require-ids.ts";
+import { isPublishableType } from "../domain/publication/publishable-types.ts";
+import { type PageDeps, readPage } from "../domain/publication/published-page.ts";
+
+const limitMax = 200;
+
+/** One page of published documents of one type, newest first. */
+export function listPublishedDocuments(
+  deps: PageDeps,
+): MethodImpl<typeof PublishedDocumentService.method.listPublishedDocuments> {
+  return async ({ tenantId, type, updatedSince, limit, cursor, ifNoneMatch }, { signal }) => {
+    if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
+    if (limit < 1 || limit > limitMax) throw new DomainError("invalid", `limit must be from 1 to ${limitMax}`);
+    const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
+    return readPage(deps, requireTenantId(tenantId), { type, limit, cursor, ifNoneMatch, ...since }, signal);
+  };
+}

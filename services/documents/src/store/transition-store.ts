@@ -1,0 +1,228 @@
+import { type ClientSession, type Collection, type Db, type MongoClient, MongoError } from "mongodb";
+import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import type { Changes } from "../domain/publication/publication.ts";
+import { TransactionConflict, type TransitionTransaction } from "../domain/publication/transition-transaction.ts";
+import { fromHeadRow } from "./head-row.ts";
+import {
+  fromSlugRow,
+  fromVersionRow,
+  toHistoryRow,
+  toOutboxRow,
+  toPublicationRow,
+  toSnapshotRow,
+} from "./publication-rows.ts";
+import type {
+  ClockRow,
+  HeadRow,
+  HistoryRow,
+  OutboxRow,
+  PublicationRow,
+  SlugRow,
+  SnapshotRow,
+  VersionRow,
+} from "./rows.ts";
+
+const transactionOptions = {
+  readConcern: { level: "snapshot" },
+  writeConcern: { w: "majority", journal: true },
+} as const;
+
+/** How long the outcome of a commit is asked for. */
+const commitPatienceMs = 10_000;
+
+/** Keeps what transitions write: heads, history, publications, snapshots, outbox, slugs, and the tenants' clocks. */
+export class TransitionStore {
+  readonly #client: MongoClient;
+  readonly #collections: Collections;
+
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
+    this.#collections = {
+      clocks: db.collection("clocks"),
+      heads: db.collection("heads"),
+      versions: db.collection("versions"),
+      history: db.collection("history"),
+      publications: db.collection("publications"),
+      snapshots: db.collection("snapshots"),
+      outbox: db.collection("outbox"),
+      slugs: db.collection("slugs"),
+    };
+  }
+
+  /** Makes the indexes that transitions rely on. Idempotent. */
+  async ensureIndexes(): Promise<void> {
+    const { clocks, history, slugs } = this.#collections;
+    await clocks.createIndex({ tenantId: 1 }, { unique: true });
+    await history.createIndex({ tenantId: 1, documentId: 1, _id: 1 });
+    await slugs.createIndex({ tenantId: 1, type: 1, slug: 1 }, { unique: true });
+    await slugs.createIndex({ tenantId: 1, documentId: 1 });
+  }
+
+  /**
+   * Runs `work` in one transaction, and commits it if it wrote anything.
+   *
+   * Rejects with `TransactionConflict` when it met another transaction; nothing was changed then.
+   */
+  async transact<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
+    const session = this.#client.startSession();
+    try {
+      session.startTransaction(transactionOptions);
+      const transaction = new SessionTransaction(this.#collections, session, tenantId);
+      const result = await work(transaction);
+      if (transaction.wrote) await commit(session);
+      else await session.abortTransaction();
+      return result;
+    } catch (error) {
+      throw isConflict(error) ? new TransactionConflict("met another transaction", { cause: error }) : error;
+    } finally {
+      await session.endSession();
+    }
+  }
+}
+
+interface Collections {
+  clocks: Collection<ClockRow>;
+  heads: Collection<HeadRow>;
+  versions: Collection<VersionRow>;
+  history: Collection<HistoryRow>;
+  publications: Collection<PublicationRow>;
+  snapshots: Collection<SnapshotRow>;
+  outbox: Collection<OutboxRow>;
+  slugs: Collection<SlugRow>;
+}
+
+/** Statements of one transaction go one after the other: a session carries no more. */
+class SessionTransaction implements TransitionTransaction {
+  wrote = false;
+  readonly #collections: Collections;
+  readonly #session: ClientSession;
+  readonly #tenantId: string;
+
+  constructor(collections: Collections, session: ClientSession, tenantId: string) {
+    this.#collections = collections;
+    this.#session = session;
+    this.#tenantId = tenantId;
+  }
+
+  async tick(): Promise<Date> {
+    const row = await this.#collections.clocks.findOneAndUpdate(
+      { tenantId: this.#tenantId },
+      [{ $set: { tick: { $max: ["$$NOW", { $add: ["$tick", 1] }] } } }],
+      { upsert: true, returnDocument: "after", projection: { tick: 1 }, session: this.#session },
+    );
+    if (!row) throw new TypeError("an upsert answered no row");
+    return row.tick;
+  }
+
+  async readHeads(documentIds: readonly string[], bytesMax: number) {
+    const filter = { tenantId: this.#tenantId, documentId: { $in: [...documentIds] } };
+    const heads = [];
+    let bytes = 0;
+    await using cursor = this.#collections.heads.find(filter, { projection: { _id: 0 }, session: this.#session });
+    for await (const row of cursor) {
+      bytes += row.content.length() + row.links.length() + row.meta.length() + row.title.length();
+      if (heads.length > 0 && bytes > bytesMax) return { heads, complete: false };
+      heads.push(fromHeadRow(row));
+    }
+    return { heads, complete: true };
+  }
+
+  async readVersions(references: readonly { documentId: string; version: number }[]) {
+    const $or = references.map(({ documentId, version }) => ({ documentId, version }));
+    const filter = { tenantId: this.#tenantId, $or };
+    const rows = await this.#collections.versions.find(filter, { session: this.#session }).toArray();
+    return rows.map(fromVersionRow);
+  }
+
+  async readSlugs(named: readonly { type: string; slug: string }[], documentIds: readonly string[]) {
+    const held = { documentId: { $in: [...documentIds] }, current: true };
+    const filter = { tenantId: this.#tenantId, $or: [...named.map(({ type, slug }) => ({ type, slug })), held] };
+    const rows = await this.#collections.slugs.find(filter, { session: this.#session }).toArray();
+    return rows.map(fromSlugRow);
+  }
+
+  async write(changes: Changes, tick: Date): Promise<void> {
+    this.wrote = true;
+    await this.#writeHeads(changes);
+    const tenantId = this.#tenantId;
+    const options = { session: this.#session };
+    const { history, publications, snapshots } = changes;
+    await this.#collections.history.insertMany(
+      history.map((entry) => toHistoryRow(tenantId, entry)),
+      options,
+    );
+    if (publications.length === 0) return;
+    await this.#stamp(new Set(publications.map(({ type }) => type)), tick);
+    await this.#collections.publications.bulkWrite(
+      publications.map(({ documentId, ...rest }) => ({
+        replaceOne: {
+          filter: { tenantId, documentId },
+          replacement: toPublicationRow(tenantId, { documentId, ...rest }),
+          upsert: true,
+        },
+      })),
+      options,
+    );
+    await this.#collections.snapshots.insertMany(
+      snapshots.map((snapshot) => toSnapshotRow(tenantId, snapshot)),
+      options,
+    );
+    await this.#collections.outbox.insertMany(
+      snapshots.map((snapshot) => toOutboxRow(tenantId, snapshot)),
+      options,
+    );
+    await this.#writeSlugs(changes);
+  }
+
+  async #writeHeads({ heads }: Changes): Promise<void> {
+    const { matchedCount } = await this.#collections.heads.bulkWrite(
+      heads.map(({ documentId, ...change }) => ({
+        updateOne: { filter: { tenantId: this.#tenantId, documentId }, update: { $set: change } },
+      })),
+      { session: this.#session },
+    );
+    if (matchedCount !== heads.length) throw new TypeError("a head that was read is not there");
+  }
+
+  /** Type names are data, never paths. */
+  async #stamp(types: ReadonlySet<string>, tick: Date): Promise<void> {
+    const stages = [...types].map((type) => ({
+      $set: { types: { $setField: { field: { $literal: type }, input: { $ifNull: ["$types", {}] }, value: tick } } },
+    }));
+    await this.#collections.clocks.updateOne({ tenantId: this.#tenantId }, stages, { session: this.#session });
+  }
+
+  async #writeSlugs({ slugs }: Changes): Promise<void> {
+    if (slugs.length === 0) return;
+    await this.#collections.slugs.bulkWrite(
+      slugs.map(({ type, slug, documentId, current }) => ({
+        updateOne: {
+          filter: { tenantId: this.#tenantId, type, slug },
+          update: { $set: { documentId, current } },
+          upsert: true,
+        },
+      })),
+      { session: this.#session },
+    );
+  }
+}
+
+/** The driver repeats a commit once; a failover takes longer, and until it is known nobody may be told anything. */
+async function commit(session: ClientSession): Promise<void> {
+  const patientUntil = Date.now() + commitPatienceMs;
+  for (;;) {
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      const isUnknown = error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
+      if (!isUnknown || Date.now() > patientUntil) throw error;
+    }
+  }
+}
+
+/** A duplicate key can only be a row that another transaction has just inserted: all that was read before was free. */
+function isConflict(error: unknown): boolean {
+  if (isDuplicateKey(error)) return true;
+  return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
+}

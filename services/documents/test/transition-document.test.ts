@@ -1,0 +1,173 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+
+const tenantId = "acme";
+let service: Publishing;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof ConnectError ? error.code : undefined;
+}
+
+/** The newest version of a document, edited behind the service's back. */
+async function edit(documentId: string): Promise<void> {
+  const head = await service.db.collection("heads").findOne({ tenantId, documentId });
+  const { content, links, meta, title, version, schemaGeneration, createdAt, changedBy } = head!;
+  await service.db.collection("versions").insertOne({
+    tenantId,
+    documentId,
+    version,
+    schemaGeneration,
+    createdAt,
+    createdBy: changedBy,
+    content,
+    links,
+    meta,
+    title,
+  });
+  const edited = { version: version + 1, status: "draft", title: Buffer.from('"Edited"'), changedBy: { actor: "eve" } };
+  await service.db.collection("heads").updateOne({ tenantId, documentId }, { $set: edited });
+}
+
+describe("publishing", () => {
+  test("puts the document before readers with status usable, in exactly six members", async () => {
+    const tenant = "six";
+    const id = await service.create(tenant, article({ links: [{ rel: "subject", type: "core/tag", uri: "iptc:1" }] }));
+    const taken = await service.take(tenant, id, "publish");
+    expect(taken).toMatchObject({ version: 1n, status: "usable", sequence: 1n });
+    const items = await service.list(tenant);
+    expect(items).toHaveLength(1);
+    expect(Object.keys(items[0]!)).toEqual(["content", "id", "meta", "title", "type", "updated_at"]);
+    expect(items[0]).toMatchObject({ id, meta: { status: "usable", version: 1 } });
+  });
+
+  test("refuses what the type demands of the published and is not there, with the JSON pointer", async () => {
+    const draft = article();
+    const id = await service.create(tenantId, { ...draft, meta: { language: "de" } });
+    await expect(service.take(tenantId, id, "publish")).rejects.toThrow(/publishValid: \/meta.*slug/);
+    expect(await service.db.collection("outbox").countDocuments({ documentId: id })).toBe(0);
+  });
+
+  test("refuses a slug that another published document of the type has, until that one is withdrawn", async () => {
+    const [first, second] = await Promise.all([
+      service.create(tenantId, article({ slug: "same" })),
+      service.create(tenantId, article({ slug: "same" })),
+    ]);
+    await service.take(tenantId, first, "publish");
+    await expect(service.take(tenantId, second, "publish")).rejects.toThrow(`slug of published document ${first}`);
+    await service.take(tenantId, first, "withhold");
+    await service.take(tenantId, second, "publish");
+    await expect(service.take(tenantId, first, "publish")).rejects.toThrow(`slug of published document ${second}`);
+  });
+
+  test("of two documents that are published at once under one slug, one wins", async () => {
+    const ids = await Promise.all([1, 2].map(() => service.create(tenantId, article({ slug: "race" }))));
+    const settled = await Promise.allSettled(ids.map((id) => service.take(tenantId, id, "publish")));
+    expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("refuses while an embargo holds", async () => {
+    const id = await service.create(tenantId, article({ meta: { embargoUntil: "2999-01-01T00:00:00Z" } }));
+    await expect(service.take(tenantId, id, "publish")).rejects.toThrow("notEmbargoed");
+  });
+
+  test("says PERMISSION_DENIED to a role that may not, and to nobody in particular", async () => {
+    const id = await service.create(tenantId, article());
+    const transition = { documentId: id, name: "publish", expectedVersion: 1n };
+    const asWriter = service.documents.transitionDocument({ tenantId, transition }, as("writer"));
+    expect(await codeOf(asWriter)).toBe(Code.PermissionDenied);
+    expect(await codeOf(service.documents.transitionDocument({ tenantId, transition }))).toBe(Code.PermissionDenied);
+  });
+
+  test("says ABORTED and what stands there when another version is named", async () => {
+    const id = await service.create(tenantId, article());
+    const stale = service.take(tenantId, id, "publish", 2);
+    await expect(stale).rejects.toThrow("version 2 was expected, but version 1 stands there, draft");
+    expect(await codeOf(stale)).toBe(Code.Aborted);
+  });
+
+  test("says FAILED_PRECONDITION when the transition does not lead out of the state", async () => {
+    const id = await service.create(tenantId, article());
+    await service.take(tenantId, id, "publish");
+    expect(await codeOf(service.take(tenantId, id, "publish"))).toBe(Code.FailedPrecondition);
+  });
+
+  test("says NOT_FOUND for another tenant's document", async () => {
+    const id = await service.create("rival", article());
+    expect(await codeOf(service.take(tenantId, id, "publish"))).toBe(Code.NotFound);
+  });
+
+  test("leaves nothing behind when everything is refused, not even a tick", async () => {
+    expect(await codeOf(service.take("nobody", randomUUID(), "publish"))).toBe(Code.NotFound);
+    expect(await service.db.collection("clocks").countDocuments({ tenantId: "nobody" })).toBe(0);
+  });
+});
+
+describe("head and live", () => {
+  test("a published version stays out while the next one is edited, and the named version decides what is moved", async () => {
+    const tenant = tenantId;
+    const id = await service.create(tenant, article());
+    await service.take(tenant, id, "publish");
+    await edit(id);
+    expect(await codeOf(service.take(tenant, id, "withhold", 2))).toBe(Code.Aborted);
+    expect(await service.take(tenant, id, "withhold", 1)).toMatchObject({ version: 1n, status: "withheld" });
+    const { document } = await service.documents.getDocument({ tenantId: tenant, documentId: id });
+    expect(document).toMatchObject({ version: 2n, status: "draft", live: { version: 1n, status: "withheld" } });
+    expect(await service.take(tenant, id, "publish", 1)).toMatchObject({ version: 1n, sequence: 3n });
+    expect(await service.take(tenant, id, "publish", 2)).toMatchObject({ version: 2n, sequence: 4n });
+    const published = (await service.list(tenant)).find((item) => item.id === id);
+    expect(published).toMatchObject({ title: "Edited", meta: { version: 2 } });
+  });
+
+  test("a kill makes a withheld snapshot of the live version and ends the head with it", async () => {
+    const id = await service.create(tenantId, article());
+    await service.take(tenantId, id, "publish");
+    await edit(id);
+    expect(await service.take(tenantId, id, "kill", 1)).toMatchObject({ status: "cancelled", sequence: 2n });
+    const { document } = await service.documents.getDocument({ tenantId, documentId: id });
+    expect(document).toMatchObject({ version: 2n, status: "cancelled", live: { version: 1n, status: "cancelled" } });
+    const { snapshots } = await service.feed.getSnapshots({
+      references: [1n, 2n].map((sequence) => ({ tenantId, documentId: id, sequence })),
+    });
+    expect(snapshots.map(({ status, version }) => [status, version])).toEqual([
+      ["usable", 1n],
+      ["withheld", 1n],
+    ]);
+    const killed = JSON.parse(Buffer.from(snapshots[1]!.snapshotJson).toString());
+    expect(killed).toMatchObject({ title: "Snow on the pass", meta: { status: "withheld", version: 1 } });
+    expect((await service.list(tenantId)).some((item) => item.id === id)).toBe(false);
+    for (const version of [1, 2]) {
+      expect(await codeOf(service.take(tenantId, id, "publish", version))).not.toBeUndefined();
+    }
+  });
+
+  test("spike and restore are for the never published", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await service.take(tenantId, id, "spike")).toMatchObject({ status: "spiked", sequence: 0n });
+    expect(await service.take(tenantId, id, "restore")).toMatchObject({ status: "draft" });
+    await service.take(tenantId, id, "publish");
+    await edit(id);
+    await expect(service.take(tenantId, id, "spike", 2)).rejects.toThrow("neverPublished");
+  });
+
+  test("every step is kept in the history with its actor", async () => {
+    const id = await service.create(tenantId, article());
+    for (const name of ["submit", "approve", "publish"]) await service.take(tenantId, id, name);
+    const rows = await service.db.collection("history").find({ tenantId, documentId: id }).sort({ _id: 1 }).toArray();
+    expect(rows.map(({ transition, from, to, by }) => [transition, from, to, by.actor])).toEqual([
+      ["submit", "draft", "review", "admin@example.com"],
+      ["approve", "review", "approved", "admin@example.com"],
+      ["publish", "approved", "usable", "admin@example.com"],
+    ]);
+  });
+});
