@@ -12,6 +12,7 @@ import { KeyVerifier } from "./domain/key-verifier.ts";
 import { shareEvictions } from "./evictions.ts";
 import { startHttpServer } from "./http/http-server.ts";
 import { type HttpDeps, routes } from "./http/routes.ts";
+import { LastUsed } from "./last-used.ts";
 import { accessService } from "./rpc/access-service.ts";
 import { ensureIndexes } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
@@ -39,11 +40,20 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const apiKeys = new ApiKeyStore(mongo.client, mongo.db);
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
     const evict = shareEvictions(bus, verifier);
+    const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const deps = openHttpDeps(config, stack, metrics);
     const access = accessService({ tenants, apiKeys, evict, now: () => new Date() });
     const rpc = await startRpcServer({ routes: [access], host, port: config.grpcPort, readiness, log, metrics });
     stack.use(rpc);
-    const http = await startHttpServer({ host: config.httpHost, port: config.httpPort, routes, deps, verifier, log });
+    const http = await startHttpServer({
+      host: config.httpHost,
+      port: config.httpPort,
+      routes,
+      deps,
+      verifier,
+      onUse: ({ keyId }) => lastUsed.note(keyId),
+      log,
+    });
     stack.use(http);
     return { grpcPort: rpc.port, httpPort: http.port, check: mongo.ping };
   });

@@ -5,7 +5,7 @@ import { uuidv7 } from "@vidimus/kit/uuid";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { METHODS } from "node:http";
-import type { KeyVerifier } from "../domain/key-verifier.ts";
+import type { Caller, KeyVerifier } from "../domain/key-verifier.ts";
 import { refused } from "./answer.ts";
 import { authenticate, authorise } from "./authenticate.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
@@ -25,6 +25,8 @@ export interface HttpServerOptions<Deps> {
   routes: readonly Route<Deps>[];
   deps: Deps;
   verifier: Pick<KeyVerifier, "verify">;
+  /** Told of every request that a key opened. */
+  onUse(caller: Caller): void;
   log: Logger;
   /** How long running requests may go on after the stop; 10 s unless said. */
   drainMs?: number;
@@ -148,10 +150,11 @@ function readBodies<Deps>(app: FastifyInstance, routes: readonly Route<Deps>[]):
   app.addHook("onRequestAbort", give);
 }
 
-function gatesOf({ verifier }: Pick<HttpServerOptions<never>, "verifier">): Gates {
+function gatesOf({ verifier, onUse }: Pick<HttpServerOptions<never>, "verifier" | "onUse">): Gates {
   return {
     admit: async (request, { scope }) => {
       request.caller = await authenticate(request.raw, verifier);
+      onUse(request.caller);
       if (scope !== "open") authorise(request.caller, scope);
     },
     charge: async () => {},

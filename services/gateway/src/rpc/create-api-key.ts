@@ -1,9 +1,12 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { uuidv7 } from "@vidimus/kit/uuid";
 import { requireAdministrator, requireName, requireScopes, requireTenantId } from "../domain/access-rules.ts";
 import { hashApiKey, mintApiKey } from "../domain/api-key.ts";
+import type { KeyRecord } from "../domain/key-record.ts";
 import type { Evict } from "../evictions.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
 import { apiKeyToProto } from "./to-proto.ts";
@@ -17,6 +20,7 @@ export function createApiKey(deps: {
     const by = callContext(context);
     requireAdministrator(by.role);
     const { key, prefix } = mintApiKey();
+    const createdAt = deps.now();
     const record = {
       keyId: uuidv7(),
       tenantId: requireTenantId(request.tenantId),
@@ -24,11 +28,20 @@ export function createApiKey(deps: {
       hash: hashApiKey(key),
       name: requireName(request.name),
       scopes: requireScopes(request.scopes),
-      createdAt: deps.now(),
+      createdAt,
       createdBy: by.actor,
+      ...requireEnd(request.expiresAt, createdAt),
     };
     await deps.apiKeys.insert(record, by);
     deps.evict({ prefix });
     return { apiKey: apiKeyToProto(record), secret: key };
   };
+}
+
+function requireEnd(expiresAt: Timestamp | undefined, now: Date): Pick<KeyRecord, "expiresAt"> {
+  if (!expiresAt) return {};
+  const end = timestampDate(expiresAt);
+  if (end > now) return { expiresAt: end };
+  const message = "must be in the future";
+  throw new DomainError("invalid", `expiresAt ${message}`, { violations: [{ pointer: "/expiresAt", message }] });
 }

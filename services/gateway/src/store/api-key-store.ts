@@ -4,8 +4,17 @@ import { type Actor, liveKeysMax } from "../domain/access-rules.ts";
 import type { KeyRecord, KnownKey } from "../domain/key-record.ts";
 import { isScope } from "../domain/scope.ts";
 import { accessCollections } from "./access-database.ts";
+import { auditRow } from "./audit-row.ts";
 import type { ApiKeyRow, AuditRow, TenantRow } from "./rows.ts";
-import { auditRow } from "./tenant-store.ts";
+
+/** A change of one key, as it is kept and as the audit names it. */
+export interface KeyChange {
+  readonly action: "update_key_scopes" | "roll_key" | "revoke_key";
+  /** Fields that get new values; none when there is nothing to do. */
+  readonly fields: Partial<Pick<KeyRecord, "scopes" | "expiresAt" | "revokedAt" | "replacedBy">>;
+  /** A key to be added in the same breath. */
+  readonly successor?: KeyRecord;
+}
 
 /** Keeps the API keys without their secrets, and an audit row for every change of one. */
 export class ApiKeyStore {
@@ -30,24 +39,39 @@ export class ApiKeyStore {
     }
   }
 
-  async #find(prefix: string, signal: AbortSignal): Promise<KnownKey | undefined> {
-    const row = await this.#keys.findOne({ prefix }, { signal });
-    if (!row) return undefined;
-    const tenant = await this.#tenants.findOne({ _id: row.tenantId }, { signal });
-    return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
-  }
-
   /**
    * Adds a key. `not_found` when the tenant does not exist, `failed_precondition` when it is disabled or has as many
    * live keys as it may.
    */
   async insert(key: KeyRecord, by: Actor): Promise<void> {
-    await this.#changing(key.tenantId, async (session) => {
-      await this.#requireRoom(key.tenantId, key.createdAt, session);
-      await this.#keys.insertOne(toRow(key), { session });
-      const { tenantId, keyId, name, scopes } = key;
-      const audit = auditRow(by, key.createdAt, "create_key", { tenantId, keyId, detail: { name, scopes } });
-      await this.#audit.insertOne(audit, { session });
+    await this.#changing(key.tenantId, async (session, tenant) => {
+      if (tenant.disabledAt) {
+        throw new DomainError("failed_precondition", `tenant "${key.tenantId}" is disabled`);
+      }
+      await this.#add(key, "create_key", by, session);
+    });
+  }
+
+  /**
+   * Changes one key, and answers it as it stands then. `change` says how, from the key as it stands now; it may throw
+   * what it refuses. `not_found` when the tenant has no such key.
+   */
+  async update(
+    tenantId: string,
+    keyId: string,
+    by: Actor,
+    change: (key: KeyRecord) => { at: Date } & KeyChange,
+  ): Promise<KeyRecord> {
+    return this.#changing(tenantId, async (session) => {
+      const row = await this.#keys.findOne({ tenantId, _id: keyId }, { session });
+      if (!row) throw new DomainError("not_found", `tenant "${tenantId}" has no key ${keyId}`);
+      const { at, action, fields, successor } = change(fromRow(row));
+      if (Object.keys(fields).length === 0) return fromRow(row);
+      const changed = { ...row, ...fields, scopes: [...(fields.scopes ?? row.scopes)] };
+      await this.#keys.replaceOne({ tenantId, _id: keyId }, changed, { session });
+      if (successor) await this.#add(successor, "create_key", by, session);
+      await this.#audit.insertOne(auditRow(by, at, action, { tenantId, keyId, detail: { ...fields } }), { session });
+      return fromRow(changed);
     });
   }
 
@@ -58,29 +82,45 @@ export class ApiKeyStore {
     return rows.map(fromRow);
   }
 
+  /** Notes when keys were last used; an older time never takes the place of a newer one. */
+  async touch(lastUsed: ReadonlyMap<string, Date>): Promise<void> {
+    const writes = Array.from(lastUsed, ([_id, lastUsedAt]) => ({
+      updateOne: { filter: { _id }, update: { $max: { lastUsedAt } } },
+    }));
+    await this.#keys.bulkWrite(writes, { ordered: false });
+  }
+
+  async #find(prefix: string, signal: AbortSignal): Promise<KnownKey | undefined> {
+    const row = await this.#keys.findOne({ prefix }, { signal });
+    if (!row) return undefined;
+    const tenant = await this.#tenants.findOne({ _id: row.tenantId }, { signal });
+    return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
+  }
+
   /** One transaction on a tenant's keys. The tenant's row is written first: changes of one tenant come one by one. */
-  async #changing(tenantId: string, change: (session: ClientSession) => Promise<void>): Promise<void> {
-    await this.#client.withSession((session) =>
+  async #changing<T>(tenantId: string, change: (session: ClientSession, tenant: TenantRow) => Promise<T>): Promise<T> {
+    return this.#client.withSession((session) =>
       session.withTransaction(async () => {
-        const tenant = await this.#tenants.findOneAndUpdate(
-          { _id: tenantId },
-          { $inc: { keyChanges: 1 } },
-          { session },
-        );
+        const mark = { $inc: { keyChanges: 1 } };
+        const tenant = await this.#tenants.findOneAndUpdate({ _id: tenantId }, mark, { session });
         if (!tenant) throw noTenant(tenantId);
-        if (tenant.disabledAt) throw new DomainError("failed_precondition", `tenant "${tenantId}" is disabled`);
-        await change(session);
+        return change(session, tenant);
       }),
     );
   }
 
-  async #requireRoom(tenantId: string, now: Date, session: ClientSession): Promise<void> {
+  async #add(key: KeyRecord, action: string, by: Actor, session: ClientSession): Promise<void> {
+    const { tenantId, keyId, name, scopes, createdAt } = key;
     const live = await this.#keys.countDocuments(
-      { tenantId, revokedAt: { $exists: false }, expiresAt: { $not: { $lte: now } } },
+      { tenantId, revokedAt: { $exists: false }, expiresAt: { $not: { $lte: createdAt } } },
       { session },
     );
-    if (live < liveKeysMax) return;
-    throw new DomainError("failed_precondition", `tenant "${tenantId}" has ${live} live keys, as many as it may`);
+    if (live >= liveKeysMax) {
+      throw new DomainError("failed_precondition", `tenant "${tenantId}" has ${live} live keys, as many as it may`);
+    }
+    await this.#keys.insertOne(toRow(key), { session });
+    const detail = { name, scopes, ...(key.expiresAt ? { expiresAt: key.expiresAt } : {}) };
+    await this.#audit.insertOne(auditRow(by, createdAt, action, { tenantId, keyId, detail }), { session });
   }
 }
 

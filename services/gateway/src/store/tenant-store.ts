@@ -1,10 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import { uuidv7 } from "@vidimus/kit/uuid";
 import type { Collection, Db, MongoClient } from "mongodb";
 import type { Actor } from "../domain/access-rules.ts";
 import type { TenantRecord } from "../domain/key-record.ts";
 import { accessCollections } from "./access-database.ts";
+import { auditRow } from "./audit-row.ts";
 import type { AuditRow, TenantRow } from "./rows.ts";
 
 /** Keeps the tenants, and an audit row for every change of one. */
@@ -36,21 +36,25 @@ export class TenantStore {
     }
   }
 
+  /** Shuts a tenant out, and answers it as it stands then; `not_found` when there is none. */
+  async disable(tenantId: string, at: Date, by: Actor): Promise<TenantRecord> {
+    return this.#client.withSession((session) =>
+      session.withTransaction(async () => {
+        const row = await this.#tenants.findOne({ _id: tenantId }, { session });
+        if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+        if (row.disabledAt) return fromRow(row);
+        await this.#tenants.updateOne({ _id: tenantId }, { $set: { disabledAt: at } }, { session });
+        await this.#audit.insertOne(auditRow(by, at, "disable_tenant", { tenantId, detail: {} }), { session });
+        return fromRow({ ...row, disabledAt: at });
+      }),
+    );
+  }
+
   /** All tenants, by id. */
   async list(): Promise<TenantRecord[]> {
     const rows = await this.#tenants.find({}, { sort: { _id: 1 } }).toArray();
     return rows.map(fromRow);
   }
-}
-
-/** An audit row for a change. */
-export function auditRow(
-  by: Actor,
-  at: Date,
-  action: string,
-  subject: Pick<AuditRow, "tenantId" | "keyId" | "detail">,
-): AuditRow {
-  return { _id: uuidv7(), at, actor: by.actor, role: by.role, requestId: by.requestId, action, ...subject };
 }
 
 function fromRow(row: TenantRow): TenantRecord {

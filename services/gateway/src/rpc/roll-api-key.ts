@@ -1,0 +1,46 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { uuidv7 } from "@vidimus/kit/uuid";
+import { requireAdministrator, requireTenantId } from "../domain/access-rules.ts";
+import { hashApiKey, mintApiKey } from "../domain/api-key.ts";
+import type { KeyRecord } from "../domain/key-record.ts";
+import { endAfterRoll, endOfSuccessor, requireLive, requireOverlap } from "../domain/roll-key.ts";
+import type { Evict } from "../evictions.ts";
+import type { ApiKeyStore } from "../store/api-key-store.ts";
+import { apiKeyToProto } from "./to-proto.ts";
+
+export function rollApiKey(deps: {
+  apiKeys: Pick<ApiKeyStore, "update">;
+  evict: Evict;
+  now: () => Date;
+}): ServiceImpl<typeof AccessService>["rollApiKey"] {
+  return async (request, context) => {
+    const by = callContext(context);
+    requireAdministrator(by.role);
+    const tenantId = requireTenantId(request.tenantId);
+    const overlapMs = requireOverlap(request.overlap ? durationMs(request.overlap) : 0);
+    const { key, prefix } = mintApiKey();
+    const fresh = { keyId: uuidv7(), prefix, hash: hashApiKey(key), createdBy: by.actor };
+    const at = deps.now();
+    let successor: KeyRecord | undefined;
+    const replaced = await deps.apiKeys.update(tenantId, request.keyId, by, (old) => {
+      requireRollable(old, at);
+      const { name, scopes } = old;
+      successor = { ...fresh, tenantId, name, scopes, createdAt: at, ...endOfSuccessor(old, at) };
+      const fields = { ...endAfterRoll(old, overlapMs, at), replacedBy: fresh.keyId };
+      return { at, action: "roll_key", fields, successor };
+    });
+    if (!successor) throw new Error("a roll made no key");
+    deps.evict({ prefix: replaced.prefix });
+    return { apiKey: apiKeyToProto(successor), secret: key, replaced: apiKeyToProto(replaced) };
+  };
+}
+
+function requireRollable(old: KeyRecord, at: Date): void {
+  requireLive(old, at);
+  if (old.replacedBy === undefined) return;
+  throw new DomainError("failed_precondition", `key ${old.keyId} was rolled before, into ${old.replacedBy}`);
+}

@@ -1,0 +1,294 @@
+import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { openMongo } from "@vidimus/kit/mongo";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { hashApiKey } from "../src/domain/api-key.ts";
+import { scopes } from "../src/domain/scope.ts";
+import { accessCollections } from "../src/store/access-database.ts";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { accessClient, bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let second: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let access: ReturnType<typeof accessClient>;
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+
+beforeAll(async () => {
+  rpc = await serve(new FakeDocuments().routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  second = await openGateway({ ...gateway.config, grpcPort: 0, httpPort: 0, opsPort: 0 });
+  mongo = await openMongo({ url: inject("mongoUrl"), database: gateway.config.database, appName: "test" });
+  access = gateway.access;
+  await access.createTenant({ tenantId: "acme", name: "Acme" });
+});
+
+afterAll(async () => {
+  await mongo[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+async function read(key: string, of = gateway): Promise<number> {
+  const response = await fetch(`${of.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
+  await response.text();
+  return response.status;
+}
+
+const failure = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: { code: Code; message: string }) => error,
+  );
+
+describe("CreateTenant", () => {
+  test("a tenant is listed with its name", async () => {
+    await access.createTenant({ tenantId: "beta_2", name: " Beta " });
+    const { tenants } = await access.listTenants({});
+    expect(tenants.map(({ tenantId, name }) => [tenantId, name])).toEqual([
+      ["acme", "Acme"],
+      ["beta_2", "Beta"],
+    ]);
+  });
+
+  test("an id that is taken is ALREADY_EXISTS", async () => {
+    expect(await failure(access.createTenant({ tenantId: "acme", name: "x" }))).toMatchObject({
+      code: Code.AlreadyExists,
+    });
+  });
+
+  test.each(["", "Acme", "1acme", "a-b", "a".repeat(33), "acme\n"])("%j is no tenant id", async (tenantId) => {
+    expect(await failure(access.createTenant({ tenantId, name: "x" }))).toMatchObject({ code: Code.InvalidArgument });
+  });
+});
+
+describe("CreateApiKey", () => {
+  test("the key opens what its scopes say, and only its hash is stored", async () => {
+    const { apiKey, secret } = await access.createApiKey({
+      tenantId: "acme",
+      name: "site",
+      scopes: ["publisher:read"],
+    });
+    expect(await read(secret)).toBe(200);
+    const row = await accessCollections(mongo.db).apiKeys.findOne({ prefix: secret.split("_")[1]! });
+    expect(row).toMatchObject({ _id: apiKey!.keyId, tenantId: "acme", createdBy: "ada", hashAlg: "sha256" });
+    expect(Buffer.from(row!.hash.value()).equals(hashApiKey(secret))).toBe(true);
+    const everything = JSON.stringify(await mongo.db.collection("api_keys").find().toArray());
+    const audit = JSON.stringify(await mongo.db.collection("access_audit").find().toArray());
+    for (const text of [everything, audit]) expect(text).not.toContain(secret.slice(-49));
+  });
+
+  test("scopes come from the closed set", async () => {
+    const request = { tenantId: "acme", name: "x", scopes: ["documents:*"] };
+    expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.InvalidArgument });
+    expect(await failure(access.createApiKey({ ...request, scopes: [] }))).toMatchObject({
+      code: Code.InvalidArgument,
+    });
+  });
+
+  test("a tenant that does not exist is NOT_FOUND", async () => {
+    const request = { tenantId: "nobody", name: "x", scopes: ["publisher:read"] };
+    expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.NotFound });
+  });
+
+  test("a key opens nothing from its expiry on, and an expiry in the past is refused", async () => {
+    const request = { tenantId: "acme", name: "x", scopes: ["publisher:read"] };
+    const soon = await access.createApiKey({ ...request, expiresAt: timestampFromMs(Date.now() + 1_000) });
+    expect(await read(soon.secret)).toBe(200);
+    await vi.waitFor(async () => expect(await read(soon.secret)).toBe(401), { timeout: 5_000 });
+    const late = { ...request, expiresAt: timestampFromMs(Date.now()) };
+    expect(await failure(access.createApiKey(late))).toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  test("a tenant has at most 50 live keys, also when many are asked for at once", async () => {
+    await access.createTenant({ tenantId: "crowd", name: "Crowd" });
+    const create = () => access.createApiKey({ tenantId: "crowd", name: "x", scopes: ["publisher:read"] });
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, create));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+    const { apiKeys } = await access.listApiKeys({ tenantId: "crowd" });
+    expect(apiKeys).toHaveLength(50);
+    await access.revokeApiKey({ tenantId: "crowd", keyId: apiKeys[0]!.keyId });
+    await create();
+    expect(await failure(create())).toMatchObject({ code: Code.FailedPrecondition });
+  });
+});
+
+describe("ListApiKeys", () => {
+  test("keys come newest first, without a secret, revoked ones included", async () => {
+    await access.createTenant({ tenantId: "list", name: "List" });
+    const request = { tenantId: "list", scopes: ["publisher:read"] };
+    const first = await access.createApiKey({ ...request, name: "first" });
+    await access.createApiKey({ ...request, name: "second" });
+    await access.revokeApiKey({ tenantId: "list", keyId: first.apiKey!.keyId });
+    const { apiKeys } = await access.listApiKeys({ tenantId: "list" });
+    expect(apiKeys.map(({ name, revokedAt }) => [name, revokedAt !== undefined])).toEqual([
+      ["second", false],
+      ["first", true],
+    ]);
+    expect(
+      JSON.stringify(apiKeys, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+    ).not.toContain("vk_");
+  });
+
+  test("of a tenant that does not exist is NOT_FOUND", async () => {
+    expect(await failure(access.listApiKeys({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
+});
+
+describe("RevokeApiKey", () => {
+  test("a revoked key opens nothing on any gateway within a second", async () => {
+    const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
+    expect([await read(secret), await read(secret, second)]).toEqual([200, 200]);
+    const once = await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
+    const at = Date.now();
+    expect(await read(secret)).toBe(401);
+    await vi.waitFor(async () => expect(await read(secret, second)).toBe(401), { timeout: 1_000, interval: 5 });
+    expect(Date.now() - at).toBeLessThan(1_000);
+    const twice = await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
+    expect(twice.apiKey!.revokedAt).toEqual(once.apiKey!.revokedAt);
+  });
+
+  test("another tenant's key is NOT_FOUND and goes on working", async () => {
+    const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
+    const request = { tenantId: "beta_2", keyId: apiKey!.keyId };
+    expect(await failure(access.revokeApiKey(request))).toMatchObject({ code: Code.NotFound });
+    expect(await read(secret)).toBe(200);
+  });
+});
+
+describe("UpdateApiKeyScopes", () => {
+  test("a new set of scopes is in force on every gateway within a second", async () => {
+    const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["phrases:read"] });
+    expect([await read(secret), await read(secret, second)]).toEqual([403, 403]);
+    const request = { tenantId: "acme", keyId: apiKey!.keyId, scopes: ["publisher:read", "phrases:read"] };
+    const changed = await access.updateApiKeyScopes(request);
+    expect(changed.apiKey!.scopes).toEqual(["publisher:read", "phrases:read"]);
+    expect(await read(secret)).toBe(200);
+    await vi.waitFor(async () => expect(await read(secret, second)).toBe(200), { timeout: 1_000, interval: 5 });
+  });
+
+  test("a key that was revoked is FAILED_PRECONDITION", async () => {
+    const { apiKey } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["phrases:read"] });
+    const { keyId } = apiKey!;
+    await access.revokeApiKey({ tenantId: "acme", keyId });
+    const request = { tenantId: "acme", keyId, scopes: ["publisher:read"] };
+    expect(await failure(access.updateApiKeyScopes(request))).toMatchObject({ code: Code.FailedPrecondition });
+  });
+});
+
+describe("RollApiKey", () => {
+  const scopes = ["publisher:read"];
+
+  test("without overlap the old key ends at once and the new one has its name and scopes", async () => {
+    const old = await access.createApiKey({ tenantId: "acme", name: "roll me", scopes });
+    expect(await read(old.secret)).toBe(200);
+    const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId });
+    expect([await read(old.secret), await read(rolled.secret)]).toEqual([401, 200]);
+    expect(rolled.apiKey).toMatchObject({ name: "roll me", scopes });
+    expect(rolled.replaced).toMatchObject({ keyId: old.apiKey!.keyId, replacedBy: rolled.apiKey!.keyId });
+  });
+
+  test("with an overlap both work, and the old one ends with it", async () => {
+    const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
+    const overlap = durationFromMs(3_600_000);
+    const before = Date.now();
+    const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId, overlap });
+    expect([await read(old.secret), await read(rolled.secret)]).toEqual([200, 200]);
+    const end = timestampDate(rolled.replaced!.expiresAt!).getTime();
+    expect(end).toBeGreaterThanOrEqual(before + 3_600_000);
+    expect(end).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    const again = { tenantId: "acme", keyId: old.apiKey!.keyId };
+    expect(await failure(access.rollApiKey(again))).toMatchObject({ code: Code.FailedPrecondition });
+  });
+
+  test("an overlap never makes a key live longer than it would have", async () => {
+    const expiresAt = timestampFromMs(Date.now() + 60_000);
+    const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes, expiresAt });
+    const overlap = durationFromMs(86_400_000);
+    const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId, overlap });
+    expect(rolled.replaced!.expiresAt).toEqual(old.apiKey!.expiresAt);
+    const life =
+      timestampDate(rolled.apiKey!.expiresAt!).getTime() - timestampDate(rolled.apiKey!.createdAt!).getTime();
+    expect(life).toBe(
+      timestampDate(old.apiKey!.expiresAt!).getTime() - timestampDate(old.apiKey!.createdAt!).getTime(),
+    );
+  });
+
+  test("another overlap is INVALID_ARGUMENT", async () => {
+    const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
+    const request = { tenantId: "acme", keyId: old.apiKey!.keyId, overlap: durationFromMs(1_000) };
+    expect(await failure(access.rollApiKey(request))).toMatchObject({ code: Code.InvalidArgument });
+  });
+});
+
+describe("DisableTenant", () => {
+  test("no key of the tenant opens anything within a second, and none can be made", async () => {
+    const key = await newKey(access, "gone");
+    expect([await read(key), await read(key, second)]).toEqual([200, 200]);
+    await access.disableTenant({ tenantId: "gone" });
+    expect(await read(key)).toBe(401);
+    await vi.waitFor(async () => expect(await read(key, second)).toBe(401), { timeout: 1_000, interval: 5 });
+    const request = { tenantId: "gone", name: "x", scopes: ["publisher:read"] };
+    expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
+    expect(await failure(access.disableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
+});
+
+describe("roles", () => {
+  test.each(["", "editor", "viewer", "Admin"])("role %j changes nothing", async (role) => {
+    const client = accessClient(gateway.grpcPort, role);
+    const key = { tenantId: "acme", keyId: "x" };
+    const calls = [
+      client.createTenant({ tenantId: "never", name: "x" }),
+      client.disableTenant({ tenantId: "acme" }),
+      client.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes] }),
+      client.updateApiKeyScopes({ ...key, scopes: [...scopes] }),
+      client.rollApiKey(key),
+      client.revokeApiKey(key),
+    ];
+    for (const call of calls) expect(await failure(call)).toMatchObject({ code: Code.PermissionDenied });
+  });
+
+  test("an owner may", async () => {
+    await accessClient(gateway.grpcPort, "owner").createTenant({ tenantId: "owned", name: "x" });
+  });
+});
+
+describe("the audit", () => {
+  test("says who did what to which key, in order", async () => {
+    const client = accessClient(gateway.grpcPort, "owner", "grace");
+    await client.createTenant({ tenantId: "audited", name: "x" });
+    const { apiKey } = await client.createApiKey({ tenantId: "audited", name: "k", scopes: ["phrases:read"] });
+    const key = { tenantId: "audited", keyId: apiKey!.keyId };
+    await client.updateApiKeyScopes({ ...key, scopes: ["phrases:write"] });
+    await client.rollApiKey(key);
+    await client.disableTenant({ tenantId: "audited" });
+    const { audit } = accessCollections(mongo.db);
+    const rows = await audit.find({ tenantId: "audited" }, { sort: { _id: 1 } }).toArray();
+    expect(rows.map(({ actor, role, action }) => `${actor} ${role} ${action}`)).toEqual([
+      "grace owner create_tenant",
+      "grace owner create_key",
+      "grace owner update_key_scopes",
+      "grace owner create_key",
+      "grace owner roll_key",
+      "grace owner disable_tenant",
+    ]);
+  });
+});
+
+describe("last use", () => {
+  test("is noted to the minute, at the latest when the gateway stops", async () => {
+    const third = await openGateway({ ...gateway.config, grpcPort: 0, httpPort: 0, opsPort: 0 });
+    const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
+    expect(apiKey!.lastUsedAt).toBeUndefined();
+    const before = Date.now();
+    await read(secret, third);
+    await third[Symbol.asyncDispose]();
+    const { apiKeys } = await access.listApiKeys({ tenantId: "acme" });
+    const used = timestampDate(apiKeys.find(({ keyId }) => keyId === apiKey!.keyId)!.lastUsedAt!).getTime();
+    expect(used % 60_000).toBe(0);
+    expect(used).toBeGreaterThan(before - 60_000);
+    expect(used).toBeLessThanOrEqual(Date.now());
+  });
+});
