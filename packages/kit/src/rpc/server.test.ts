@@ -184,6 +184,28 @@ describe("the RPC server", () => {
     await closed;
   });
 
+  it("answers a call that outlives the drain with UNAVAILABLE", async () => {
+    const started = Promise.withResolvers<void>();
+    const { promise: never } = Promise.withResolvers<never>();
+    const listEndpoints = () => {
+      started.resolve();
+      return never;
+    };
+    const { server, transport } = await serve({ listEndpoints }, { drainMs: 50 });
+    const call = failure(createClient(EndpointService, transport).listEndpoints({}));
+    await started.promise;
+    await server[Symbol.asyncDispose]();
+    expect((await call).code).toBe(Code.Unavailable);
+  });
+
+  it("leaves nothing behind that keeps the process alive", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    const { server } = await serve({});
+    await server[Symbol.asyncDispose]();
+    expect(timers()).toBe(before);
+  });
+
   it("lets a running call finish when it stops", async () => {
     const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();

@@ -58,6 +58,7 @@ export interface RpcServer extends AsyncDisposable {
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   assertLoopback(options.host);
   const { drainMs = 10_000 } = options;
+  const shutdown = new AbortController();
   const app = fastify({ http2: true, logger: false });
   await app.register(fastifyConnectPlugin, {
     interceptors: [
@@ -70,8 +71,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     writeMaxBytes: messageBytesMax,
     // Bytes travel between neighbours; compressing them costs more than it saves.
     compressMinBytes: messageBytesMax,
-    shutdownTimeoutMs: drainMs,
-    shutdownError: new ConnectError("the server is shutting down", Code.Unavailable),
+    shutdownSignal: shutdown.signal,
     routes: (router) => registerAll(router, options),
   });
   const connections = trackConnections(app.server, options.sessionAgeMs ?? 300_000);
@@ -83,8 +83,11 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     async [Symbol.asyncDispose]() {
       const closed = app.close();
       connections.closeSessions();
-      // A silent TCP connection would keep an h2c server open for ever.
-      if (!(await withinDeadline(closed, drainMs + 500))) connections.destroy();
+      if (!(await withinDeadline(closed, drainMs))) {
+        shutdown.abort(new ConnectError("the server is shutting down", Code.Unavailable));
+        // A silent TCP connection would keep an h2c server open for ever.
+        if (!(await withinDeadline(closed, 500))) connections.destroy();
+      }
       await closed;
     },
   };
