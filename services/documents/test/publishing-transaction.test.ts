@@ -1,0 +1,147 @@
+import { MongoClient } from "mongodb";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+
+let service: Publishing;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function createMany(tenantId: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let made = 0; made < count; made += 64) {
+    const items = Array.from({ length: Math.min(64, count - made) }, () => ({
+      tenantId,
+      draft: { documentJson: Buffer.from(JSON.stringify(article())) },
+    }));
+    const { results } = await service.documents.batchCreateDocuments({ items });
+    ids.push(...results.map(({ outcome }) => (outcome.case === "created" ? outcome.value.documentId : "")));
+  }
+  return ids;
+}
+
+function rowsOf(tenantId: string, name: string) {
+  return service.db.collection(name).find({ tenantId }).toArray();
+}
+
+describe("one batch", () => {
+  test("of 64 transitions with a bad one moves 63 and tells the one what was wrong with it", async () => {
+    const tenantId = "batch";
+    const ids = await createMany(tenantId, 63);
+    ids.splice(31, 0, await service.create(tenantId, { ...article(), meta: { language: "de" } }));
+    const transitions = ids.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
+    const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
+    expect(results.map(({ outcome }) => outcome.case)).toEqual(ids.map((_, at) => (at === 31 ? "error" : "moved")));
+    const refused = results[31]!.outcome;
+    expect(refused.case === "error" && refused.value.kind).toBe("failed_precondition");
+    expect(refused.case === "error" && refused.value.violations[0]?.pointer).toContain("/meta");
+    for (const name of ["publications", "snapshots", "outbox"]) {
+      expect(await rowsOf(tenantId, name), name).toHaveLength(63);
+    }
+  });
+
+  test("is one transaction: its documents share their updated_at", async () => {
+    const rows = await rowsOf("batch", "publications");
+    expect(new Set(rows.map(({ updatedAt }) => updatedAt.getTime())).size).toBe(1);
+  });
+
+  test("answers each error in its place, unknown documents and repeated ones included", async () => {
+    const tenantId = "mixed";
+    const [first = "", second = ""] = await createMany(tenantId, 2);
+    const transitions = [
+      { documentId: first, name: "publish", expectedVersion: 1n },
+      { documentId: randomUUID(), name: "publish", expectedVersion: 1n },
+      { documentId: first, name: "withhold", expectedVersion: 1n },
+      { documentId: second, name: "publish", expectedVersion: 7n },
+      { documentId: "nonsense", name: "publish", expectedVersion: 1n },
+    ];
+    const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
+    const kinds = results.map(({ outcome }) => (outcome.case === "error" ? outcome.value.kind : outcome.case));
+    expect(kinds).toEqual(["moved", "not_found", "invalid", "conflict", "invalid"]);
+  });
+
+  test("of more bytes than one transaction takes on is done in several, and completely", async () => {
+    const tenantId = "large";
+    const text = "x".repeat(900_000);
+    const ids = await Promise.all(Array.from({ length: 12 }, () => service.create(tenantId, article({ text }))));
+    const transitions = ids.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
+    const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
+    expect(results.every(({ outcome }) => outcome.case === "moved")).toBe(true);
+    const ticks = new Set((await rowsOf(tenantId, "publications")).map(({ updatedAt }) => updatedAt.getTime()));
+    expect(ticks.size).toBe(3);
+  });
+});
+
+describe("concurrent publishers", () => {
+  test("of one tenant share transactions, and of one document's transitions each has its own", async () => {
+    const tenantId = "shared";
+    const ids = await createMany(tenantId, 128);
+    await Promise.all(ids.map((id) => service.take(tenantId, id, "publish")));
+    const ticks = new Set((await rowsOf(tenantId, "publications")).map(({ updatedAt }) => updatedAt.getTime()));
+    expect(ticks.size).toBeLessThan(64);
+    const [id = ""] = ids;
+    const both = await Promise.allSettled([
+      service.take(tenantId, id, "withhold"),
+      service.take(tenantId, id, "publish"),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    const rows = await service.db
+      .collection("snapshots")
+      .find({ tenantId, documentId: id })
+      .sort({ sequence: 1 })
+      .toArray();
+    expect(rows.map(({ status }) => status)).toEqual(["usable", "withheld", "usable"]);
+    expect(new Set(rows.map(({ committedAt }) => committedAt.getTime())).size).toBe(3);
+  });
+
+  test("16 on two processes lose no tick: commits come in the order of updated_at, and a snapshot, an outbox and a publication row with each", async () => {
+    const tenantId = "twins";
+    await using other = await runPublishing({
+      mongoUrl: inject("mongoUrl"),
+      natsUrl: inject("natsUrl"),
+      database: service.database,
+    });
+    const ids = await createMany(tenantId, 160);
+    const stop = new AbortController();
+    const watched = await watchCommits(tenantId, stop.signal);
+    const publishers = Array.from({ length: 16 }, async (_, at) => {
+      const process = at % 2 === 0 ? service : other;
+      for (const id of ids.slice(at * 10, at * 10 + 10)) {
+        for (const name of ["publish", "withhold", "publish"]) await process.take(tenantId, id, name);
+      }
+    });
+    await Promise.all(publishers);
+    stop.abort();
+    const commits = await watched.stamps;
+    const snapshots = await rowsOf(tenantId, "snapshots");
+    expect(snapshots).toHaveLength(480);
+    expect(await rowsOf(tenantId, "outbox")).toHaveLength(480);
+    expect(await rowsOf(tenantId, "publications")).toHaveLength(160);
+    for (const id of ids) {
+      const own = snapshots.filter(({ documentId }) => documentId === id).map(({ sequence }) => sequence);
+      expect(own.toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+    }
+    expect(commits).toHaveLength(480);
+    expect(commits).toEqual(commits.toSorted((a, b) => a - b));
+  });
+
+  /** Stamps of the tenant's publications as the oplog has them: in commit order. Resolves once it watches. */
+  async function watchCommits(tenantId: string, signal: AbortSignal): Promise<{ stamps: Promise<number[]> }> {
+    const client = await new MongoClient(inject("mongoUrl")).connect();
+    const pipeline = [{ $match: { "fullDocument.tenantId": tenantId } }];
+    const stream = client.db(service.database).collection("publications").watch(pipeline);
+    expect(await stream.tryNext()).toBeNull();
+    const collect = async () => {
+      const stamps: number[] = [];
+      for (;;) {
+        const change = await stream.tryNext();
+        if (change && "fullDocument" in change) stamps.push(change.fullDocument?.["updatedAt"].getTime());
+        if (!change && signal.aborted) return stamps;
+      }
+    };
+    return { stamps: collect().finally(() => void client.close()) };
+  }
+});
