@@ -53,13 +53,19 @@ export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
 export function createAddressRule(allowCidrs: readonly string[]): (address: string) => boolean {
   const opened = parseCidrs(allowCidrs);
   return (text) => {
-    // `isValid` knows octal, hex and short IPv4 forms too; resolvers and WHATWG URLs never make them.
-    if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false;
-    const parsed = ipaddr.parse(text);
-    if (isV6(parsed) && parsed.zoneId !== undefined && parsed.zoneId !== null) return false;
+    const parsed = parseAddress(text);
+    if (!parsed) return false;
     const address = isV6(parsed) && parsed.isIPv4MappedAddress() ? parsed.toIPv4Address() : parsed;
     return within(address, opened) || isPublic(address);
   };
+}
+
+function parseAddress(text: string): Address | undefined {
+  // `isValid` of ipaddr.js knows octal, hex and short IPv4 forms too; resolvers and WHATWG URLs never make them.
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  // ipaddr.js takes `::8.8.8.8`, which a resolver writes for `::808:808`, for the IPv4-mapped `::ffff:8.8.8.8`.
+  const groups = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
+  return groups && ipaddr.IPv6.isValid(groups) ? ipaddr.IPv6.parse(groups) : undefined;
 }
 
 function isPublic(address: Address): boolean {

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { createAddressRule } from "./address-rules.ts";
+import { parseEndpointUrl } from "./endpoint-url.ts";
+
+const strict = { allowHttp: false, mayDial: createAddressRule([]) };
+const dev = { allowHttp: true, mayDial: createAddressRule(["127.0.0.0/8", "::1/128"]) };
+
+describe("an endpoint's URL", () => {
+  it.each([
+    ["https://hooks.example.com/in?x=1", "https://hooks.example.com/in?x=1"],
+    ["https://hooks.example.com:8443", "https://hooks.example.com:8443/"],
+    ["HTTPS://Hooks.Example.COM/Ab", "https://hooks.example.com/Ab"],
+    ["https://8.8.8.8/in", "https://8.8.8.8/in"],
+    ["https://[2606:4700::1111]/in", "https://[2606:4700::1111]/in"],
+  ])("%s is taken", (text, normal) => {
+    expect(parseEndpointUrl(text, strict)).toBe(normal);
+  });
+
+  it.each([
+    ["", "absolute URL"],
+    ["/hook", "absolute URL"],
+    ["https://", "absolute URL"],
+    [`https://example.com/${"x".repeat(2_048)}`, "2048 characters"],
+    ["http://hooks.example.com/", "https"],
+    ["ftp://hooks.example.com/", "https"],
+    ["javascript:alert(1)", "https"],
+    ["https://user:pass@hooks.example.com/", "user name"],
+    ["https://user@hooks.example.com/", "user name"],
+    ["https://:pass@hooks.example.com/", "user name"],
+    ["https://hooks.example.com/#part", "fragment"],
+    ["https://hooks.example.com/#", "fragment"],
+    ["https://127.0.0.1/", "127.0.0.1"],
+    ["https://127.1/", "127.0.0.1"],
+    ["https://2130706433/", "127.0.0.1"],
+    ["https://0x7f.0.0.1/", "127.0.0.1"],
+    ["https://0177.0.0.1/", "127.0.0.1"],
+    ["https://127.0.0.1./", "127.0.0.1"],
+    ["https://１２７.0.0.1/", "127.0.0.1"],
+    ["https://[::1]/", "::1"],
+    ["https://[::ffff:10.0.0.1]/", "::ffff:a00:1"],
+    ["https://[::7f00:1]/", "::7f00:1"],
+    ["https://169.254.169.254/latest/meta-data", "169.254.169.254"],
+    ["https://localhost/", "127.0.0.1"],
+    ["https://LOCALHOST./", "127.0.0.1"],
+    ["https://api.localhost/", "127.0.0.1"],
+  ])("%j is refused, naming what is wrong", (text, reason) => {
+    expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
+  });
+
+  it.each(["http://127.0.0.1:8080/hook", "http://localhost:8080/hook", "http://[::1]:8080/hook"])(
+    "%s is taken where http and loopback are opened",
+    (text) => {
+      expect(parseEndpointUrl(text, dev)).toBe(text);
+    },
+  );
+
+  it("on a private address stays refused where only loopback is opened", () => {
+    expect(() => parseEndpointUrl("http://10.0.0.1/", dev)).toThrow("10.0.0.1");
+  });
+});

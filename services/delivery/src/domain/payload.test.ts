@@ -1,0 +1,49 @@
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createPayload, webhookIdOf } from "./payload.ts";
+import { vector } from "./webhook-vector.ts";
+
+const bytes = Buffer.from(vector.snapshotBase64, "base64");
+const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") };
+const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64") };
+
+describe("a payload", () => {
+  it("is byte for byte the vector's", () => {
+    const { body } = createPayload(snapshot, signature);
+    expect(Buffer.from(body).toString("base64")).toBe(vector.bodyBase64);
+  });
+
+  it("carries the snapshot's very bytes, last, and the statement that was signed", () => {
+    const body = Buffer.from(createPayload(snapshot, signature).body);
+    const marker = Buffer.from(',"snapshot":');
+    const sliced = body.subarray(body.indexOf(marker) + marker.length, -2);
+    expect(sliced.equals(bytes)).toBe(true);
+    const { statement, value } = JSON.parse(body.toString()).data.signature;
+    const key = createPublicKey({ key: Buffer.from(vector.publicKeyBase64, "base64"), format: "der", type: "spki" });
+    expect(verify(null, Buffer.from(statement), key, Buffer.from(value, "base64"))).toBe(true);
+    expect(statement.split("\n").at(-1)).toBe(createHash("sha256").update(sliced).digest("hex"));
+  });
+
+  it("keeps the bytes of a snapshot that a JSON serialiser would write differently", () => {
+    const odd = Buffer.from('{"a":1.0,"b":"\\u00fc"}');
+    const body = Buffer.from(createPayload({ ...snapshot, bytes: odd }, signature).body).toString();
+    expect(body.endsWith(',"snapshot":{"a":1.0,"b":"\\u00fc"}}}')).toBe(true);
+  });
+});
+
+describe("a webhook id", () => {
+  it("is the vector's, and has no dot", () => {
+    expect(webhookIdOf(vector)).toBe(vector.headers["webhook-id"]);
+    expect(webhookIdOf(vector)).not.toContain(".");
+  });
+
+  it("differs between tenants, documents and sequences", () => {
+    const ids = [
+      vector,
+      { ...vector, tenantId: "ten_acm" },
+      { ...vector, documentId: vector.documentId.replace("7b", "7c") },
+      { ...vector, sequence: 13 },
+    ].map(webhookIdOf);
+    expect(new Set(ids).size).toBe(4);
+  });
+});

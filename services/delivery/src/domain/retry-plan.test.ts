@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { promisedPace } from "../config.ts";
+import { nextAttemptAt, parseRetryAfter } from "./retry-plan.ts";
+
+const plan = promisedPace.retries;
+const createdAt = new Date("2026-11-21T09:00:00.000Z");
+const middle = 0.5;
+const secondMs = 1_000;
+const hourMs = 3_600 * secondMs;
+
+function waitAfter(attempt: number, random = middle, retryAfterMs?: number): number | undefined {
+  const next = nextAttemptAt(plan, { attempt, createdAt, endedAt: createdAt, retryAfterMs }, random);
+  return next && next.getTime() - createdAt.getTime();
+}
+
+describe("the retry plan", () => {
+  it("waits 5 s, 30 s, 2, 5, 15, 30 minutes, an hour, and then an hour each time", () => {
+    const seconds = [1, 2, 3, 4, 5, 6, 7, 8, 40].map((attempt) => (waitAfter(attempt) ?? 0) / secondMs);
+    expect(seconds).toEqual([5, 30, 120, 300, 900, 1_800, 3_600, 3_600, 3_600]);
+  });
+
+  it("spreads each wait by a fifth to either side", () => {
+    expect([waitAfter(1, 0), waitAfter(1, 1)]).toEqual([4_000, 6_000]);
+  });
+
+  it("gives up when the next attempt would come after 72 hours, and not before", () => {
+    const failedAfter = (ageMs: number) =>
+      nextAttemptAt(plan, { attempt: 9, createdAt, endedAt: new Date(createdAt.getTime() + ageMs) }, middle);
+    expect(failedAfter(71 * hourMs)).toEqual(new Date(createdAt.getTime() + 72 * hourMs));
+    expect(failedAfter(71 * hourMs + 1)).toBeUndefined();
+  });
+
+  it("makes at least 75 attempts in 72 hours", () => {
+    let attempts = 1;
+    let at = createdAt;
+    for (;;) {
+      const next = nextAttemptAt(plan, { attempt: attempts, createdAt, endedAt: at }, middle);
+      if (!next) break;
+      attempts += 1;
+      at = next;
+    }
+    expect(attempts).toBe(78);
+  });
+
+  it("never undercuts Retry-After, caps it at 24 hours, and is not hurried by it", () => {
+    expect(waitAfter(1, middle, 600 * secondMs)).toBe(600 * secondMs);
+    expect(waitAfter(1, middle, 100 * hourMs)).toBe(24 * hourMs);
+    expect(waitAfter(7, middle, 1 * secondMs)).toBe(hourMs);
+  });
+});
+
+describe("Retry-After", () => {
+  const now = new Date("2026-11-21T09:00:00.000Z");
+  it.each([
+    ["120", 120_000],
+    [" 0 ", 0],
+    ["Sat, 21 Nov 2026 09:01:30 GMT", 90_000],
+    ["Sat, 21 Nov 2026 08:00:00 GMT", 0],
+  ])("reads %j", (header, ms) => {
+    expect(parseRetryAfter(header, now)).toBe(ms);
+  });
+
+  it.each(["", "soon", "-5", "1.5", "1e3", "99999999999", "2026-11-21", "Sat, 99 Nov 2026 09:01:30 GMT"])(
+    "ignores %j",
+    (header) => {
+      expect(parseRetryAfter(header, now)).toBeUndefined();
+    },
+  );
+});
