@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { ErrorInfo } from "../../errors/v1/errors_pb.ts";
+import type { ErrorInfo, Violation } from "../../errors/v1/errors_pb.ts";
 import { file_vidimus_errors_v1_errors } from "../../errors/v1/errors_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/document_service.proto.
  */
 export const file_vidimus_documents_v1_document_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKlAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEi8KBGxpdmUYBiABKAsyIS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXZlVmVyc2lvbhITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInAKC0xpdmVWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjQKBURyYWZ0EhUKDWRvY3VtZW50X2pzb24YASABKAwSFAoMaW50YWtlX3Rva2VuGAIgASgJIlYKFUNyZWF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSKgoFZHJhZnQYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCItChZDcmVhdGVEb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJIlkKG0JhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBI6CgVpdGVtcxgBIAMoCzIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVxdWVzdCJbChxCYXRjaENyZWF0ZURvY3VtZW50c1Jlc3BvbnNlEjsKB3Jlc3VsdHMYASADKAsyKi52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3VsdCKRAQoUQ3JlYXRlRG9jdW1lbnRSZXN1bHQSPwoHY3JlYXRlZBgBIAEoCzIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgCIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiZAoZVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSNAoKdHJhbnNpdGlvbhgCIAEoCzIgLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb24iSQoKVHJhbnNpdGlvbhITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQilAEKGlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKAQSDgoGc3RhdHVzGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKH0JhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjUKC3RyYW5zaXRpb25zGAIgAygLMiAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbiJjCiBCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRI/CgdyZXN1bHRzGAEgAygLMi4udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzdWx0IpcBChhUcmFuc2l0aW9uRG9jdW1lbnRSZXN1bHQSQQoFbW92ZWQYASABKAsyMC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZUgAEi0KBWVycm9yGAIgASgLMhwudmlkaW11cy5lcnJvcnMudjEuRXJyb3JJbmZvSABCCQoHb3V0Y29tZSI8ChJHZXREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIkcKE0dldERvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudDLmBAoPRG9jdW1lbnRTZXJ2aWNlEmsKDkNyZWF0ZURvY3VtZW50EisudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXF1ZXN0GiwudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXNwb25zZRJ9ChRCYXRjaENyZWF0ZURvY3VtZW50cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVzcG9uc2USdwoSVHJhbnNpdGlvbkRvY3VtZW50Ei8udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEokBChhCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHMSNS52aWRpbXVzLmRvY3VtZW50cy52MS5CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXF1ZXN0GjYudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVzcG9uc2USYgoLR2V0RG9jdW1lbnQSKC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlcXVlc3QaKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
+  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKlAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEi8KBGxpdmUYBiABKAsyIS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXZlVmVyc2lvbhITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInAKC0xpdmVWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjQKBURyYWZ0EhUKDWRvY3VtZW50X2pzb24YASABKAwSFAoMaW50YWtlX3Rva2VuGAIgASgJIlYKFUNyZWF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSKgoFZHJhZnQYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCItChZDcmVhdGVEb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJIlkKG0JhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBI6CgVpdGVtcxgBIAMoCzIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVxdWVzdCJbChxCYXRjaENyZWF0ZURvY3VtZW50c1Jlc3BvbnNlEjsKB3Jlc3VsdHMYASADKAsyKi52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3VsdCKRAQoUQ3JlYXRlRG9jdW1lbnRSZXN1bHQSPwoHY3JlYXRlZBgBIAEoCzIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgCIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiZAoZVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSNAoKdHJhbnNpdGlvbhgCIAEoCzIgLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb24iSQoKVHJhbnNpdGlvbhITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQilAEKGlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKAQSDgoGc3RhdHVzGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKH0JhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjUKC3RyYW5zaXRpb25zGAIgAygLMiAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbiJjCiBCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRI/CgdyZXN1bHRzGAEgAygLMi4udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzdWx0IpcBChhUcmFuc2l0aW9uRG9jdW1lbnRSZXN1bHQSQQoFbW92ZWQYASABKAsyMC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZUgAEi0KBWVycm9yGAIgASgLMhwudmlkaW11cy5lcnJvcnMudjEuRXJyb3JJbmZvSABCCQoHb3V0Y29tZSI8ChJHZXREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIkcKE0dldERvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudCJYChZJbXBvcnREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIrCgZkcmFmdHMYAiADKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCJWChdJbXBvcnREb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRSZXN1bHQi0wEKFEltcG9ydERvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASQAoIZXhpc3RpbmcYAiABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAyABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlwKF1ZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCg1kb2N1bWVudF9qc29uGAIgASgMEhcKD2Zvcl9wdWJsaWNhdGlvbhgDIAEoCCJnChhWYWxpZGF0ZURvY3VtZW50UmVzcG9uc2USMAoKdmlvbGF0aW9ucxgBIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIZChFzY2hlbWFfZ2VuZXJhdGlvbhgCIAEoDSJwChVVcGRhdGVEb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQSFQoNZG9jdW1lbnRfanNvbhgEIAEoDCJKChZVcGRhdGVEb2N1bWVudFJlc3BvbnNlEjAKCGRvY3VtZW50GAEgASgLMh4udmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnQiagoUTGlzdERvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc3RhdHVzGAMgASgJEg0KBWxpbWl0GAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiagoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEjgKCWRvY3VtZW50cxgBIAMoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki9QEKD0RvY3VtZW50U3VtbWFyeRITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEg8KB3ZlcnNpb24YAyABKAQSDgoGc3RhdHVzGAQgASgJEg0KBXRpdGxlGAUgASgJEi8KBGxpdmUYBiABKAsyIS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXZlVmVyc2lvbhIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGFuZ2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkCgVBY3RvchINCgVhY3RvchgBIAEoCRIMCgRyb2xlGAIgASgJImgKG0xpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJwChxMaXN0RG9jdW1lbnRWZXJzaW9uc1Jlc3BvbnNlEjcKCHZlcnNpb25zGAEgAygLMiUudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK9AQoPRG9jdW1lbnRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEg0KBXRpdGxlGAMgASgJEi4KCndyaXR0ZW5fYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCndyaXR0ZW5fYnkYBSABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchIZChFzY2hlbWFfZ2VuZXJhdGlvbhgGIAEoDSJUChlHZXREb2N1bWVudFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImsKGkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEjYKB3ZlcnNpb24YASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudFZlcnNpb24SFQoNZG9jdW1lbnRfanNvbhgCIAEoDCJnChpMaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJrChtMaXN0RG9jdW1lbnRIaXN0b3J5UmVzcG9uc2USMwoHZW50cmllcxgBIAMoCzIiLnZpZGltdXMuZG9jdW1lbnRzLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkingEKDEhpc3RvcnlFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoCYnkYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchISCgp0cmFuc2l0aW9uGAMgASgJEg8KB3ZlcnNpb24YBCABKAQSDAoEZnJvbRgFIAEoCRIKCgJ0bxgGIAEoCTKUCwoPRG9jdW1lbnRTZXJ2aWNlEmsKDkNyZWF0ZURvY3VtZW50EisudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXF1ZXN0GiwudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXNwb25zZRJ9ChRCYXRjaENyZWF0ZURvY3VtZW50cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVzcG9uc2USbgoPSW1wb3J0RG9jdW1lbnRzEiwudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRzUmVxdWVzdBotLnZpZGltdXMuZG9jdW1lbnRzLnYxLkltcG9ydERvY3VtZW50c1Jlc3BvbnNlEnEKEFZhbGlkYXRlRG9jdW1lbnQSLS52aWRpbXVzLmRvY3VtZW50cy52MS5WYWxpZGF0ZURvY3VtZW50UmVxdWVzdBouLnZpZGltdXMuZG9jdW1lbnRzLnYxLlZhbGlkYXRlRG9jdW1lbnRSZXNwb25zZRJrCg5VcGRhdGVEb2N1bWVudBIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLlVwZGF0ZURvY3VtZW50UmVxdWVzdBosLnZpZGltdXMuZG9jdW1lbnRzLnYxLlVwZGF0ZURvY3VtZW50UmVzcG9uc2USdwoSVHJhbnNpdGlvbkRvY3VtZW50Ei8udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEokBChhCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHMSNS52aWRpbXVzLmRvY3VtZW50cy52MS5CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXF1ZXN0GjYudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVzcG9uc2USYgoLR2V0RG9jdW1lbnQSKC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlcXVlc3QaKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlc3BvbnNlEmgKDUxpc3REb2N1bWVudHMSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZRJ9ChRMaXN0RG9jdW1lbnRWZXJzaW9ucxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVzcG9uc2USdwoSR2V0RG9jdW1lbnRWZXJzaW9uEi8udmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRWZXJzaW9uUmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEnoKE0xpc3REb2N1bWVudEhpc3RvcnkSMC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudEhpc3RvcnlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
 
 /**
  * A document as editors see it.
@@ -548,6 +548,717 @@ export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__P
   messageDesc(file_vidimus_documents_v1_document_service, 15);
 
 /**
+ * A request to take an archive in.
+ *
+ * @generated from message vidimus.documents.v1.ImportDocumentsRequest
+ */
+export type ImportDocumentsRequest = Message<"vidimus.documents.v1.ImportDocumentsRequest"> & {
+  /**
+   * The tenant that will own the documents.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * 1 to 1000 documents.
+   *
+   * @generated from field: repeated vidimus.documents.v1.Draft drafts = 2;
+   */
+  drafts: Draft[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ImportDocumentsRequest.
+ * Use `create(ImportDocumentsRequestSchema)` to create a new message.
+ */
+export const ImportDocumentsRequestSchema: GenMessage<ImportDocumentsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 16);
+
+/**
+ * One result a document, in the order of the request.
+ *
+ * @generated from message vidimus.documents.v1.ImportDocumentsResponse
+ */
+export type ImportDocumentsResponse = Message<"vidimus.documents.v1.ImportDocumentsResponse"> & {
+  /**
+   * As many as the request had documents.
+   *
+   * @generated from field: repeated vidimus.documents.v1.ImportDocumentResult results = 1;
+   */
+  results: ImportDocumentResult[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ImportDocumentsResponse.
+ * Use `create(ImportDocumentsResponseSchema)` to create a new message.
+ */
+export const ImportDocumentsResponseSchema: GenMessage<ImportDocumentsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 17);
+
+/**
+ * What became of one document.
+ *
+ * @generated from message vidimus.documents.v1.ImportDocumentResult
+ */
+export type ImportDocumentResult = Message<"vidimus.documents.v1.ImportDocumentResult"> & {
+  /**
+   * Exactly one is set.
+   *
+   * @generated from oneof vidimus.documents.v1.ImportDocumentResult.outcome
+   */
+  outcome: {
+    /**
+     * Taken in.
+     *
+     * @generated from field: vidimus.documents.v1.CreateDocumentResponse created = 1;
+     */
+    value: CreateDocumentResponse;
+    case: "created";
+  } | {
+    /**
+     * Was there already, taken in with the same content.
+     *
+     * @generated from field: vidimus.documents.v1.CreateDocumentResponse existing = 2;
+     */
+    value: CreateDocumentResponse;
+    case: "existing";
+  } | {
+    /**
+     * Refused.
+     *
+     * @generated from field: vidimus.errors.v1.ErrorInfo error = 3;
+     */
+    value: ErrorInfo;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ImportDocumentResult.
+ * Use `create(ImportDocumentResultSchema)` to create a new message.
+ */
+export const ImportDocumentResultSchema: GenMessage<ImportDocumentResult> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 18);
+
+/**
+ * A request to judge a document.
+ *
+ * @generated from message vidimus.documents.v1.ValidateDocumentRequest
+ */
+export type ValidateDocumentRequest = Message<"vidimus.documents.v1.ValidateDocumentRequest"> & {
+  /**
+   * The tenant whose types are asked.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The JSON of a create request, in either form. The id may be left out.
+   *
+   * @generated from field: bytes document_json = 2;
+   */
+  documentJson: Uint8Array;
+
+  /**
+   * Whether to ask, beyond what intake asks, for all that a published document must have.
+   *
+   * @generated from field: bool for_publication = 3;
+   */
+  forPublication: boolean;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ValidateDocumentRequest.
+ * Use `create(ValidateDocumentRequestSchema)` to create a new message.
+ */
+export const ValidateDocumentRequestSchema: GenMessage<ValidateDocumentRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 19);
+
+/**
+ * The judgement.
+ *
+ * @generated from message vidimus.documents.v1.ValidateDocumentResponse
+ */
+export type ValidateDocumentResponse = Message<"vidimus.documents.v1.ValidateDocumentResponse"> & {
+  /**
+   * What is wrong, at most 20 places; none when the document holds.
+   *
+   * @generated from field: repeated vidimus.errors.v1.Violation violations = 1;
+   */
+  violations: Violation[];
+
+  /**
+   * Generation of the type's schema that was asked; 0 is the built-in one.
+   *
+   * @generated from field: uint32 schema_generation = 2;
+   */
+  schemaGeneration: number;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ValidateDocumentResponse.
+ * Use `create(ValidateDocumentResponseSchema)` to create a new message.
+ */
+export const ValidateDocumentResponseSchema: GenMessage<ValidateDocumentResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 20);
+
+/**
+ * A request to write the next version of a document.
+ *
+ * @generated from message vidimus.documents.v1.UpdateDocumentRequest
+ */
+export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocumentRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * The version the caller saw. Required.
+   *
+   * @generated from field: uint64 expected_version = 3;
+   */
+  expectedVersion: bigint;
+
+  /**
+   * The whole new content as JSON: {title, meta, content, links}, as GetDocument shows it. `id` and `type` may be there
+   * and must then be the document's own; what `meta` says under the platform's keys is not read.
+   *
+   * @generated from field: bytes document_json = 4;
+   */
+  documentJson: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.UpdateDocumentRequest.
+ * Use `create(UpdateDocumentRequestSchema)` to create a new message.
+ */
+export const UpdateDocumentRequestSchema: GenMessage<UpdateDocumentRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 21);
+
+/**
+ * The new version is stored.
+ *
+ * @generated from message vidimus.documents.v1.UpdateDocumentResponse
+ */
+export type UpdateDocumentResponse = Message<"vidimus.documents.v1.UpdateDocumentResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.documents.v1.Document document = 1;
+   */
+  document?: Document | undefined;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.UpdateDocumentResponse.
+ * Use `create(UpdateDocumentResponseSchema)` to create a new message.
+ */
+export const UpdateDocumentResponseSchema: GenMessage<UpdateDocumentResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 22);
+
+/**
+ * A request for one page of documents.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentsRequest
+ */
+export type ListDocumentsRequest = Message<"vidimus.documents.v1.ListDocumentsRequest"> & {
+  /**
+   * The tenant that owns the documents.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Only documents of this type, if not empty.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Only documents whose head is in this state, if not empty.
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier page; "" starts with the document that changed last.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentsRequest.
+ * Use `create(ListDocumentsRequestSchema)` to create a new message.
+ */
+export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 23);
+
+/**
+ * One page of documents.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentsResponse
+ */
+export type ListDocumentsResponse = Message<"vidimus.documents.v1.ListDocumentsResponse"> & {
+  /**
+   * Last changed first. A document that changes during a walk moves to the front, where the walk has already been.
+   *
+   * @generated from field: repeated vidimus.documents.v1.DocumentSummary documents = 1;
+   */
+  documents: DocumentSummary[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentsResponse.
+ * Use `create(ListDocumentsResponseSchema)` to create a new message.
+ */
+export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 24);
+
+/**
+ * A document without its content.
+ *
+ * @generated from message vidimus.documents.v1.DocumentSummary
+ */
+export type DocumentSummary = Message<"vidimus.documents.v1.DocumentSummary"> & {
+  /**
+   * Lowercase UUID.
+   *
+   * @generated from field: string document_id = 1;
+   */
+  documentId: string;
+
+  /**
+   * For example "core/article".
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * The head: the newest version.
+   *
+   * @generated from field: uint64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * The head's workflow state.
+   *
+   * @generated from field: string status = 4;
+   */
+  status: string;
+
+  /**
+   * The head's title, as plain text.
+   *
+   * @generated from field: string title = 5;
+   */
+  title: string;
+
+  /**
+   * The published or withdrawn version; absent while the document was never published.
+   *
+   * @generated from field: vidimus.documents.v1.LiveVersion live = 6;
+   */
+  live?: LiveVersion | undefined;
+
+  /**
+   * When the document was taken in.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When the head last changed, in content or in state.
+   *
+   * @generated from field: google.protobuf.Timestamp changed_at = 8;
+   */
+  changedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.DocumentSummary.
+ * Use `create(DocumentSummarySchema)` to create a new message.
+ */
+export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 25);
+
+/**
+ * Who does something, as the caller said in the metadata `vidimus-actor` and `vidimus-role`.
+ *
+ * @generated from message vidimus.documents.v1.Actor
+ */
+export type Actor = Message<"vidimus.documents.v1.Actor"> & {
+  /**
+   * "" when nobody said.
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+
+  /**
+   * "" when nobody said.
+   *
+   * @generated from field: string role = 2;
+   */
+  role: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.Actor.
+ * Use `create(ActorSchema)` to create a new message.
+ */
+export const ActorSchema: GenMessage<Actor> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 26);
+
+/**
+ * A request for one page of versions.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentVersionsRequest
+ */
+export type ListDocumentVersionsRequest = Message<"vidimus.documents.v1.ListDocumentVersionsRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier page; "" starts with the newest version.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentVersionsRequest.
+ * Use `create(ListDocumentVersionsRequestSchema)` to create a new message.
+ */
+export const ListDocumentVersionsRequestSchema: GenMessage<ListDocumentVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 27);
+
+/**
+ * One page of versions.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentVersionsResponse
+ */
+export type ListDocumentVersionsResponse = Message<"vidimus.documents.v1.ListDocumentVersionsResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.documents.v1.DocumentVersion versions = 1;
+   */
+  versions: DocumentVersion[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentVersionsResponse.
+ * Use `create(ListDocumentVersionsResponseSchema)` to create a new message.
+ */
+export const ListDocumentVersionsResponseSchema: GenMessage<ListDocumentVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 28);
+
+/**
+ * One immutable version of a document.
+ *
+ * @generated from message vidimus.documents.v1.DocumentVersion
+ */
+export type DocumentVersion = Message<"vidimus.documents.v1.DocumentVersion"> & {
+  /**
+   * Counts from 1.
+   *
+   * @generated from field: uint64 version = 1;
+   */
+  version: bigint;
+
+  /**
+   * Where it stands; of a version that is neither head nor live: where it stood when the next one was written.
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * Its title, as plain text.
+   *
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * When it was written.
+   *
+   * @generated from field: google.protobuf.Timestamp written_at = 4;
+   */
+  writtenAt?: Timestamp | undefined;
+
+  /**
+   * Who wrote it.
+   *
+   * @generated from field: vidimus.documents.v1.Actor written_by = 5;
+   */
+  writtenBy?: Actor | undefined;
+
+  /**
+   * Generation of the type's schema that it was checked against; 0 is the built-in one.
+   *
+   * @generated from field: uint32 schema_generation = 6;
+   */
+  schemaGeneration: number;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.DocumentVersion.
+ * Use `create(DocumentVersionSchema)` to create a new message.
+ */
+export const DocumentVersionSchema: GenMessage<DocumentVersion> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 29);
+
+/**
+ * A request to read one version.
+ *
+ * @generated from message vidimus.documents.v1.GetDocumentVersionRequest
+ */
+export type GetDocumentVersionRequest = Message<"vidimus.documents.v1.GetDocumentVersionRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * Counts from 1.
+   *
+   * @generated from field: uint64 version = 3;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetDocumentVersionRequest.
+ * Use `create(GetDocumentVersionRequestSchema)` to create a new message.
+ */
+export const GetDocumentVersionRequestSchema: GenMessage<GetDocumentVersionRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 30);
+
+/**
+ * One version with its content.
+ *
+ * @generated from message vidimus.documents.v1.GetDocumentVersionResponse
+ */
+export type GetDocumentVersionResponse = Message<"vidimus.documents.v1.GetDocumentVersionResponse"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: vidimus.documents.v1.DocumentVersion version = 1;
+   */
+  version?: DocumentVersion | undefined;
+
+  /**
+   * Its canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and version stamped in.
+   *
+   * @generated from field: bytes document_json = 2;
+   */
+  documentJson: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetDocumentVersionResponse.
+ * Use `create(GetDocumentVersionResponseSchema)` to create a new message.
+ */
+export const GetDocumentVersionResponseSchema: GenMessage<GetDocumentVersionResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 31);
+
+/**
+ * A request for one page of history.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentHistoryRequest
+ */
+export type ListDocumentHistoryRequest = Message<"vidimus.documents.v1.ListDocumentHistoryRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier page; "" starts with what happened last.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentHistoryRequest.
+ * Use `create(ListDocumentHistoryRequestSchema)` to create a new message.
+ */
+export const ListDocumentHistoryRequestSchema: GenMessage<ListDocumentHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 32);
+
+/**
+ * One page of history.
+ *
+ * @generated from message vidimus.documents.v1.ListDocumentHistoryResponse
+ */
+export type ListDocumentHistoryResponse = Message<"vidimus.documents.v1.ListDocumentHistoryResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.documents.v1.HistoryEntry entries = 1;
+   */
+  entries: HistoryEntry[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListDocumentHistoryResponse.
+ * Use `create(ListDocumentHistoryResponseSchema)` to create a new message.
+ */
+export const ListDocumentHistoryResponseSchema: GenMessage<ListDocumentHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 33);
+
+/**
+ * One thing that was done to a document.
+ *
+ * @generated from message vidimus.documents.v1.HistoryEntry
+ */
+export type HistoryEntry = Message<"vidimus.documents.v1.HistoryEntry"> & {
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Who did it.
+   *
+   * @generated from field: vidimus.documents.v1.Actor by = 2;
+   */
+  by?: Actor | undefined;
+
+  /**
+   * Name of the transition; "" for a change of content and for the intake.
+   *
+   * @generated from field: string transition = 3;
+   */
+  transition: string;
+
+  /**
+   * The version that was taken in, written or moved.
+   *
+   * @generated from field: uint64 version = 4;
+   */
+  version: bigint;
+
+  /**
+   * State before; "" for the intake.
+   *
+   * @generated from field: string from = 5;
+   */
+  from: string;
+
+  /**
+   * State after.
+   *
+   * @generated from field: string to = 6;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.HistoryEntry.
+ * Use `create(HistoryEntrySchema)` to create a new message.
+ */
+export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 34);
+
+/**
  * The editor's surface: documents, their versions, and their way through a workflow.
  *
  * Who acts is said in the metadata `vidimus-actor` and `vidimus-role`; every change is recorded with both.
@@ -575,6 +1286,39 @@ export const DocumentService: GenService<{
     methodKind: "unary";
     input: typeof BatchCreateDocumentsRequestSchema;
     output: typeof BatchCreateDocumentsResponseSchema;
+  },
+  /**
+   * Takes a whole archive in, a call at a time. Like BatchCreateDocuments, but larger, and an id that is in use with the
+   * same content is no fault: an import that broke off is simply run again.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ImportDocuments
+   */
+  importDocuments: {
+    methodKind: "unary";
+    input: typeof ImportDocumentsRequestSchema;
+    output: typeof ImportDocumentsResponseSchema;
+  },
+  /**
+   * Says what is wrong with a document, and stores nothing.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ValidateDocument
+   */
+  validateDocument: {
+    methodKind: "unary";
+    input: typeof ValidateDocumentRequestSchema;
+    output: typeof ValidateDocumentResponseSchema;
+  },
+  /**
+   * Writes the next version of a document, whole, at status draft. What is published stays published as it is.
+   * ABORTED, with what stands there now, when `expected_version` is not the newest; FAILED_PRECONDITION when the
+   * document has ended; INVALID_ARGUMENT with JSON pointers when the new content does not hold.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.UpdateDocument
+   */
+  updateDocument: {
+    methodKind: "unary";
+    input: typeof UpdateDocumentRequestSchema;
+    output: typeof UpdateDocumentResponseSchema;
   },
   /**
    * Moves one document along a named transition of its workflow. FAILED_PRECONDITION when the transition does not lead
@@ -607,6 +1351,46 @@ export const DocumentService: GenService<{
     methodKind: "unary";
     input: typeof GetDocumentRequestSchema;
     output: typeof GetDocumentResponseSchema;
+  },
+  /**
+   * Walks a tenant's documents, last changed first.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ListDocuments
+   */
+  listDocuments: {
+    methodKind: "unary";
+    input: typeof ListDocumentsRequestSchema;
+    output: typeof ListDocumentsResponseSchema;
+  },
+  /**
+   * Walks the versions of one document, newest first.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ListDocumentVersions
+   */
+  listDocumentVersions: {
+    methodKind: "unary";
+    input: typeof ListDocumentVersionsRequestSchema;
+    output: typeof ListDocumentVersionsResponseSchema;
+  },
+  /**
+   * Reads one version of a document.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.GetDocumentVersion
+   */
+  getDocumentVersion: {
+    methodKind: "unary";
+    input: typeof GetDocumentVersionRequestSchema;
+    output: typeof GetDocumentVersionResponseSchema;
+  },
+  /**
+   * Says who did what to a document, and when; newest first, down to its intake.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ListDocumentHistory
+   */
+  listDocumentHistory: {
+    methodKind: "unary";
+    input: typeof ListDocumentHistoryRequestSchema;
+    output: typeof ListDocumentHistoryResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_documents_v1_document_service, 0);
