@@ -1,0 +1,5 @@
+import { runUntilStopped } from "@vidimus/kit/process";
+import { readConfig } from "./config.ts";
+import { startPhrases } from "./phrases.ts";
+
+await runUntilStopped(async () => startPhrases(readConfig(process.env)));

@@ -1,0 +1,39 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { type Dictionary, wantedOf } from "../domain/dictionary.ts";
+import { parseJson } from "../domain/import/read-json.ts";
+import { parsePhrase, violationText } from "../domain/parse-phrase.ts";
+import type { PhraseDraft } from "../domain/phrase.ts";
+import { planUpserts } from "../domain/plan-upserts.ts";
+import { jsonText } from "../domain/text/phrase-text.ts";
+import { requireTenant } from "./request-fields.ts";
+
+/** Implements `UpsertPhrase`. */
+export function upsertPhrase(deps: {
+  phrases: Pick<Dictionary, "change">;
+  now: () => Date;
+  mintId: () => string;
+}): MethodImpl<typeof PhraseService.method.upsertPhrase> {
+  return async ({ tenantId, phraseJson }) => {
+    requireTenant(tenantId);
+    const draft = fromJson(phraseJson);
+    const { phrases } = await deps.phrases.change(tenantId, wantedOf([draft]), (standing) => {
+      const plan = planUpserts([draft], standing, { now: deps.now(), mintId: deps.mintId });
+      const [conflict] = plan.conflicts;
+      if (!conflict) return plan;
+      const { message } = conflict;
+      throw new DomainError("already_exists", `id ${message}`, { violations: [{ pointer: "/id", message }] });
+    });
+    return { phraseJson: Buffer.from(phrases.map(jsonText.write).join("")) };
+  };
+}
+
+function fromJson(json: Uint8Array): PhraseDraft {
+  const violations: Violation[] = [];
+  const draft = parsePhrase(parseJson(json), violations);
+  if (draft) return draft;
+  throw new DomainError("invalid", violations.map(violationText).slice(0, 3).join("; "), {
+    violations: violations.slice(0, 20),
+  });
+}

@@ -1,0 +1,285 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { PhraseFormat, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import type { RunningService } from "@vidimus/kit/service";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { startPhrases } from "../src/phrases.ts";
+
+const { JSON: json, CSV: csv } = PhraseFormat;
+const database = testDatabaseName("phrases");
+let replicas: RunningService[];
+let client: RpcClient<typeof PhraseService>;
+/** The same dictionary through another process. */
+let other: RpcClient<typeof PhraseService>;
+
+beforeAll(async () => {
+  const env = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, LOG_LEVEL: "silent" };
+  const start = () => startPhrases(readConfig({ ...env, GRPC_PORT: "0", OPS_PORT: "0" }));
+  replicas = [await start(), await start()];
+  const open = (replica: RunningService) =>
+    openRpcClient(PhraseService, { target: `127.0.0.1:${replica.grpcPort}`, defaultTimeoutMs: 20_000 });
+  [client, other] = replicas.map(open) as [typeof client, typeof client];
+});
+
+afterAll(async () => {
+  client[Symbol.dispose]();
+  other[Symbol.dispose]();
+  for (const replica of replicas) await replica[Symbol.asyncDispose]();
+});
+
+let tenants = 0;
+const freshTenant = () => `tenant${(tenants += 1)}`;
+const bytes = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+interface PhraseJson {
+  id: string;
+  language: string;
+  phrase: string;
+  description: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+async function put(tenantId: string, phrase: object, through = client): Promise<PhraseJson> {
+  const { phraseJson } = await through.upsertPhrase({ tenantId, phraseJson: bytes(phrase) });
+  return JSON.parse(Buffer.from(phraseJson).toString()) as PhraseJson;
+}
+
+async function list(tenantId: string, format: PhraseFormat = json, language = ""): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const { content } of client.listPhrases({ tenantId, format, language })) pieces.push(content);
+  return Buffer.concat(pieces).toString();
+}
+
+const listed = async (tenantId: string, language = "") =>
+  JSON.parse(await list(tenantId, json, language)) as PhraseJson[];
+const revision = async (tenantId: string, through = client) =>
+  (await through.getDictionaryRevision({ tenantId })).revision;
+
+async function failureOf(call: Promise<unknown>) {
+  const error: unknown = await call.then(
+    () => expect.unreachable("the call went through"),
+    (reason: unknown) => reason,
+  );
+  const { kind, violations } = fromConnectError(error)!;
+  return { code: Code[ConnectError.from(error).code], kind, violations };
+}
+
+test("a phrase that was put is listed, with every member", async () => {
+  const tenantId = freshTenant();
+  const phrase = await put(tenantId, {
+    language: "SV-se",
+    phrase: "  Försvarsmakten ",
+    commonMistakes: ["Forsvarsmakten"],
+  });
+  expect(phrase).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    language: "sv-SE",
+    phrase: "Försvarsmakten",
+    caseSensitive: false,
+    forbidden: false,
+    commonMistakes: ["Forsvarsmakten"],
+    description: "",
+    createdAt: phrase.updatedAt,
+    updatedAt: expect.stringMatching(/Z$/) as string,
+  });
+  expect(await listed(tenantId)).toEqual([phrase]);
+});
+
+test("putting the same text again keeps the id; members left out go back to their defaults", async () => {
+  const tenantId = freshTenant();
+  const first = await put(tenantId, { language: "sv", phrase: "kött", description: "mat" });
+  const second = await put(tenantId, { language: "sv", phrase: "ko\u0308tt" });
+  expect(second).toMatchObject({ id: first.id, description: "", createdAt: first.createdAt });
+  expect(await listed(tenantId)).toEqual([second]);
+});
+
+test("case and language tell phrases apart", async () => {
+  const tenantId = freshTenant();
+  for (const [language, phrase] of [
+    ["sv", "Polish"],
+    ["sv", "polish"],
+    ["en", "polish"],
+  ])
+    await put(tenantId, { language, phrase });
+  expect(await listed(tenantId)).toHaveLength(3);
+  expect((await listed(tenantId, "SV")).map(({ phrase }) => phrase)).toEqual(["Polish", "polish"]);
+  expect(await listed(tenantId, "sv-SE")).toEqual([]);
+});
+
+test("a put with the id of a phrase renames it; its old text is free again", async () => {
+  const tenantId = freshTenant();
+  const { id, createdAt } = await put(tenantId, { language: "sv", phrase: "Kiew" });
+  const renamed = await put(tenantId, { id: id.toUpperCase(), language: "sv", phrase: "Kyiv" });
+  expect(renamed).toMatchObject({ id, phrase: "Kyiv", createdAt });
+  expect(await put(tenantId, { language: "sv", phrase: "Kiew" })).not.toMatchObject({ id });
+});
+
+test("an unknown id is taken over, even if another tenant has it", async () => {
+  const id = randomUUID();
+  const [one, two] = [freshTenant(), freshTenant()];
+  expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
+  expect(await put(two, { id, language: "sv", phrase: "b" })).toMatchObject({ id });
+  expect(await listed(one)).toMatchObject([{ id, phrase: "a" }]);
+});
+
+test("an id of one phrase with the text of another is ALREADY_EXISTS and changes nothing", async () => {
+  const tenantId = freshTenant();
+  const a = await put(tenantId, { language: "sv", phrase: "a" });
+  const b = await put(tenantId, { language: "sv", phrase: "b" });
+  const failure = await failureOf(put(tenantId, { id: a.id, language: "sv", phrase: "b" }));
+  expect(failure).toMatchObject({ code: "AlreadyExists", kind: "already_exists" });
+  expect(await listed(tenantId)).toEqual([a, b]);
+});
+
+test("a put that changes nothing keeps updatedAt and the revision", async () => {
+  const tenantId = freshTenant();
+  const first = await put(tenantId, { language: "sv", phrase: "a", commonMistakes: ["b"] });
+  const before = await revision(tenantId);
+  expect(await put(tenantId, { ...first, tenantId: "other" })).toEqual(first);
+  expect(await revision(tenantId)).toBe(before);
+});
+
+test("every change gives a new revision, whichever process asks", async () => {
+  const tenantId = freshTenant();
+  const seen = [await revision(tenantId)];
+  const { id } = await put(tenantId, { language: "sv", phrase: "a" });
+  seen.push(await revision(tenantId, other));
+  await put(tenantId, { language: "sv", phrase: "a", forbidden: true }, other);
+  seen.push(await revision(tenantId));
+  await client.importPhrases({ tenantId, format: csv, content: bytes("language,phrase\nsv,b\n") });
+  seen.push(await revision(tenantId));
+  await client.deletePhrase({ tenantId, phraseId: id });
+  seen.push(await revision(tenantId));
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(await revision(freshTenant())).toBe(seen[0]);
+});
+
+test("64 racing puts of one phrase through two processes leave one row with one id", async () => {
+  const tenantId = freshTenant();
+  const phrases = await Promise.all(
+    Array.from({ length: 64 }, (_, n) =>
+      put(tenantId, { language: "sv", phrase: "ö", description: `${n}` }, n % 2 ? client : other),
+    ),
+  );
+  const [row, ...more] = await listed(tenantId);
+  expect(more).toEqual([]);
+  expect(new Set(phrases.map(({ id }) => id))).toEqual(new Set([row!.id]));
+});
+
+test("racing first changes of many tenants through two processes all go through", async () => {
+  const fresh = Array.from({ length: 20 }, freshTenant);
+  await Promise.all(
+    fresh.flatMap((tenantId) =>
+      [client, other].map((through, n) => put(tenantId, { language: "sv", phrase: `p${n}` }, through)),
+    ),
+  );
+  for (const tenantId of fresh) expect(await listed(tenantId)).toHaveLength(2);
+});
+
+test("a deleted phrase is gone, and NOT_FOUND the second time and for another tenant", async () => {
+  const tenantId = freshTenant();
+  const { id } = await put(tenantId, { language: "sv", phrase: "a" });
+  expect(await failureOf(client.deletePhrase({ tenantId: freshTenant(), phraseId: id }))).toMatchObject({
+    kind: "not_found",
+  });
+  expect(await client.deletePhrase({ tenantId, phraseId: id.toUpperCase() })).toMatchObject({ phraseId: id });
+  expect(await listed(tenantId)).toEqual([]);
+  for (const phraseId of [id, "nonsense", ""]) {
+    expect(await failureOf(client.deletePhrase({ tenantId, phraseId }))).toMatchObject({ kind: "not_found" });
+  }
+});
+
+test("an import counts rows processed, and repeated changes nothing", async () => {
+  const tenantId = freshTenant();
+  const content = bytes({
+    phrases: ["a", "b", "a"].map((phrase, n) => ({ language: "sv", phrase, description: `${n}` })),
+  });
+  expect(await client.importPhrases({ tenantId, format: json, content })).toMatchObject({ imported: 3 });
+  const first = await listed(tenantId);
+  expect(first.map(({ phrase, description }) => phrase + description)).toEqual(["a2", "b1"]);
+  await client.importPhrases({ tenantId, format: json, content });
+  expect((await listed(tenantId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+});
+
+test("validate_only writes nothing", async () => {
+  const tenantId = freshTenant();
+  const content = bytes([{ language: "sv", phrase: "a" }]);
+  expect(await client.importPhrases({ tenantId, format: json, content, validateOnly: true })).toMatchObject({
+    imported: 1,
+  });
+  expect(await listed(tenantId)).toEqual([]);
+});
+
+test("an import whose row has the id of one phrase and the text of another is refused whole", async () => {
+  const tenantId = freshTenant();
+  const a = await put(tenantId, { language: "sv", phrase: "a" });
+  await put(tenantId, { language: "sv", phrase: "b" });
+  const content = bytes(`id,language,phrase\r\n,sv,c\r\n${a.id},sv,b\r\n`);
+  const failure = await failureOf(client.importPhrases({ tenantId, format: csv, content }));
+  expect(failure).toMatchObject({ kind: "invalid", violations: [{ pointer: "/1/id", line: 3 }] });
+  expect(await listed(tenantId)).toHaveLength(2);
+});
+
+test("an import may rename along a chain and reuse texts it has freed", async () => {
+  const tenantId = freshTenant();
+  const [a, b] = [
+    await put(tenantId, { language: "sv", phrase: "a" }),
+    await put(tenantId, { language: "sv", phrase: "b" }),
+  ];
+  const rows = [
+    { ...a, phrase: "x" },
+    { ...b, phrase: "a" },
+    { language: "sv", phrase: "b" },
+    { ...a, phrase: "y" },
+  ];
+  await client.importPhrases({ tenantId, format: json, content: bytes(rows) });
+  const after = await listed(tenantId);
+  expect(after.map(({ id, phrase }) => [id, phrase])).toEqual([
+    [b.id, "a"],
+    [expect.any(String), "b"],
+    [a.id, "y"],
+  ]);
+});
+
+test("what is refused names every place, and never outgrows the trailers", async () => {
+  const tenantId = freshTenant();
+  const rows = Array.from({ length: 50_000 }, () => ({ language: "ß".repeat(900), phrase: "", ["√".repeat(500)]: 1 }));
+  const content = bytes(rows.slice(0, 2_000));
+  const failure = await failureOf(client.importPhrases({ tenantId, format: json, content }));
+  expect(failure.kind).toBe("invalid");
+  expect(failure.violations).toHaveLength(20);
+  expect(failure.violations[1]).toMatchObject({ pointer: "/0/language" });
+});
+
+test("an empty dictionary is an empty array, and a header", async () => {
+  expect(await list(freshTenant())).toBe("[]");
+  expect(await list(freshTenant(), csv)).toBe(
+    "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt\r\n",
+  );
+});
+
+test("50,000 phrases are imported, listed in order, and come back byte for byte", async () => {
+  const tenantId = freshTenant();
+  const rows = Array.from({ length: 50_000 }, (_, n) => ({ language: n % 2 ? "sv" : "en", phrase: `ord ${n}` }));
+  await client.importPhrases({ tenantId, format: json, content: bytes(rows) });
+  const exported = await list(tenantId, csv);
+  expect(exported.split("\r\n")).toHaveLength(50_002);
+  const before = await revision(tenantId);
+  await client.importPhrases({ tenantId, format: csv, content: bytes(exported) });
+  expect(await revision(tenantId)).toBe(before);
+  expect(await list(tenantId, csv)).toBe(exported);
+});
+
+test.for([
+  ["a tenant", () => client.getDictionaryRevision({ tenantId: "No such" })],
+  ["a language", () => client.getDictionaryRevision({ tenantId: "demo", language: "sv_SE" })],
+  ["a format", () => client.importPhrases({ tenantId: "demo", content: bytes("[]") })],
+  ["JSON", () => client.upsertPhrase({ tenantId: "demo", phraseJson: bytes("{") })],
+] as const)("what is no %s is INVALID_ARGUMENT", async ([, call]) => {
+  expect(await failureOf(call())).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
+});
