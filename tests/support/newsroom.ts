@@ -1,0 +1,64 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { DevJson } from "@vidimus/devstack/stack/dev-json";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+
+/** What an integrator and an editor of one tenant do, over the real interfaces. */
+export interface Newsroom extends Disposable {
+  readonly tenantId: string;
+  readonly apiKey: string;
+  readonly documents: RpcClient<typeof DocumentService>;
+  readonly endpoints: RpcClient<typeof EndpointService>;
+  /** A request to the public API with the tenant's key. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** Pushes a publishable article and answers its id. */
+  push(overrides?: object): Promise<string>;
+  /** Moves version 1 of a document along a transition. */
+  move(documentId: string, name: string): ReturnType<RpcClient<typeof DocumentService>["transitionDocument"]>;
+}
+
+const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "test-editor" } };
+
+/** A complete article: it may be published as it stands. */
+export function article(overrides: object = {}): { id: string } & Record<string, unknown> {
+  const id = randomUUID();
+  return {
+    id,
+    type: "core/article",
+    title: "Ferry cancelled",
+    meta: { slug: `ferry-${id}`, language: "en", priority: 3 },
+    content: { blocks: [{ type: "core/text", data: { html: "No boat today." } }] },
+    links: [{ rel: "subject", type: "core/tag", uri: "topic:ferry", title: "Ferries" }],
+    ...overrides,
+  };
+}
+
+/** Opens a tenant's view on a running constellation. */
+export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId: "demo" | "rival" = "demo"): Newsroom {
+  const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
+  const documents = openRpcClient(DocumentService, { target: dev.grpc.documents });
+  const endpoints = openRpcClient(EndpointService, { target: dev.grpc.delivery });
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(`${dev.gateway}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
+  return {
+    tenantId,
+    apiKey,
+    documents,
+    endpoints,
+    request,
+    async push(overrides) {
+      const draft = article(overrides);
+      const headers = { "content-type": "application/json" };
+      const answer = await request("/v1/documents", { method: "POST", headers, body: JSON.stringify(draft) });
+      if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
+      return draft.id;
+    },
+    move: (documentId, name) =>
+      documents.transitionDocument({ tenantId, transition: { documentId, name, expectedVersion: 1n } }, asEditor),
+    [Symbol.dispose]() {
+      documents[Symbol.dispose]();
+      endpoints[Symbol.dispose]();
+    },
+  };
+}

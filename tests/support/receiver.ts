@@ -1,0 +1,82 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { vi } from "vitest";
+
+/** A webhook as it came in. */
+export interface Webhook {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A real HTTP receiver that keeps what it gets, in order of arrival. */
+export interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  readonly received: readonly Webhook[];
+  /** What the next answers are; 204 unless said. */
+  answerWith(status: (webhook: Webhook) => number): void;
+  /** The first webhook about a document (at a sequence, if given), waited for. */
+  about(documentId: string, options?: { sequence?: number; ms?: number }): Promise<Webhook>;
+}
+
+/** Opens a receiver on a free port of 127.0.0.1. */
+export async function openReceiver(): Promise<Receiver> {
+  const received: Webhook[] = [];
+  let status: (webhook: Webhook) => number = () => 204;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const webhook = { headers: request.headers, body: Buffer.concat(chunks) };
+      received.push(webhook);
+      response.writeHead(status(webhook)).end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const find = (documentId: string, sequence?: number) =>
+    received.find(({ body }) => {
+      const { data } = payloadOf({ body });
+      return data.documentId === documentId && (sequence === undefined || data.sequence === sequence);
+    });
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    answerWith: (answer) => (status = answer),
+    about: (documentId, { sequence, ms = 20_000 } = {}) =>
+      vi.waitFor(
+        () => {
+          const found = find(documentId, sequence);
+          if (!found) throw new Error(`no webhook about ${documentId} among ${received.length} after ${ms} ms`);
+          return found;
+        },
+        { timeout: ms, interval: 10 },
+      ),
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+/** The parts of a payload that tests look at. */
+export interface Payload {
+  id: string;
+  type: string;
+  data: {
+    tenantId: string;
+    documentId: string;
+    version: number;
+    status: string;
+    sequence: number;
+    signature: { keyId: string; statement: string; value: string };
+    snapshot: { id: string; title: string; meta: { status: string; version: number }; [key: string]: unknown };
+  };
+}
+
+/** Parses a webhook's body. */
+export function payloadOf({ body }: Pick<Webhook, "body">): Payload {
+  return JSON.parse(body.toString()) as Payload;
+}
