@@ -2,21 +2,27 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { openEventBus } from "@vidimus/kit/event-bus";
+import type { Logger } from "@vidimus/kit/log";
 import type { Metrics } from "@vidimus/kit/metrics";
 import { openMongo } from "@vidimus/kit/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
 import { type RunningService, startService } from "@vidimus/kit/service";
+import type { Db } from "mongodb";
+import { Counter } from "prom-client";
 import type { GatewayConfig } from "./config.ts";
 import { KeyVerifier } from "./domain/key-verifier.ts";
 import { shareEvictions } from "./evictions.ts";
 import { startHttpServer } from "./http/http-server.ts";
+import { Limits } from "./http/limits.ts";
 import { type HttpDeps, routes } from "./http/routes.ts";
 import { LastUsed } from "./last-used.ts";
+import { WriteBudget } from "./limits/write-budget.ts";
 import { accessService } from "./rpc/access-service.ts";
 import { ensureIndexes } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
+import { WriteBudgetStore } from "./store/write-budget-store.ts";
 import { createIntake } from "./upstream/intake.ts";
 import { trustListCache } from "./upstream/trust-list.ts";
 
@@ -41,6 +47,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
+    const limits = openLimits(config, mongo.db, metrics, log);
     const deps = openHttpDeps(config, stack, metrics);
     const access = accessService({ tenants, apiKeys, evict, now: () => new Date() });
     const rpc = await startRpcServer({ routes: [access], host, port: config.grpcPort, readiness, log, metrics });
@@ -51,8 +58,11 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
       routes,
       deps,
       verifier,
+      limits,
       onUse: ({ keyId }) => lastUsed.note(keyId),
+      trustedProxies: config.trustedProxies,
       log,
+      registry: metrics.registry,
     });
     stack.use(http);
     return { grpcPort: rpc.port, httpPort: http.port, check: mongo.ping };
@@ -65,4 +75,19 @@ function openHttpDeps(config: GatewayConfig, stack: AsyncDisposableStack, { regi
   const published = stack.use(openRpcClient(PublishedDocumentService, { target: config.documentsTarget }));
   const signing = stack.use(openRpcClient(TrustListService, { target: config.signingTarget }));
   return { createDocument: createIntake(documents, registry), published, trustList: trustListCache(signing) };
+}
+
+function openLimits(config: GatewayConfig, db: Db, { registry }: Metrics, log: Logger): Limits {
+  const { ipRate, authFailureRate, writeBudget: rate } = config;
+  const passedOpen = new Counter({
+    name: "vidimus_write_budget_open_total",
+    help: "Charges that passed because the write budget could not be asked.",
+    registers: [registry],
+  });
+  const onOpen = (error: unknown) => {
+    passedOpen.inc();
+    log.warn({ err: error }, "a write passed uncharged");
+  };
+  const writeBudget = rate && new WriteBudget({ store: new WriteBudgetStore(db), rate, onOpen });
+  return new Limits({ ipRate, authFailureRate, writeBudget, registry });
 }

@@ -1,21 +1,26 @@
+import compress from "@fastify/compress";
 import { withinDeadline } from "@vidimus/kit/deadline";
 import type { Logger } from "@vidimus/kit/log";
 import { portOf } from "@vidimus/kit/port";
 import { uuidv7 } from "@vidimus/kit/uuid";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
-import type { IncomingMessage } from "node:http";
 import { METHODS } from "node:http";
+import { constants } from "node:zlib";
+import type { Registry } from "prom-client";
 import type { Caller, KeyVerifier } from "../domain/key-verifier.ts";
 import { refused } from "./answer.ts";
 import { authenticate, authorise } from "./authenticate.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 import { toHttpError } from "./error-table.ts";
-import { headersFor, openExchange, sendAnswer } from "./exchange.ts";
+import { watchExchanges } from "./exchange-log.ts";
+import { headersFor, sendAnswer } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
+import type { Limits } from "./limits.ts";
 import { type Gates, mountRoutes, requireScopes } from "./mount-routes.ts";
 import { urlFault } from "./query-error.ts";
-import { acceptBody, BodyMemory, readBody } from "./request-body.ts";
-import type { BodyRule, Route } from "./route.ts";
+import { receiveBodies } from "./receive-bodies.ts";
+import { acceptBody } from "./request-body.ts";
+import type { Route } from "./route.ts";
 
 /** How the public port runs. */
 export interface HttpServerOptions<Deps> {
@@ -25,9 +30,13 @@ export interface HttpServerOptions<Deps> {
   routes: readonly Route<Deps>[];
   deps: Deps;
   verifier: Pick<KeyVerifier, "verify">;
+  limits: Limits;
   /** Told of every request that a key opened. */
   onUse(caller: Caller): void;
+  /** CIDR ranges whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
   log: Logger;
+  registry: Registry;
   /** How long running requests may go on after the stop; 10 s unless said. */
   drainMs?: number;
 }
@@ -37,17 +46,26 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** All bodies that are being received or worked on, together. */
-const bodyBytesInHandMax = 64 * 1024 * 1024;
-
-/** Starts the public API. */
+/** Starts the public API. Rejects with a ConfigError when a `/v1` route declares no scope. */
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
-  const app = createApp(options.log);
+  const { routes, log, registry, limits, trustedProxies } = options;
+  const app = createApp(log, trustedProxies);
   requireScopes(app);
-  handleFailures(app, options.log);
-  observe(app, options.log);
-  readBodies(app, options.routes);
-  mountRoutes(app, options.routes, options.deps, gatesOf(options));
+  handleFailures(app, log);
+  watchExchanges(app, log, registry);
+  app.addHook("onRequest", async (request) => {
+    limits.countRequest(request);
+    // Before a body is read that nobody wants.
+    if (request.is404) throw nothingHere();
+  });
+  receiveBodies(app, routes);
+  await app.register(compress, {
+    threshold: 1024,
+    encodings: ["br", "gzip"],
+    // The best of brotli costs a hundred times what it saves on an answer that is made anew each time.
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+  });
+  mountRoutes(app, routes, options.deps, gatesOf(options));
   await app.listen({ host: options.host, port: options.port });
   return {
     port: portOf(app.server.address()),
@@ -59,28 +77,22 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   };
 }
 
-function createApp(log: Logger): FastifyInstance {
+function createApp(log: Logger, trustedProxies: readonly string[]): FastifyInstance {
   const app = fastify({
     logger: false,
     genReqId: uuidv7,
     requestIdHeader: false,
     return503OnClosing: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // The framework would give HEAD a route that computes the body and drops it.
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 512 },
+    // A client that neither sends nor takes a byte for so long is gone.
     connectionTimeout: 60_000,
     // The longest any route gives a body; routes have shorter limits of their own.
     requestTimeout: 60_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        verbose: true,
-        keywords: ["x-must", "x-described-as"],
-      },
-    },
+    ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-described-as"] } },
     schemaErrorFormatter: (errors, part) => urlFault(errors, part),
     frameworkErrors: (error, request, reply) => {
       const answer = refused(toHttpError(error, request.method));
@@ -88,76 +100,52 @@ function createApp(log: Logger): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, log),
   });
-  for (const method of METHODS)
+  for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== "CONNECT") app.addHttpMethod(method);
+  }
   return app;
 }
+
+/** Input is judged as it was written: nothing is coerced, dropped or filled in. */
+const asWritten = { coerceTypes: false, removeAdditional: false, useDefaults: false } as const;
 
 function handleFailures(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = toHttpError(error, request.method);
-    if (refusal.code === "INTERNAL")
+    if (refusal.code === "INTERNAL") {
       log.error({ requestId: request.id, err: refusal.cause ?? error }, "request failed");
+    }
     return sendAnswer(request, reply, refused(refusal));
   });
   app.setNotFoundHandler(() => {
-    throw new HttpError("NOT_FOUND", "there is nothing at this path");
+    throw nothingHere();
   });
 }
 
-/** One line a request. Never a body, a query or a key: the prefix names the key. */
-function observe(app: FastifyInstance, log: Logger): void {
-  app.decorateRequest("caller", undefined);
-  app.decorateRequest("bodyType", "");
-  app.decorateRequest("traceparent", "");
-  app.decorateRequest("startedAt", 0);
-  app.addHook("onRequest", async (request, reply) => {
-    openExchange(request, reply);
-    // Before a body is read that nobody wants.
-    if (request.is404) throw new HttpError("NOT_FOUND", "there is nothing at this path");
-  });
-  app.addHook("onResponse", async (request, reply) => {
-    const { caller, id: requestId, traceparent, method, routeOptions } = request;
-    const ms = Math.round((performance.now() - request.startedAt) * 10) / 10;
-    const who = caller ? { tenant: caller.tenantId, keyPrefix: caller.prefix } : {};
-    log.info(
-      { method, route: routeOptions.url ?? "", status: reply.statusCode, ms, ...who, requestId, traceparent },
-      "request",
-    );
-  });
+function nothingHere(): HttpError {
+  return new HttpError("NOT_FOUND", "there is nothing at this path");
 }
 
-/** Bodies are read as bytes, whatever their type: a route's gate has accepted it before. */
-function readBodies<Deps>(app: FastifyInstance, routes: readonly Route<Deps>[]): void {
-  const memory = new BodyMemory(bodyBytesInHandMax);
-  const held = new WeakMap<FastifyRequest, number>();
-  const rules = new Map(routes.map((route) => [`${route.method} ${route.url}`, route.body]));
-  const noBody: BodyRule = { types: [], bytesMax: 0 };
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (request: FastifyRequest, stream: IncomingMessage) => {
-    const rule = rules.get(`${request.method} ${request.routeOptions.url}`) ?? noBody;
-    return readBody(stream, rule, (bytes) => {
-      const taken = memory.take(bytes);
-      if (taken) held.set(request, (held.get(request) ?? 0) + bytes);
-      return taken;
-    });
-  });
-  const give = async (request: FastifyRequest) => {
-    memory.give(held.get(request) ?? 0);
-    held.delete(request);
-  };
-  app.addHook("onResponse", give);
-  app.addHook("onRequestAbort", give);
-}
-
-function gatesOf({ verifier, onUse }: Pick<HttpServerOptions<never>, "verifier" | "onUse">): Gates {
+function gatesOf(options: Pick<HttpServerOptions<never>, "verifier" | "onUse" | "limits">): Gates {
+  const { verifier, onUse, limits } = options;
+  async function callerOf(request: FastifyRequest): Promise<Caller> {
+    try {
+      return await authenticate(request.raw, verifier);
+    } catch (error) {
+      // The key was looked at all the same: a valid one passes however many wrong ones came from its address.
+      if (error instanceof HttpError && error.code === "UNAUTHORIZED") limits.countAuthFailure(request);
+      throw error;
+    }
+  }
   return {
     admit: async (request, { scope }) => {
-      request.caller = await authenticate(request.raw, verifier);
+      request.caller = await callerOf(request);
       onUse(request.caller);
       if (scope !== "open") authorise(request.caller, scope);
     },
-    charge: async () => {},
+    charge: async (request, reply) => {
+      if (request.caller) await limits.chargeWrite(request.caller.tenantId, reply);
+    },
     accept: (request, { body }) => {
       if (body) request.bodyType = acceptBody(request.headers, body);
     },

@@ -42,3 +42,13 @@ export interface AuditRow {
   keyId?: string;
   detail: Record<string, unknown>;
 }
+
+/** What a tenant has written in the window that is running; `_id` is the tenant's. */
+export interface WriteBudgetRow {
+  _id: string;
+  used: number;
+  endsAt: Date;
+  /** Of the newest charge: how much it got, and when by the database's clock. */
+  granted: number;
+  chargedAt: Date;
+}

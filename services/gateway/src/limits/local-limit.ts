@@ -1,0 +1,31 @@
+import { LRUCache } from "lru-cache";
+import type { Rate } from "../domain/rate.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Addresses that are counted at once; beyond it the one seen longest ago starts anew. */
+const keysMax = 100_000;
+
+/** Counts in this process's memory, in a window that begins with a key's first use. Bounded, and without timers. */
+export class LocalLimit {
+  readonly rate: Rate;
+  readonly #now: () => number;
+  readonly #windows = new LRUCache<string, { used: number; endsAt: number }>({ max: keysMax });
+
+  constructor(rate: Rate, now: () => number = () => performance.now()) {
+    this.rate = rate;
+    this.#now = now;
+  }
+
+  /** Takes one of the key's share. */
+  take(key: string): Verdict {
+    const now = this.#now();
+    let window = this.#windows.get(key);
+    if (!window || window.endsAt <= now) {
+      window = { used: 0, endsAt: now + this.rate.windowMs };
+      this.#windows.set(key, window);
+    }
+    window.used = Math.min(window.used + 1, this.rate.count + 1);
+    const remaining = Math.max(0, this.rate.count - window.used);
+    return { allowed: window.used <= this.rate.count, remaining, resetMs: window.endsAt - now };
+  }
+}
