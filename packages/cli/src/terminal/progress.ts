@@ -15,8 +15,9 @@ export function openProgress(stream: TextStream, totalBytes: number): Progress {
     format: "{bar} {percentage}%  {words}",
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    barsize: 30,
-    // Ctrl-C would leave a terminal without a cursor.
+    // Fits a terminal of 80 columns, so that neither wrapping nor the cursor need to be off when Ctrl-C comes.
+    barsize: 20,
+    linewrap: true,
     hideCursor: false,
     gracefulExit: false,
   });

@@ -41,7 +41,7 @@ async function importWithProgress(world: World, files: readonly string[], work: 
     sizes.reduce((sum, size) => sum + size, 0),
   );
   const counts = { ...counted };
-  return work(readFeeds(world.cwd, files), (bytes, outcome) => {
+  return await work(readFeeds(world.cwd, files), (bytes, outcome) => {
     counts[outcome]++;
     progress.advance(bytes, `${counts.created} created, ${counts.existing} existing, ${counts.rejected} rejected`);
   });

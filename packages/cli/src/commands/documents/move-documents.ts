@@ -37,7 +37,7 @@ const atOnceMax = 8;
 /** Moves one document. */
 export async function moveDocument(session: Session, step: Step): Promise<Moved> {
   using documents = await openService(session, "documents", DocumentService);
-  return move(documents, session.settings.get("tenant"), step);
+  return await move(documents, session.settings.get("tenant"), step);
 }
 
 /** Moves every document it can, prints what became of each, and fails when any could not be moved. */

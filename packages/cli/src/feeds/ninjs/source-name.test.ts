@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { sourceName } from "./source-name.ts";
+
+const uri = "https://user@wire.example:8443/items/7?page=2";
+const item = { infoSources: [{ name: " " }, { name: "Nordwire" }], copyrightHolder: "Holder", by: "Author" };
+
+test("an item comes from the first of its infoSources that has a name", () => {
+  expect(sourceName(uri, item)).toBe("Nordwire");
+  expect(sourceName(uri, { ...item, infoSources: [{ literal: "NW" }] })).toBe("NW");
+});
+
+test("without a named source it comes from the copyright holder, then from the author, then from the uri's authority", () => {
+  expect(sourceName(uri, { ...item, infoSources: [] })).toBe("Holder");
+  expect(sourceName(uri, { by: "Author", copyrightHolder: "" })).toBe("Author");
+  expect(sourceName(uri, {})).toBe("wire.example:8443");
+});
+
+test.each([
+  ["urn:newsml:wire.example:20260105:quake-1", "wire.example"],
+  ["tag:wire.example,2026:quake-1", "wire.example"],
+  ["urn:8d19cf88-b3ab-4972-8fec-1207599f2872", undefined],
+  ["quake-1", undefined],
+])("the authority of %s is %s", (name, authority) => {
+  expect(sourceName(name, {})).toBe(authority);
+});

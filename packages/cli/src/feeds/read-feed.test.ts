@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readFeed } from "./read-feed.ts";
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "vidimus-feed-"));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function entriesOf(name: string, content: string | Uint8Array) {
+  const file = join(dir, name);
+  await writeFile(file, content);
+  return namesAndRest(file);
+}
+
+async function namesAndRest(file: string) {
+  const entries: (readonly [string, { value: unknown } | { fault: string }])[] = [];
+  for await (const entry of readFeed(file)) {
+    const read = "value" in entry ? { value: entry.value } : { fault: entry.fault };
+    entries.push([entry.name.slice(dir.length + 1), read]);
+  }
+  return entries;
+}
+
+test("a file with one object is one entry", async () => {
+  expect(await entriesOf("one.json", ' \n{"uri":"a"}\n')).toEqual([["one.json", { value: { uri: "a" } }]]);
+});
+
+test("each member of a list is an entry, and a bad one says what it is", async () => {
+  expect(await entriesOf("list.json", '[{"uri":"a"}, 7, null, [], "x", {"uri":"b"}]')).toEqual([
+    ["list.json[0]", { value: { uri: "a" } }],
+    ["list.json[1]", { fault: "is a number, not an object" }],
+    ["list.json[2]", { fault: "is null, not an object" }],
+    ["list.json[3]", { fault: "is a list, not an object" }],
+    ["list.json[4]", { fault: "is a string, not an object" }],
+    ["list.json[5]", { value: { uri: "b" } }],
+  ]);
+});
+
+test("NDJSON is told by its name or by its first line, and a bad line costs the others nothing", async () => {
+  const lines = '\ufeff{"id":"a"}\r\n\r\n{"id":\n{"id":"b"}\n';
+  for (const name of ["lines.ndjson", "lines.json"]) {
+    expect(await entriesOf(name, lines)).toEqual([
+      [`${name}:1`, { value: { id: "a" } }],
+      [`${name}:3`, { fault: expect.stringContaining("is not JSON") }],
+      [`${name}:4`, { value: { id: "b" } }],
+    ]);
+  }
+});
+
+test("a single line of NDJSON is an entry too", async () => {
+  expect(await entriesOf("single.ndjson", '{"id":"a"}')).toEqual([["single.ndjson:1", { value: { id: "a" } }]]);
+});
+
+test.each([
+  ["malformed.json", '{"uri": "a",}', "is not JSON"],
+  ["cut.json", '[{"uri":"a"},\n{"uri"', "is not JSON"],
+  ["empty.json", "", "is empty"],
+  ["blank.ndjson", "\n \n", "is empty"],
+  ["none.json", "[]", "is an empty list"],
+  ["latin1.json", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
+  ["latin1.ndjson", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
+])("%s is one fault", async (name, content, fault) => {
+  const entries = await entriesOf(name, content);
+  expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
+});
+
+test("a folder and a file that is not there are faults, not crashes", async () => {
+  expect(await namesAndRest(`${dir}/`)).toEqual([["", { fault: expect.stringContaining("EISDIR") }]]);
+  expect(await namesAndRest(`${dir}/gone.json`)).toEqual([["gone.json", { fault: expect.stringContaining("ENOENT") }]]);
+  expect(await namesAndRest(`${dir}/gone.ndjson`)).toEqual([
+    ["gone.ndjson", { fault: expect.stringContaining("ENOENT") }],
+  ]);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { parseJson } from "./json.ts";
+import { toDocument } from "./to-document.ts";
+
+const id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301";
+
+function read(text: string) {
+  return toDocument(parseJson(text) as Record<string, unknown>);
+}
+
+test("a document of our own form passes as it is", () => {
+  const text = `{"id":"${id}","type":"core/article","title":"A","tenantId":"t","meta":{"n":1e-7}}`;
+  expect(read(text)).toEqual({ id: id.toLowerCase(), json: text });
+});
+
+test("an integer that no double equals is passed on digit by digit, so that the platform can refuse it", () => {
+  const text = `{"id":"${id}","type":"core/tag","meta":{"n":9007199254740993,"m":9007199254740992}}`;
+  expect(read(text).json).toBe(text);
+});
+
+test("a ninjs item with such an integer keeps its digits too", () => {
+  expect(read('{"uri":"urn:x","type":"text","vendor":12345678901234567891}').json).toContain(":12345678901234567891}");
+});
+
+test.each([
+  ['{"type":"core/article","title":"A"}', "without an id"],
+  ['{"id":"17","type":"core/article"}', "without an id of the form"],
+  ['{"version":1,"payload":{"type":"core/article"}}', "wrapped"],
+  ['{"title":"A"}', "no id"],
+  ['{"uri":7,"type":"text"}', "no uri"],
+])("%s is damage: %s", (text, reason) => {
+  expect(() => read(text)).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(reason), unmappable: false }),
+  );
+});

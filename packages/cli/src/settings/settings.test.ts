@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resolveSettings, type SettingSources } from "./settings.ts";
+
+let root: string;
+let project: string;
+const dev = {
+  gateway: "http://127.0.0.1:8080",
+  grpc: { access: "127.0.0.1:50050", documents: "127.0.0.1:50051", delivery: "127.0.0.1:50054" },
+  tenants: [
+    { id: "demo", apiKey: "vk_demo" },
+    { id: "rival", apiKey: "vk_rival" },
+  ],
+};
+const profiles = {
+  staging: { gateway: "https://api.example.org/", tenant: "staging", key: "vk_staging" },
+  odd: { url: "x" },
+};
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "vidimus-settings-"));
+  project = join(root, "project");
+  await mkdir(join(project, "deep", "down"), { recursive: true });
+  await mkdir(join(project, ".vidimus"));
+  await writeFile(join(project, ".vidimus", "dev.json"), JSON.stringify(dev));
+  await mkdir(join(root, ".config", "vidimus"), { recursive: true });
+  await writeFile(join(root, ".config", "vidimus", "profiles.json"), JSON.stringify(profiles));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+function resolve(sources: Partial<SettingSources>) {
+  return resolveSettings({ flags: {}, env: {}, cwd: join(project, "deep", "down"), home: root, ...sources });
+}
+
+test("a dev stack above the working directory gives everything: addresses, tenant demo and its key, role admin", async () => {
+  const settings = await resolve({});
+  const names = ["gateway", "access", "documents", "delivery", "tenant", "key", "role"] as const;
+  expect(names.map((name) => settings.get(name))).toEqual([
+    "http://127.0.0.1:8080",
+    "127.0.0.1:50050",
+    "127.0.0.1:50051",
+    "127.0.0.1:50054",
+    "demo",
+    "vk_demo",
+    "admin",
+  ]);
+});
+
+test("the key of a dev stack follows the tenant, wherever that was said", async () => {
+  expect((await resolve({ flags: { tenant: "rival" } })).get("key")).toBe("vk_rival");
+  expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
+});
+
+test("a flag goes before the environment, that before a profile, and an empty value counts as none", async () => {
+  const env = { VIDIMUS_API_KEY: "vk_env", VIDIMUS_GATEWAY: "" };
+  const flags = { profile: "staging" };
+  expect((await resolve({ env, flags: { ...flags, key: "vk_flag" } })).get("key")).toBe("vk_flag");
+  expect((await resolve({ env, flags })).get("key")).toBe("vk_env");
+  expect((await resolve({ env, flags })).get("gateway")).toBe("https://api.example.org");
+  expect((await resolve({ env: { VIDIMUS_PROFILE: "staging" } })).get("key")).toBe("vk_staging");
+});
+
+test("a profile takes nothing from a dev stack beside it", async () => {
+  const settings = await resolve({ flags: { profile: "staging" } });
+  expect(() => settings.get("documents")).toThrow(
+    'profile "staging" has none: pass --documents or set VIDIMUS_DOCUMENTS',
+  );
+});
+
+test("without a dev stack the words say what to do, and no tenant is assumed", async () => {
+  const settings = await resolve({ cwd: root });
+  expect(() => settings.get("gateway")).toThrow(
+    "no dev stack found: run `npm start`, or pass --gateway or set VIDIMUS_GATEWAY",
+  );
+  expect(() => settings.get("tenant")).toThrow("--tenant");
+});
+
+test("a tenant that the dev stack has no key for is named", async () => {
+  const settings = await resolve({ flags: { tenant: "third" } });
+  expect(() => settings.get("key")).toThrow('no key of tenant "third"');
+});
+
+test.each([
+  ["gateway", "ftp://x"],
+  ["gateway", "http://user@x"],
+  ["documents", "localhost"],
+  ["tenant", "Demo"],
+] as const)("--%s %s is refused by name", async (name, value) => {
+  const settings = await resolve({ flags: { [name]: value } });
+  expect(() => settings.get(name)).toThrow(`--${name}`);
+});
+
+test("a key of the wrong form is refused without showing it", async () => {
+  const settings = await resolve({ flags: { key: "vk secret" } });
+  expect(() => settings.get("key")).toThrow(/^--key \(VIDIMUS_API_KEY\) must be without spaces$/);
+});
+
+test.each([
+  [{ profile: "none" }, 'no profile "none"'],
+  [{ profile: "toString" }, 'no profile "toString"'],
+  [{ profile: "odd" }, '"url" is no setting'],
+])("%j fails in words", async (flags, words) => {
+  await expect(resolve({ flags })).rejects.toThrow(words);
+});
+
+test("XDG_CONFIG_HOME moves the profiles", async () => {
+  const env = { XDG_CONFIG_HOME: join(root, "elsewhere") };
+  await expect(resolve({ flags: { profile: "staging" }, env })).rejects.toThrow(join(root, "elsewhere", "vidimus"));
+});
+
+test.each([
+  ["{", "is not JSON"],
+  ["[]", "does not hold a JSON object"],
+  ['{"gateway":1}', "is not what a dev stack writes"],
+])("a dev.json that holds %s is named in the error", async (content, words) => {
+  const cwd = await mkdtemp(join(root, "broken-"));
+  await mkdir(join(cwd, ".vidimus"));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), content);
+  await expect(resolve({ cwd })).rejects.toThrow(words);
+});

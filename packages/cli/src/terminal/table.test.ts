@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { printable } from "./printable.ts";
+import { table } from "./table.ts";
+
+test("columns stand apart, without frame, colours or trailing blanks", () => {
+  expect(
+    table(
+      ["id", "name"],
+      [
+        ["demo", "Demo newsroom"],
+        ["r", ""],
+      ],
+    ),
+  ).toBe("ID    NAME\ndemo  Demo newsroom\nr");
+});
+
+test("an empty table says so", () => {
+  expect(table(["id"], [])).toBe("none");
+});
+
+test("text from elsewhere cannot steer the terminal or break a row", () => {
+  expect(table(["name"], [["a\u001b[31mb\nc"]])).toBe("NAME\na\ufffd[31mb c");
+  expect(printable("x\u0007\u202ey\u009bz\tå\n")).toBe("x\ufffd\ufffdy\ufffdz\tå\n");
+});

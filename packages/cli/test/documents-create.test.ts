@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { openTestGateway, refuse, type TestGateway } from "./testing/gateway.ts";
+import { run } from "./testing/run.ts";
+
+const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+const text = `{"id":"${id}", "type":"core/article",  "title":"Å"}`;
+let cwd: string;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
+  await writeFile(join(cwd, "a.json"), text);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+beforeEach(async () => {
+  gateway = await openTestGateway();
+});
+afterEach(() => gateway[Symbol.asyncDispose]());
+
+const create = (argv: readonly string[] = ["a.json"], stdin = "") =>
+  run(["documents", "create", ...argv, "--json", "--gateway", gateway.url, "--key", gateway.key], { cwd, stdin });
+
+test("a document goes in byte for byte", async () => {
+  const { code, stdout } = await create();
+  expect([code, JSON.parse(stdout)]).toEqual([0, { id, outcome: "created" }]);
+  expect(gateway.bodies).toEqual([text]);
+});
+
+test("- is standard input", async () => {
+  expect(await create(["-"], text)).toMatchObject({ code: 0 });
+  expect(gateway.documents.has(id)).toBe(true);
+});
+
+test("a document that was there before is an error", async () => {
+  await create();
+  expect(await create()).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `error: CONFLICT: document ${id} already exists\n`,
+  });
+});
+
+test("a 409 after an answer that was lost is no error: it was this very push", async () => {
+  gateway.scripted.push((response, keep) => {
+    keep();
+    response.destroy();
+  });
+  const { code, stdout, pausesMs } = await create();
+  expect([code, JSON.parse(stdout)]).toEqual([0, { id, outcome: "existing" }]);
+  expect(pausesMs).toEqual([250]);
+});
+
+test("a document without an id is not pushed twice: the platform would make two", async () => {
+  gateway.scripted.push((response) => void response.destroy());
+  const { code, stderr } = await create(["-"], '{"version":1,"payload":{"type":"core/tag","title":"T"}}');
+  expect([code, stderr]).toEqual([1, expect.stringContaining("cannot reach")]);
+  expect(gateway.bodies).toHaveLength(1);
+});
+
+test("Retry-After is waited out", async () => {
+  const headers = { "retry-after": "9" };
+  gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "write budget", { headers }));
+  gateway.scripted.push((response) => refuse(response, 503, "UNAVAILABLE", "no database", { headers }));
+  expect(await create()).toMatchObject({ code: 0, pausesMs: [9_000, 9_000] });
+});
+
+test("what --max-wait does not allow is an error in the platform's words", async () => {
+  const headers = { "retry-after": "9" };
+  gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "the write budget is spent", { headers }));
+  expect(await create(["a.json", "--max-wait", "5"])).toMatchObject({
+    code: 1,
+    pausesMs: [],
+    stderr: "error: RATE_LIMITED: the write budget is spent; asked to wait 9 s, which --max-wait does not allow\n",
+  });
+});
+
+test("a refusal names the places at fault", async () => {
+  const details = [{ pointer: "/meta/slug", message: "must be a string" }];
+  gateway.scripted.push((response) =>
+    refuse(response, 400, "INVALID_PAYLOAD", "the document does not hold", { details }),
+  );
+  const { stderr } = await create();
+  expect(stderr).toBe("error: INVALID_PAYLOAD: the document does not hold\n  /meta/slug: must be a string\n");
+});
+
+test("an answer from something else than Vidimus is said to be one", async () => {
+  gateway.scripted.push((response) => void response.writeHead(404).end("<html>"));
+  expect(await create()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("answered 404, and not in the words"),
+  });
+});
+
+test("the key is not carried along a redirect", async () => {
+  gateway.scripted.push((response) => void response.writeHead(307, { location: "/elsewhere" }).end());
+  expect((await create(["-"], "{}")).code).toBe(1);
+  expect(gateway.bodies).toHaveLength(1);
+});
+
+test.each([
+  [["gone.json"], "", "gone.json cannot be read"],
+  [["."], "", ". cannot be read"],
+  [["-"], "{", "- is not JSON"],
+])("%j fails in words", async (argv, stdin, words) => {
+  expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+});
+
+test("nobody listening is said so, after five more attempts", async () => {
+  await gateway[Symbol.asyncDispose]();
+  const { code, stderr, pausesMs } = await create();
+  expect([code, stderr, pausesMs.length]).toEqual([1, expect.stringMatching(/cannot reach .*ECONNREFUSED/), 5]);
+});
