@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { toJson } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { EndpointSchema } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
 import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
@@ -69,5 +72,129 @@ describe("a published snapshot", () => {
     await publish(world, "twice", documentId, 2);
     const webhooks = await receiver.arrivals(2);
     expect(webhooks.map(({ headers }) => String(headers["webhook-id"]).split("_").at(-1))).toEqual(["1", "2"]);
+  });
+});
+
+describe("a receiver that fails", () => {
+  it("gets the same id and body again after a 500, as attempt 2, before anything newer of that document", async () => {
+    await using receiver = await openReceiver((_webhook, response) => {
+      response.writeHead(receiver.received.length === 1 ? 500 : 200).end("thanks");
+    });
+    await delivery.endpoint("failing", receiver.url);
+    const documentId = randomUUID();
+    await publish(world, "failing", documentId, 1);
+    await publish(world, "failing", documentId, 2);
+    const webhooks = await receiver.arrivals(3);
+    const seen = webhooks.map(({ headers }) => [headers["webhook-id"], headers["vidimus-attempt"]]);
+    const [first = []] = seen;
+    expect(seen).toEqual([
+      [first[0], "1"],
+      [first[0], "2"],
+      [String(first[0]).replace(/1$/, "2"), "1"],
+    ]);
+    expect(webhooks[1]?.body.equals(webhooks[0]?.body ?? Buffer.of())).toBe(true);
+    expect(webhooks[1]?.headers["vidimus-delivery-id"]).toBe(webhooks[0]?.headers["vidimus-delivery-id"]);
+  });
+
+  it("is not followed to where it redirects, but asked again", async () => {
+    await using elsewhere = await openReceiver();
+    await using receiver = await openReceiver((_webhook, response) => {
+      if (receiver.received.length > 1) response.writeHead(204).end();
+      else response.writeHead(307, { location: elsewhere.url }).end();
+    });
+    await delivery.endpoint("redirecting", receiver.url);
+    await publish(world, "redirecting");
+    await receiver.arrivals(2);
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it("is left alone for as long as its Retry-After says", async () => {
+    await using receiver = await openReceiver((_webhook, response) => {
+      if (receiver.received.length > 1) response.writeHead(204).end();
+      else response.writeHead(429, { "retry-after": "1" }).end();
+    });
+    await delivery.endpoint("throttling", receiver.url);
+    await publish(world, "throttling");
+    const [first, second] = await receiver.arrivals(2);
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it("by never answering is cut at the deadline, tried again, and slows nobody else", async () => {
+    await using slow = await openReceiver(() => {});
+    await using quick = await openReceiver();
+    await delivery.endpoint("shared", slow.url);
+    await delivery.endpoint("shared", quick.url);
+    const started = Date.now();
+    const snapshots = Array.from({ length: 40 }, () => publish(world, "shared"));
+    await Promise.all(snapshots);
+    await quick.arrivals(40);
+    // Forty deliveries, ten at a time, a second each, is what waiting for the slow one would have cost.
+    expect(Date.now() - started).toBeLessThan(3_500);
+    await slow.arrivals(11);
+    const open = slow.received.filter(({ at }) => at < (slow.received[0]?.at ?? 0) + 900);
+    expect(open.length).toBeLessThanOrEqual(10);
+  });
+});
+
+describe("an endpoint", () => {
+  it("gets nothing more once it is deleted, neither what was owed nor what is new", async () => {
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
+    await using witness = await openReceiver();
+    const { endpointId } = await delivery.endpoint("leaving", receiver.url);
+    await publish(world, "leaving");
+    await receiver.arrivals(1);
+    await delivery.endpoints.deleteEndpoint({ tenantId: "leaving", endpointId });
+    const after = receiver.received.length;
+    await delivery.endpoint("leaving", witness.url);
+    await publish(world, "leaving");
+    await witness.arrivals(1);
+    const pending = world.deliveries().countDocuments({ tenantId: "leaving", endpointId, state: "pending" });
+    expect(await pending).toBe(0);
+    // One attempt may have been under way when the delete was asked for.
+    expect(receiver.received.length).toBeLessThanOrEqual(after + 1);
+    const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId: "leaving" });
+    expect(endpoints.map(({ url }) => url)).toEqual([witness.url]);
+  });
+
+  it("gets the snapshots of its own tenant only", async () => {
+    await using ours = await openReceiver();
+    await using theirs = await openReceiver();
+    await delivery.endpoint("ours", ours.url);
+    await delivery.endpoint("theirs", theirs.url);
+    const documentId = randomUUID();
+    await publish(world, "theirs", documentId);
+    await theirs.arrivals(1);
+    await publish(world, "ours", documentId);
+    await ours.arrivals(1);
+    expect(JSON.parse(String(ours.received[0]?.body)).data.tenantId).toBe("ours");
+    expect(theirs.received).toHaveLength(1);
+  });
+
+  it("of another tenant can be neither seen nor deleted", async () => {
+    const { endpointId } = await delivery.endpoint("owner", "http://127.0.0.1:9/hook");
+    const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId: "stranger" });
+    expect(endpoints).toEqual([]);
+    const deletion = delivery.endpoints.deleteEndpoint({ tenantId: "stranger", endpointId });
+    await expect(deletion).rejects.toMatchObject({ code: Code.NotFound });
+    expect((await delivery.endpoints.listEndpoints({ tenantId: "owner" })).endpoints).toHaveLength(1);
+  });
+
+  it("has a secret of 32 bytes that is shown once", async () => {
+    const { secret } = await delivery.endpoint("secretive", "http://127.0.0.1:9/hook");
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId: "secretive" });
+    expect(JSON.stringify(endpoints.map((endpoint) => toJson(EndpointSchema, endpoint)))).not.toContain(
+      secret.slice(6),
+    );
+  });
+
+  it.each([
+    ["acme", "ftp://example.com/"],
+    ["acme", "http://10.0.0.1/"],
+    ["acme", "https://user@example.com/"],
+    ["Not A Tenant", "https://example.com/"],
+  ])("is refused for %s at %s", async (tenantId, url) => {
+    const creation = delivery.endpoints.createEndpoint({ tenantId, url });
+    await expect(creation).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
 });

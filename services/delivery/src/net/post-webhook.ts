@@ -40,14 +40,21 @@ export function createPostWebhook({ agent, mayDial, attemptMs }: PostWebhookOpti
   };
 }
 
-/** Reads an answer to its end or to the limit; past the limit the connection is cut, since draining could take for ever. */
+/**
+ * Reads an answer to its end, to the limit or to the deadline. Past the limit the connection is cut, since draining could
+ * take for ever. A body that breaks off takes nothing from the status: the receiver has said it.
+ */
 async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes >= answerReadBytesMax) break;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= answerReadBytesMax) break;
+    }
+  } catch {
+    // What came is kept.
   }
   return Buffer.concat(chunks).subarray(0, answerKeptBytesMax).toString();
 }

@@ -4,6 +4,7 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openEventBus } from "@vidimus/kit/event-bus";
+import { openMongo } from "@vidimus/kit/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,6 +14,7 @@ import { inject } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
 import { snapshotConsumer } from "../../src/ingest/consume-references.ts";
+import type { DeliveryRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openNotary } from "./notary.ts";
 import { silentProcess } from "./scratch-log.ts";
@@ -37,12 +39,13 @@ export async function openWorld() {
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const broker = stack.use(await openBroker(dir));
   const database = testDatabaseName("delivery");
+  const mongo = stack.use(await openMongo({ url: inject("mongoUrl"), database, appName: "delivery-test" }));
   const opened = stack.move();
   return {
     feed,
     notary,
     broker,
-    database,
+    deliveries: () => mongo.db.collection<DeliveryRow>("deliveries"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
       host: "127.0.0.1",
       grpcPort: 0,

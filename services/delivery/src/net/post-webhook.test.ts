@@ -1,0 +1,167 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { createAddressRule } from "../domain/address-rules.ts";
+import { createGuardedAgent } from "./guarded-agent.ts";
+import { createPostWebhook } from "./post-webhook.ts";
+
+async function listen(listener: RequestListener) {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on("connection", () => void (connections += 1));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+interface Setup {
+  allowCidrs?: string[];
+  names?: Record<string, string[]>;
+  attemptMs?: number;
+}
+
+function openPost({ allowCidrs = ["127.0.0.0/8", "::1/128"], names = {}, attemptMs = 5_000 }: Setup = {}) {
+  const mayDial = createAddressRule(allowCidrs);
+  const resolve = async (host: string) => {
+    const addresses = names[host];
+    if (!addresses) throw new Error("ENOTFOUND");
+    return addresses;
+  };
+  const agent = createGuardedAgent({ resolve, mayDial, connectMs: 1_000 });
+  const post = createPostWebhook({ agent, mayDial, attemptMs });
+  return {
+    post: (url: string) => post({ url, headers: { "content-type": "application/json" }, body: Buffer.from("{}") }),
+    [Symbol.asyncDispose]: () => agent.destroy(),
+  };
+}
+
+describe("posting a webhook", () => {
+  it("keeps the status and the first KiB of the answer", async () => {
+    await using server = await listen((_request, response) => response.writeHead(422).end("no ".repeat(1_000)));
+    await using sender = openPost();
+    const outcome = await sender.post(`http://127.0.0.1:${server.port}/`);
+    expect(outcome.status).toBe(422);
+    expect(outcome.answer).toBe("no ".repeat(1_000).slice(0, 1_024));
+  });
+
+  it.each([301, 302, 303, 307, 308])("does not follow a %i", async (status) => {
+    await using target = await listen((_request, response) => response.end());
+    const location = `http://127.0.0.1:${target.port}/`;
+    await using server = await listen((_request, response) => response.writeHead(status, { location }).end());
+    await using sender = openPost();
+    expect((await sender.post(`http://127.0.0.1:${server.port}/`)).status).toBe(status);
+    expect(target.connections()).toBe(0);
+  });
+
+  it("reads no more than it must of an answer of 100 MB", async () => {
+    const chunk = Buffer.alloc(64 * 1024, "x");
+    let written = 0;
+    const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+    await using server = await listen((_request, response) => {
+      response.once("close", onClosed);
+      const write = () => {
+        while (written < 100e6 && !response.destroyed) {
+          written += chunk.byteLength;
+          if (!response.write(chunk)) return void response.once("drain", write);
+        }
+        response.end();
+      };
+      write();
+    });
+    await using sender = openPost();
+    const outcome = await sender.post(`http://127.0.0.1:${server.port}/`);
+    expect(outcome.status).toBe(200);
+    expect(outcome.answer).toHaveLength(1_024);
+    await closed;
+    // What was under way when the connection was cut stood in socket buffers.
+    expect(written).toBeLessThan(20e6);
+  });
+
+  it("cuts a receiver that does not answer at the deadline", async () => {
+    await using silent = await listen(() => {});
+    await using sender = openPost({ attemptMs: 300 });
+    const { failure, status, tookMs } = await sender.post(`http://127.0.0.1:${silent.port}/`);
+    expect([failure, status]).toEqual(["timeout", undefined]);
+    expect(tookMs).toBeGreaterThanOrEqual(290);
+  });
+
+  it("takes the status of an answer whose body trickles on past the deadline, and cuts it there", async () => {
+    const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+    await using trickle = await listen((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write("."), 20);
+      response.once("close", () => {
+        clearInterval(timer);
+        onClosed();
+      });
+    });
+    await using sender = openPost({ attemptMs: 300 });
+    const { status, answer, tookMs } = await sender.post(`http://127.0.0.1:${trickle.port}/`);
+    await closed;
+    expect(status).toBe(200);
+    expect(answer).toMatch(/^\.+$/);
+    expect(tookMs).toBeGreaterThanOrEqual(290);
+  });
+
+  it("reads how long a receiver wants to be left alone", async () => {
+    await using server = await listen((_request, response) => response.writeHead(503, { "retry-after": "120" }).end());
+    await using sender = openPost();
+    expect((await sender.post(`http://127.0.0.1:${server.port}/`)).retryAfterMs).toBe(120_000);
+  });
+
+  it("names a refused connection, a name without address and a server that does not speak TLS", async () => {
+    const server = await listen((_request, response) => response.end());
+    await using plain = await listen((_request, response) => response.end());
+    await server[Symbol.asyncDispose]();
+    await using sender = openPost();
+    expect((await sender.post(`http://127.0.0.1:${server.port}/`)).failure).toBe("connection");
+    expect((await sender.post("http://nowhere.example/")).failure).toBe("dns");
+    expect((await sender.post(`https://127.0.0.1:${plain.port}/`)).failure).toBe("tls");
+  });
+});
+
+describe("the guard", () => {
+  it("refuses an IP literal, for which Node calls no lookup", async () => {
+    await using server = await listen((_request, response) => response.end());
+    await using sender = openPost({ allowCidrs: [] });
+    expect((await sender.post(`http://127.0.0.1:${server.port}/`)).failure).toBe("address_refused");
+    expect((await sender.post(`http://[::ffff:127.0.0.1]:${server.port}/`)).failure).toBe("address_refused");
+    expect(server.connections()).toBe(0);
+  });
+
+  it("refuses a name with one special-purpose address among public ones", async () => {
+    await using server = await listen((_request, response) => response.end());
+    await using sender = openPost({ allowCidrs: [], names: { "mixed.example": ["8.8.8.8", "127.0.0.1"] } });
+    expect((await sender.post(`http://mixed.example:${server.port}/`)).failure).toBe("address_refused");
+    expect(server.connections()).toBe(0);
+  });
+
+  it("dials the address it checked, with the name in the Host header", async () => {
+    const hosts: (string | undefined)[] = [];
+    await using server = await listen((request, response) => {
+      hosts.push(request.headers.host);
+      response.writeHead(204).end();
+    });
+    await using sender = openPost({ names: { "hooks.example": ["127.0.0.1"] } });
+    expect((await sender.post(`http://hooks.example:${server.port}/`)).status).toBe(204);
+    expect(hosts).toEqual([`hooks.example:${server.port}`]);
+  });
+
+  it("checks again at the next dial, when the name points elsewhere", async () => {
+    await using server = await listen((_request, response) => response.writeHead(204, { connection: "close" }).end());
+    const names: Record<string, string[]> = { "hooks.example": ["127.0.0.1"] };
+    await using sender = openPost({ allowCidrs: ["127.0.0.1/32"], names });
+    expect((await sender.post(`http://hooks.example:${server.port}/`)).status).toBe(204);
+    names["hooks.example"] = ["127.0.0.2"];
+    expect((await sender.post(`http://hooks.example:${server.port}/`)).failure).toBe("address_refused");
+  });
+});
