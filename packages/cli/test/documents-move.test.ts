@@ -51,15 +51,12 @@ test("publish acts on the newest version of each document", async () => {
   const row = { status: "published", sequence: 5, updatedAt: "2026-01-05T10:00:00.000Z" };
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual({
-    moved: expect.toSatisfy((moved: unknown[]) => moved.length === 2),
-    failed: [],
-  });
-  expect(JSON.parse(stdout).moved).toEqual(
-    expect.arrayContaining([
+    moved: [
       { id: "a", version: 1, ...row },
       { id: "b", version: 3, ...row },
-    ]),
-  );
+    ],
+    failed: [],
+  });
 });
 
 test("withhold acts on the published version, although a newer one is being written", async () => {
@@ -69,14 +66,14 @@ test("withhold acts on the published version, although a newer one is being writ
 
 test("every id is tried, failures are listed, and any makes the exit code 1", async () => {
   const { code, stdout, stderr } = await documents("publish", "x", "a", "y", "--json");
-  const { moved, failed } = JSON.parse(stdout);
-  expect([code, moved.length, stderr]).toEqual([1, 1, "error: 2 of 3 could not be moved\n"]);
-  expect(failed).toEqual(
-    expect.arrayContaining([
+  expect([code, stderr]).toEqual([1, "error: 2 of 3 could not be moved\n"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    moved: [{ id: "a" }],
+    failed: [
       { id: "x", reason: "there is no document x" },
       { id: "y", reason: "there is no document y" },
-    ]),
-  );
+    ],
+  });
 });
 
 test("an id given twice is moved once", async () => {

@@ -21,7 +21,9 @@ export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, v
   try {
     yield* (await isNdjson(file)) ? readLines(file) : readDocument(file);
   } catch (error) {
-    yield { name: file, bytes: 0, fault: `cannot be read: ${messageOf(error)}` };
+    const isFolder = error instanceof Error && "code" in error && error.code === "EISDIR";
+    const fault = isFolder ? "is a folder; name the files in it" : `cannot be read: ${messageOf(error)}`;
+    yield { name: file, bytes: 0, fault };
   }
 }
 

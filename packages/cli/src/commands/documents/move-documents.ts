@@ -31,6 +31,12 @@ export interface Moved {
   readonly updatedAt: string | null;
 }
 
+/** A document that was not moved, and why. */
+interface Failed {
+  readonly id: string;
+  readonly reason: string;
+}
+
 /** Documents moved at the same time; the service makes one transaction of them. */
 const atOnceMax = 8;
 
@@ -44,16 +50,17 @@ export async function moveDocument(session: Session, step: Step): Promise<Moved>
 export async function moveDocuments(session: Session, ids: readonly string[], name: string, aim: Aim): Promise<void> {
   const tenantId = session.settings.get("tenant");
   using documents = await openService(session, "documents", DocumentService);
-  const moved: Moved[] = [];
-  const failed: { id: string; reason: string }[] = [];
-  await forEachAtOnce(new Set(ids), atOnceMax, async (id) => {
+  const results: (Moved | Failed)[] = [];
+  await forEachAtOnce([...new Set(ids)].entries(), atOnceMax, async ([place, id]) => {
     try {
-      moved.push(await move(documents, tenantId, { id, name, aim }));
+      results[place] = await move(documents, tenantId, { id, name, aim });
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      failed.push({ id, reason: error.message });
+      results[place] = { id, reason: error.message };
     }
   });
+  const moved = results.filter((result) => "status" in result);
+  const failed = results.filter((result) => "reason" in result);
   const lines = failed.map(({ id, reason }) => `failed: ${id}: ${reason}`);
   session.print({ moved, failed }, printable([...(moved.length > 0 ? [movedTable(moved)] : []), ...lines].join("\n")));
   if (failed.length > 0) throw new CliError(`${failed.length} of ${moved.length + failed.length} could not be moved`);
