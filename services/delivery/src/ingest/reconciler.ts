@@ -44,8 +44,17 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error }, "snapshots wait");
     }
-    await pause(connected ? deps.intervalMs : deps.aloneMs, undefined, { signal }).catch(() => {});
+    await untilNext(deps, signal);
   }
+}
+
+/** Sleeps for the interval, or until the broker is seen to be away. */
+async function untilNext({ bus, intervalMs, aloneMs }: ReconcilerDeps, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + intervalMs;
+  do {
+    const leftMs = Math.max(0, until - Date.now());
+    await pause(Math.min(aloneMs, leftMs), undefined, { signal }).catch(() => {});
+  } while (bus.isConnected() && Date.now() < until && !signal.aborted);
 }
 
 async function walk(

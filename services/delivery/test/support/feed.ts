@@ -1,5 +1,4 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { route, startRpcServer } from "@vidimus/kit/rpc/server";
 import { createHash } from "node:crypto";
@@ -30,18 +29,19 @@ function openRows() {
     snapshots: new Map<string, FeedSnapshot>(),
     pending: new Map<string, FeedSnapshot>(),
     signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
-    /** Methods that fail as if the process were away. */
-    failing: new Set<string>(),
+    /** Methods that do not answer, and what happens when one is called. */
+    held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
   };
 }
 
-function feedRoute({ snapshots, pending, signatures, failing }: ReturnType<typeof openRows>) {
-  const gate = (method: string) => {
-    if (failing.has(method)) throw new ConnectError("not now", Code.Unavailable);
+function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
+  const gate = async (method: string) => {
+    held.get(method)?.onCall();
+    await held.get(method)?.released;
   };
   return route(SnapshotFeedService, {
-    listPendingSnapshots: ({ limit, pageToken, committedBefore }) => {
-      gate("listPendingSnapshots");
+    listPendingSnapshots: async ({ limit, pageToken, committedBefore }) => {
+      await gate("listPendingSnapshots");
       const before = committedBefore ? timestampDate(committedBefore) : new Date(8.64e15);
       const rows = [...pending.values()].filter(({ committedAt }) => committedAt <= before);
       const from = Number(pageToken || "0");
@@ -49,20 +49,20 @@ function feedRoute({ snapshots, pending, signatures, failing }: ReturnType<typeo
       const next = from + page.length;
       return { references: page.map(toReference), nextPageToken: next < rows.length ? String(next) : "" };
     },
-    getSnapshots: ({ references }) => {
-      gate("getSnapshots");
+    getSnapshots: async ({ references }) => {
+      await gate("getSnapshots");
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
       return { snapshots: found.map(toMessage) };
     },
-    attachSignatures: ({ attachments }) => {
-      gate("attachSignatures");
+    attachSignatures: async ({ attachments }) => {
+      await gate("attachSignatures");
       for (const { reference, signature } of attachments) {
         if (reference && signature) signatures.set(keyOf(reference), signature);
       }
       return {};
     },
-    acknowledgeSnapshots: ({ references }) => {
-      gate("acknowledgeSnapshots");
+    acknowledgeSnapshots: async ({ references }) => {
+      await gate("acknowledgeSnapshots");
       for (const reference of references) pending.delete(keyOf(reference));
       return {};
     },
@@ -82,7 +82,17 @@ export async function openFeed() {
   });
   return {
     target: `127.0.0.1:${server.port}`,
-    failing: rows.failing,
+    /** Lets a method hang until it is released; `reached` resolves with the first call. */
+    hold(method: string) {
+      const { promise: reached, resolve: onCall } = Promise.withResolvers<void>();
+      const { promise: released, resolve } = Promise.withResolvers<void>();
+      rows.held.set(method, { onCall, released });
+      const release = () => {
+        rows.held.delete(method);
+        resolve();
+      };
+      return { reached, release };
+    },
     publish(snapshot: FeedSnapshot) {
       rows.snapshots.set(keyOf(snapshot), snapshot);
       rows.pending.set(keyOf(snapshot), snapshot);

@@ -9,10 +9,14 @@ export async function openNotary(port = 0) {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const keyId = "ed25519-AAAAAAAAAAAAAAAA";
   const ledger = new Map<string, { digest: string; statement: string }>();
-  const state = { off: false };
+  /** `refused` counts the calls while it is off. */
+  const state = { off: false, refused: 0 };
   const service = route(SigningService, {
     signSnapshots: ({ items }) => {
-      if (state.off) throw new ConnectError("signing is off", Code.FailedPrecondition);
+      if (state.off) {
+        state.refused += 1;
+        throw new ConnectError("signing is off", Code.FailedPrecondition);
+      }
       const results = items.map(({ tenantId, documentId, sequence, version, status, sha256 }) => {
         const name = `${tenantId}\n${documentId}\n${sequence}`;
         const digest = Buffer.from(sha256).toString("hex");

@@ -1,6 +1,7 @@
 import { toBinary, create } from "@bufbuild/protobuf";
 import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { startChild } from "@vidimus/devstack/child";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openEventBus } from "@vidimus/kit/event-bus";
@@ -10,11 +11,12 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
 import { snapshotConsumer } from "../../src/ingest/consume-references.ts";
-import type { DeliveryRow } from "../../src/store/rows.ts";
+import type { DeliveryRow, EndpointRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openNotary } from "./notary.ts";
 import { silentProcess } from "./scratch-log.ts";
@@ -45,6 +47,9 @@ export async function openWorld() {
     feed,
     notary,
     broker,
+    database,
+    admin: mongo.client.db("admin"),
+    endpoints: () => mongo.db.collection<EndpointRow>("endpoints"),
     deliveries: () => mongo.db.collection<DeliveryRow>("deliveries"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
       host: "127.0.0.1",
@@ -122,6 +127,30 @@ export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {
     async [Symbol.asyncDispose]() {
       endpoints[Symbol.dispose]();
       await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A delivery service in a process of its own, to be killed. */
+export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPace> = {}) {
+  const script = fileURLToPath(new URL("./delivery-process.ts", import.meta.url));
+  const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-process-"));
+  const logFile = join(dir, "delivery.log");
+  const child = await startChild({
+    command: process.execPath,
+    args: [script, JSON.stringify({ ...world.configOf(pace), logLevel: "warn" })],
+    logFile,
+  });
+  return {
+    /** SIGKILL: nothing is said to anybody. */
+    async kill() {
+      child.kill();
+      await child.exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+      await rm(dir, { recursive: true, force: true });
     },
   };
 }

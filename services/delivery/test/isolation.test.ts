@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { eventually } from "./support/eventually.ts";
+import { openReceiver } from "./support/receiver.ts";
+import { openDelivery, openWorld, publish } from "./support/world.ts";
+
+describe("a receiver that does not answer", () => {
+  it("holds up ten attempts of its own at most, and none of another's", async () => {
+    await using world = await openWorld();
+    // Whoever had to wait for one of the slow attempts would not be done before this test is given up.
+    await using delivery = await openDelivery(world, { attemptMs: 60_000 });
+    await using slow = await openReceiver(() => {});
+    await using quick = await openReceiver();
+    await delivery.endpoint("acme", slow.url);
+    await delivery.endpoint("acme", quick.url);
+    await Promise.all(Array.from({ length: 200 }, () => publish(world, "acme")));
+    await quick.arrivals(200);
+    await slow.arrivals(10);
+    await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(200);
+    expect(slow.received).toHaveLength(10);
+  });
+});
+
+describe("two delivery processes on one database", () => {
+  it("never have one delivery, or two of one document, under way at once, and send nothing twice that was accepted", async () => {
+    await using world = await openWorld();
+    await using first = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
+    await using _second = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
+    const underWay = new Map<string, number>();
+    const accepted: string[] = [];
+    const faults: string[] = [];
+    await using receiver = await openReceiver((webhook, response) => {
+      const id = String(webhook.headers["webhook-id"]);
+      const document = id.slice(0, id.lastIndexOf("_"));
+      underWay.set(document, (underWay.get(document) ?? 0) + 1);
+      if ((underWay.get(document) ?? 0) > 1) faults.push(`two of ${document} at once`);
+      if (accepted.includes(id)) faults.push(`${id} again`);
+      // A third of the first attempts fail, so that retries and followers cross.
+      const refuse = webhook.headers["vidimus-attempt"] === "1" && receiver.received.length % 3 === 0;
+      setTimeout(() => {
+        underWay.set(document, (underWay.get(document) ?? 1) - 1);
+        if (!refuse) accepted.push(id);
+        response.writeHead(refuse ? 503 : 204).end();
+      }, 5);
+    });
+    await first.endpoint("acme", receiver.url);
+    const documentIds = Array.from({ length: 30 }, () => randomUUID());
+    for (const sequence of [1, 2, 3, 4]) {
+      await Promise.all(documentIds.map((documentId) => publish(world, "acme", documentId, sequence)));
+    }
+    await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(120);
+    expect(faults).toEqual([]);
+    expect(accepted).toHaveLength(120);
+    const orders = Map.groupBy(accepted, (id) => id.slice(0, id.lastIndexOf("_")));
+    for (const ids of orders.values()) expect(ids.map((id) => id.at(-1))).toEqual(["1", "2", "3", "4"]);
+  });
+});
