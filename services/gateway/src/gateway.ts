@@ -1,5 +1,6 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { openEventBus } from "@vidimus/kit/event-bus";
 import type { Logger } from "@vidimus/kit/log";
@@ -48,7 +49,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const limits = openLimits(config, mongo.db, metrics, log);
-    const deps = openHttpDeps(config, stack, metrics);
+    const deps = { ...openClients(config, stack, metrics), chargeWhole: limits.chargeWhole };
     const access = accessService({ tenants, apiKeys, evict, now: () => new Date() });
     const rpc = await startRpcServer({ routes: [access], host, port: config.grpcPort, readiness, log, metrics });
     stack.use(rpc);
@@ -70,11 +71,16 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
 }
 
 /** Clients of the services behind the public API. */
-function openHttpDeps(config: GatewayConfig, stack: AsyncDisposableStack, { registry }: Metrics): HttpDeps {
+function openClients(
+  config: GatewayConfig,
+  stack: AsyncDisposableStack,
+  { registry }: Metrics,
+): Omit<HttpDeps, "chargeWhole"> {
   const documents = stack.use(openRpcClient(DocumentService, { target: config.documentsTarget }));
   const published = stack.use(openRpcClient(PublishedDocumentService, { target: config.documentsTarget }));
+  const phrases = stack.use(openRpcClient(PhraseService, { target: config.phrasesTarget }));
   const signing = stack.use(openRpcClient(TrustListService, { target: config.signingTarget }));
-  return { createDocument: createIntake(documents, registry), published, trustList: trustListCache(signing) };
+  return { createDocument: createIntake(documents, registry), published, phrases, trustList: trustListCache(signing) };
 }
 
 function openLimits(config: GatewayConfig, db: Db, { registry }: Metrics, log: Logger): Limits {

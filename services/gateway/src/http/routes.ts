@@ -1,5 +1,9 @@
 import { getDocuments } from "./get-documents.ts";
 import { getKeys } from "./get-keys.ts";
+import { deletePhrase } from "./phrases/delete-phrase.ts";
+import { getPhrases } from "./phrases/get-phrases.ts";
+import { postPhrasesImport } from "./phrases/post-phrases-import.ts";
+import { putPhrases } from "./phrases/put-phrases.ts";
 import { postDocuments } from "./post-documents.ts";
 import type { Route } from "./route.ts";
 
@@ -11,7 +15,15 @@ import type { Route } from "./route.ts";
  * itself: limits, authentication, the scope's 403, the write budget for what is not GET, 405 and HEAD, the 415 and 413
  * of its body rule, INVALID_QUERY for its URL, the envelope for what its handler throws, its place in the API description.
  */
-export const routes = [postDocuments, getDocuments, getKeys] satisfies readonly Route<never>[];
+export const routes = [
+  postDocuments,
+  getDocuments,
+  getKeys,
+  getPhrases,
+  putPhrases,
+  postPhrasesImport,
+  deletePhrase,
+] satisfies readonly Route<never>[];
 
 type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;
 
