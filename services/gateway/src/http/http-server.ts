@@ -55,6 +55,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   watchExchanges(app, log, registry);
   app.addHook("onRequest", async (request) => {
     limits.countRequest(request);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") throw noHost();
     // Before a body is read that nobody wants.
     if (request.is404) throw nothingHere();
   });
@@ -67,8 +68,10 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   });
   mountRoutes(app, routes, options.deps, gatesOf(options));
   await app.listen({ host: options.host, port: options.port });
+  const port = portOf(app.server.address());
+  log.info({ port }, "public port open");
   return {
-    port: portOf(app.server.address()),
+    port,
     async [Symbol.asyncDispose]() {
       const closed = app.close();
       if (!(await withinDeadline(closed, options.drainMs ?? 10_000))) app.server.closeAllConnections();
@@ -91,7 +94,8 @@ function createApp(log: Logger, trustedProxies: readonly string[]): FastifyInsta
     connectionTimeout: 60_000,
     // The longest any route gives a body; routes have shorter limits of their own.
     requestTimeout: 60_000,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    // Node would answer a request without Host by itself, and not in the envelope.
+    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-described-as"] } },
     schemaErrorFormatter: (errors, part) => urlFault(errors, part),
     frameworkErrors: (error, request, reply) => {
@@ -124,6 +128,10 @@ function handleFailures(app: FastifyInstance, log: Logger): void {
 
 function nothingHere(): HttpError {
   return new HttpError("NOT_FOUND", "there is nothing at this path");
+}
+
+function noHost(): HttpError {
+  return new HttpError("INVALID_PAYLOAD", "a Host header is needed", { headers: { connection: "close" } });
 }
 
 function gatesOf(options: Pick<HttpServerOptions<never>, "verifier" | "onUse" | "limits">): Gates {

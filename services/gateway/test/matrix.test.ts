@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mintApiKey } from "../src/domain/api-key.ts";
+import { scopes } from "../src/domain/scope.ts";
+import { routes } from "../src/http/routes.ts";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+const operations = routes.filter(({ url }) => url.startsWith("/v1/"));
+
+const documents = new FakeDocuments();
+const keys: Record<string, string> = {};
+const byScope = new Map<string, string>();
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  rpc = await serve(documents.routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  const { access } = gateway;
+  for (const scope of scopes) byScope.set(scope, await newKey(access, "acme", [scope]));
+  const revoked = await access.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes] });
+  await access.revokeApiKey({ tenantId: "acme", keyId: revoked.apiKey!.keyId });
+  const expiresAt = timestampFromMs(Date.now() + 500);
+  const expired = await access.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes], expiresAt });
+  keys.revoked = revoked.secret;
+  keys.expired = expired.secret;
+  keys["of a disabled tenant"] = await newKey(access, "gone");
+  await access.disableTenant({ tenantId: "gone" });
+  keys["with a right prefix and a right checksum, but another secret"] = forged(byScope.get("publisher:read")!);
+  keys["with a bad checksum"] = `${byScope.get("publisher:read")!.slice(0, -1)}!`;
+  await new Promise((resolve) => {
+    setTimeout(resolve, 600);
+  });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+/** A key of another secret behind the prefix of a real one, its checksum made to fit by trying. */
+function forged(key: string): string {
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  const [, prefix] = key.split("_");
+  const secret = mintApiKey().key.split("_")[1]!;
+  const body = `vk_${prefix}_${secret}${secret}${secret}${secret}`.slice(0, 59);
+  let rest = crc32(body);
+  let sum = "";
+  for (let digits = 0; digits < 6; digits += 1) {
+    sum = alphabet[rest % 62] + sum;
+    rest = Math.floor(rest / 62);
+  }
+  return body + sum;
+}
+
+/** CRC-32 bit by bit, so that this file shares nothing with what it tests. */
+function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+async function call(operation: (typeof operations)[number], headers: Record<string, string>) {
+  const { method, url, body } = operation;
+  const path =
+    url.replace(/:\w+/g, randomUUID()) + (url === "/v1/documents" && method === "GET" ? "?type=core/tag" : "");
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: { ...headers, ...(body ? { "content-type": body.types[0]! } : {}) },
+    ...(body ? { body: JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x" }) } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+
+describe.each(operations)("$method $url", (operation) => {
+  test.each<[string, Record<string, string>]>([
+    ["no header", {}],
+    ["an empty header", { authorization: "" }],
+    ["a scheme alone", { authorization: "Bearer" }],
+    ["another scheme", { authorization: `Token ${mintApiKey().key}` }],
+    ["a key without a scheme", { authorization: mintApiKey().key }],
+    ["a malformed key", bearer("vk_x_y")],
+    ["a key nobody has", bearer(mintApiKey().key)],
+  ])("%s is 401", async (_, headers) => {
+    expect(await call(operation, headers)).toMatchObject({ status: 401 });
+  });
+
+  test("every key that opens nothing gets the same 401, byte for byte", async () => {
+    const answers = await Promise.all(Object.values(keys).map((key) => call(operation, bearer(key))));
+    const none = await call(operation, {});
+    expect(Object.keys(keys)).toHaveLength(5);
+    for (const { status, headers, text } of answers) {
+      expect(status).toBe(401);
+      expect(text).toBe(none.text);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+
+  test.each(scopes)("a key of %s alone opens it only if that is its scope", async (scope) => {
+    const { status, text } = await call(operation, bearer(byScope.get(scope)!));
+    if (scope === operation.scope) {
+      expect([401, 403]).not.toContain(status);
+      return;
+    }
+    expect(status).toBe(403);
+    expect(JSON.parse(text)).toEqual({
+      ok: false,
+      error: { code: "FORBIDDEN", message: `the API key lacks the scope ${operation.scope}` },
+    });
+  });
+});
+
+describe("the tenant", () => {
+  test.each([
+    { tenant: "rival" },
+    { tenantId: "rival" },
+    { tenant_id: "rival" },
+    { meta: { tenantId: "rival" }, content: { tenant: "rival" } },
+  ])("of a key, not of a body that says %j", async (extra) => {
+    documents.batches.length = 0;
+    const response = await fetch(`${gateway.url}/v1/documents`, {
+      method: "POST",
+      headers: {
+        ...bearer(byScope.get("documents:create")!),
+        "content-type": "application/json",
+        "x-tenant-id": "rival",
+      },
+      body: JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x", ...extra }),
+    });
+    expect(response.status).toBe(201);
+    expect(documents.batches.map(({ request }) => request.items[0]!.tenantId)).toEqual(["acme"]);
+  });
+});
+
+test("the scopes are a closed set, so that a new one is a decision", () => {
+  expect(scopes).toEqual([
+    "documents:create",
+    "publisher:read",
+    "phrases:read",
+    "phrases:write",
+    "webhooks:read",
+    "webhooks:write",
+  ]);
+});
