@@ -13,6 +13,8 @@ export const snapshotConsumer: ConsumerSpec = {
   durable: "delivery",
   ackWaitMs: 30_000,
   batchMax: pullMax,
+  // Intake keeps the order within a document by itself.
+  inFlightMax: 4,
 };
 
 /**

@@ -10,7 +10,7 @@ import type { SnapshotStore } from "../store/snapshot-store.ts";
 import { planDeliveries } from "./plan-deliveries.ts";
 import { pullSnapshots } from "./pull-snapshots.ts";
 import { toReference, withPredecessors } from "./references.ts";
-import { type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
+import { createDigestAlarm, type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
 
 /** Where fresh deliveries go. */
 export interface DeliveryTaker {
@@ -41,10 +41,11 @@ export type Ingest = (references: readonly Reference[], signal: AbortSignal) => 
  * close the outbox rows. Every step may be repeated, so a process that dies between two of them costs a repeat.
  */
 export function createIngest(deps: IngestDeps): Ingest {
+  const alarm = createDigestAlarm(deps.log);
   return async (references, signal) => {
     const wanted = await withPredecessors(references, (ids) => deps.snapshots.stored(ids));
     for await (const page of pullSnapshots(deps.feed, wanted, signal)) {
-      const signed = await signSnapshots(deps, page, signal);
+      const signed = await signSnapshots({ ...deps, alarm }, page, signal);
       if (signed.length === 0) continue;
       await storeAndSend(deps, signed);
       const attachments = signed.map(({ snapshot, signature: { keyId, statement, value } }) => {
@@ -56,16 +57,19 @@ export function createIngest(deps: IngestDeps): Ingest {
   };
 }
 
-/** Deliveries first, payloads second: a stored payload then proves that its deliveries are, which the order of a document rests on. */
+/**
+ * Deliveries first, payloads second: a stored payload then proves that its deliveries are, which the order of a document
+ * rests on. The sender need not wait for the second: made again, a payload is the same.
+ */
 async function storeAndSend(deps: IngestDeps, signed: readonly SignedSnapshot[]): Promise<void> {
   const stored = signed.map(({ snapshot, signature }) => {
     const { tenantId, documentId, sequence } = snapshot;
     return { tenantId, documentId, sequence, payload: createPayload(snapshot, signature) };
   });
   const held = await storeDeliveries(deps, stored);
-  await deps.snapshots.insert(stored, new Date());
   const payloads = stored.map(({ payload }) => payload);
   deps.sender.take(held, payloads);
+  await deps.snapshots.insert(stored, new Date());
   deps.sender.wake();
 }
 

@@ -41,7 +41,8 @@ export async function deliver(deps: DeliverDeps, held: HeldDelivery): Promise<At
 /** A delivery that queued long is held anew, so that no lease ever ends while its attempt is under way. */
 async function outlivesAttempt({ deliveries, attemptMs, leaseMs }: DeliverDeps, held: HeldDelivery): Promise<boolean> {
   const now = Date.now();
-  const graceMs = (leaseMs - attemptMs) / 4;
+  // Left over when the longest attempt ends, for clocks that differ between processes.
+  const graceMs = (leaseMs - attemptMs) / 2;
   if (held.leaseUntil.getTime() - now >= attemptMs + graceMs) return true;
   const [renewed = false] = await deliveries.renew([held], new Date(now + leaseMs));
   return renewed;

@@ -84,7 +84,7 @@ export class Sender implements AsyncDisposable {
         if (nextAt) waitMs = Math.min(waitMs, Math.max(1, nextAt.getTime() - Date.now()));
       } catch (error) {
         this.#deps.log.warn({ err: error }, "nothing can be claimed");
-        await pause(recordRetryMs);
+        await pause(recordRetryMs, undefined, { signal }).catch(() => {});
       }
       await this.#wakeUp.within(woken, waitMs);
     }
