@@ -21,7 +21,8 @@ export function toDocument(head: Head): MessageInitShape<typeof DocumentSchema> 
   };
 }
 
-function toLiveVersion(live: Live): MessageInitShape<typeof LiveVersionSchema> {
+/** A live version as its message. */
+export function toLiveVersion(live: Live): MessageInitShape<typeof LiveVersionSchema> {
   return {
     version: BigInt(live.version),
     status: live.status,

@@ -1,11 +1,36 @@
 import { duplicatePositions } from "@vidimus/kit/mongo-errors";
 import type { Collection, Db } from "mongodb";
-import type { Head, NewDocument } from "../domain/document/document.ts";
+import type { Head, HeadSummary, ListPosition, NewDocument } from "../domain/document/document.ts";
+import { titleText } from "../domain/document/title-text.ts";
 import type { DocumentReference, Intake, IntakeStore } from "../domain/intake/take-in.ts";
 import { fromHeadRow, toHeadRow } from "./head-row.ts";
 import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
+
+/** Type and status stand in it so that a list passes over what it does not show without reading it. */
+const listIndex = { tenantId: 1, changedAt: -1, documentId: -1, type: 1, status: 1 } as const;
+const summaryColumns = {
+  _id: 0,
+  documentId: 1,
+  type: 1,
+  version: 1,
+  status: 1,
+  title: 1,
+  live: 1,
+  createdAt: 1,
+  changedAt: 1,
+} as const;
+
+/** What a list of documents asks for. */
+export interface ListQuery {
+  type?: string;
+  status?: string;
+  limit: number;
+  /** Only what changed before it, or at the same time and with a smaller id. */
+  after?: ListPosition;
+  signal?: AbortSignal;
+}
 
 /** Keeps the head of every document. */
 export class DocumentStore implements IntakeStore {
@@ -15,8 +40,10 @@ export class DocumentStore implements IntakeStore {
     this.#heads = db.collection("heads");
   }
 
+  /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
     await this.#heads.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
+    await this.#heads.createIndex(listIndex);
   }
 
   /** Stores all documents whose id is free, in one write, and answers the positions of those whose id is not. */
@@ -41,6 +68,35 @@ export class DocumentStore implements IntakeStore {
     const row = await this.#heads.findOne({ tenantId, documentId }, { ...options, projection: { _id: 0 } });
     return row ? fromHeadRow(row) : undefined;
   }
+
+  /** Documents without their content, last changed first. */
+  async list(tenantId: string, { type, status, limit, after, signal }: ListQuery): Promise<HeadSummary[]> {
+    const rows = await this.#heads
+      .find(
+        {
+          tenantId,
+          ...(type === undefined ? {} : { type }),
+          ...(status === undefined ? {} : { status }),
+          ...(after ? behind(after) : {}),
+        },
+        { ...(signal ? { signal } : {}), maxTimeMS: 5_000 },
+      )
+      .hint(listIndex)
+      .sort({ changedAt: -1, documentId: -1 })
+      .limit(limit)
+      .project<SummaryRow>(summaryColumns)
+      .toArray();
+    return rows.map(({ title, ...row }) => Object.assign(row, { title: titleText(title.value()) }));
+  }
 }
 
 type IntakeRow = Pick<HeadRow, "tenantId" | "documentId" | "intakeDigest" | "intakeToken">;
+type SummaryRow = Pick<
+  HeadRow,
+  "documentId" | "type" | "version" | "status" | "title" | "live" | "createdAt" | "changedAt"
+>;
+
+/** As one range with its ties taken out: written as two ranges, it would be two scans to merge. */
+function behind({ changedAt, documentId }: ListPosition) {
+  return { changedAt: { $lte: changedAt }, $nor: [{ changedAt, documentId: { $gte: documentId } }] };
+}

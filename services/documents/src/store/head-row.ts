@@ -1,17 +1,13 @@
 import { Binary } from "mongodb";
-import { type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
-import type { HeadRow } from "./rows.ts";
+import { type DocumentParts, type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
+import type { HeadRow, PartsRow } from "./rows.ts";
 
 /** A new document as the row it enters with: version 1, state draft. */
 export function toHeadRow(document: NewDocument): HeadRow {
-  const { content, links, meta, title, titleRich, intakeDigest, createdBy, ...rest } = document;
+  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, createdBy, ...rest } = document;
   return {
     ...rest,
-    content: new Binary(content),
-    links: new Binary(links),
-    meta: new Binary(meta),
-    title: new Binary(title),
-    ...(titleRich ? { titleRich: new Binary(titleRich) } : {}),
+    ...toPartsRow(document),
     intakeDigest: new Binary(intakeDigest),
     createdBy: { ...createdBy },
     version: 1,
@@ -23,14 +19,28 @@ export function toHeadRow(document: NewDocument): HeadRow {
 
 /** A row as the head it keeps. */
 export function fromHeadRow(row: HeadRow): Head {
-  const { content, links, meta, title, titleRich, intakeDigest, ...rest } = row;
+  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, ...rest } = row;
+  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value() };
+}
+
+/** A document's JSON as columns. */
+export function toPartsRow({ content, links, meta, title, titleRich }: DocumentParts): PartsRow {
   return {
-    ...rest,
+    content: new Binary(content),
+    links: new Binary(links),
+    meta: new Binary(meta),
+    title: new Binary(title),
+    ...(titleRich ? { titleRich: new Binary(titleRich) } : {}),
+  };
+}
+
+/** A document's JSON from its columns. */
+export function fromPartsRow({ content, links, meta, title, titleRich }: PartsRow): DocumentParts {
+  return {
     content: content.value(),
     links: links.value(),
     meta: meta.value(),
     title: title.value(),
     ...(titleRich ? { titleRich: titleRich.value() } : {}),
-    intakeDigest: intakeDigest.value(),
   };
 }

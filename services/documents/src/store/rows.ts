@@ -41,6 +41,8 @@ export interface HeadRow extends PartsRow {
   changedAt: Date;
   /** Who wrote the newest version; four eyes are counted from here. */
   changedBy: ActorRow;
+  /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
+  writtenAt?: Date;
   live?: LiveRow;
 }
 
@@ -59,12 +61,14 @@ export interface VersionRow extends PartsRow {
   tenantId: string;
   documentId: string;
   version: number;
+  /** Where it stood when the next version was written. What became of it since, if it is live, stands in the head. */
+  status: string;
   schemaGeneration: number;
   createdAt: Date;
   createdBy: ActorRow;
 }
 
-/** `history`: one row for every change after intake. Index (tenantId, documentId, _id). */
+/** `history`: one row for every change after intake. Index (tenantId, documentId, at, _id). */
 export interface HistoryRow {
   tenantId: string;
   documentId: string;
@@ -131,6 +135,10 @@ export interface ClockRow {
   tick: Date;
   /** Last tick that touched each type, for list ETags. */
   types: Record<string, Date>;
+  /** Names the process that took the last tick. */
+  holder: string;
+  /** The process before it, when that took its tick a moment earlier: two are at it, and take turns. */
+  rival: string | null;
 }
 
 /** `slugs`: every slug a document was published under. Unique on (tenantId, type, slug). */

@@ -49,10 +49,29 @@ export interface Head extends NewDocument {
   readonly version: number;
   readonly status: string;
   readonly changedAt: Date;
+  /** Who wrote the newest version. */
   readonly changedBy: Actor;
+  /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
+  readonly writtenAt?: Date;
   /** Absent while the document was never published. */
   readonly live?: Live;
 }
+
+/** A head without its content. */
+export interface HeadSummary {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly status: string;
+  /** Plain text. */
+  readonly title: string;
+  readonly live?: Live;
+  readonly createdAt: Date;
+  readonly changedAt: Date;
+}
+
+/** A place in a list of documents. */
+export type ListPosition = Pick<HeadSummary, "changedAt" | "documentId">;
 
 /** State of every document on intake, and of every new version. */
 export const initialStatus = "draft";

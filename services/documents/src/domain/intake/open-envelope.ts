@@ -30,7 +30,7 @@ export function openEnvelope(body: JsonValue, mintId: () => string): Envelope {
   const documentId = typeof body["id"] === "string" ? parseUuid(body["id"]) : undefined;
   if (documentId === undefined) throw invalid("/id", "id must be a UUID");
   const { id: _, ...members } = body;
-  return { documentId, members: withoutMembers(members, ignoredMembers), pointer: "" };
+  return { documentId, members: withoutIgnoredMembers(members), pointer: "" };
 }
 
 function openWrapped(body: JsonObject, mintId: () => string): Envelope {
@@ -44,7 +44,12 @@ function openWrapped(body: JsonObject, mintId: () => string): Envelope {
   if (Object.hasOwn(payload, "id")) {
     throw invalid("/payload/id", "payload must have no id: the platform gives one in the wrapped form");
   }
-  return { documentId: mintId(), members: withoutMembers(payload, ignoredMembers), pointer: "/payload" };
+  return { documentId: mintId(), members: withoutIgnoredMembers(payload), pointer: "/payload" };
+}
+
+/** A document's members without those that are not read. */
+export function withoutIgnoredMembers(members: JsonObject): JsonObject {
+  return withoutMembers(members, ignoredMembers);
 }
 
 function withoutMembers(object: JsonObject, names: ReadonlySet<string>): JsonObject {

@@ -1,9 +1,11 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { createHash, randomUUID } from "node:crypto";
 import type { Actor, NewDocument } from "../document/document.ts";
+import { invalidDocument } from "../document/invalid-document.ts";
 import { requireTenantId } from "../document/require-ids.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { TypeRegistry } from "../types/document-type.ts";
+import { unknownType } from "./judge-draft.ts";
 import { openEnvelope } from "./open-envelope.ts";
 import { readMembers } from "./read-members.ts";
 
@@ -43,6 +45,20 @@ export interface IntakeDeps {
   documents: IntakeStore;
   types: Pick<TypeRegistry, "find">;
   now(): Date;
+}
+
+/** The refusal of a document whose id is in use. */
+export class IdInUse extends DomainError {
+  readonly documentId: string;
+  /** Whether what is stored was taken in with the same content. */
+  readonly sameContent: boolean;
+
+  constructor(documentId: string, sameContent: boolean) {
+    const content = sameContent ? "with the same content" : "with other content";
+    super("already_exists", `document ${documentId} already exists ${content}`);
+    this.documentId = documentId;
+    this.sameContent = sameContent;
+  }
 }
 
 /** What became of an item: the id it is stored under, or why it is not. */
@@ -101,10 +117,7 @@ async function toCandidate(deps: IntakeDeps, item: IntakeItem, createdBy: Actor)
   if ("violations" in reading) return { ...candidate, violations: below(reading.violations) };
   const { type, value, parts, digest } = reading.document;
   const known = await deps.types.find(tenantId, type);
-  if (!known) {
-    const unknown = { pointer: "/type", message: `"${type}" is not a type this tenant knows` };
-    return { ...candidate, digest, violations: below([unknown]) };
-  }
+  if (!known) return { ...candidate, digest, violations: below([unknownType(type)]) };
   const violations = known.type.checkShape(value);
   if (violations.length > 0) return { ...candidate, digest, violations: below(violations) };
   const document: NewDocument = {
@@ -153,16 +166,10 @@ async function findTaken(documents: IntakeStore, refused: ReadonlySet<Candidate>
 
 function explain(candidate: Candidate, intake: Intake | undefined): IntakeOutcome {
   const { documentId, violations } = candidate;
-  if (!intake && violations.length > 0) return violationError(violations);
+  if (!intake && violations.length > 0) return invalidDocument(violations);
   const same = intake !== undefined && candidate.digest?.equals(intake.intakeDigest) === true;
   if (same && candidate.intakeToken !== "" && candidate.intakeToken === intake.intakeToken) return { documentId };
-  const content = same ? "with the same content" : "with other content";
-  return new DomainError("already_exists", `document ${documentId} already exists ${content}`);
-}
-
-function violationError(violations: readonly Violation[]): DomainError {
-  const text = violations.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
-  return new DomainError("invalid", `the document does not hold: ${text}`, { violations });
+  return new IdInUse(documentId, same);
 }
 
 function keyOf({ tenantId, documentId }: DocumentReference): string {

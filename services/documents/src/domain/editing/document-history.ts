@@ -1,0 +1,38 @@
+import { initialStatus } from "../document/document.ts";
+import { type HeadReader, requireHead } from "../document/require-head.ts";
+import type { HistoryEntry } from "../document/revision.ts";
+
+/** A place in a document's history. */
+export interface HistoryPosition {
+  readonly at: Date;
+  /** 24 hex digits. */
+  readonly entryId: string;
+}
+
+/** What reading history needs. */
+export interface HistoryDeps {
+  documents: HeadReader;
+  history: {
+    /** What was done after intake, newest first, before `before` if given; each with its place. */
+    list(
+      tenantId: string,
+      documentId: string,
+      page: { limit: number; before?: HistoryPosition; signal?: AbortSignal },
+    ): Promise<(HistoryEntry & { position: HistoryPosition })[]>;
+  };
+}
+
+/** A page of what was done to a document, newest first; its last entry is the intake. Throws `not_found`. */
+export async function listHistory(
+  { documents, history }: HistoryDeps,
+  { tenantId, documentId }: { tenantId: string; documentId: string },
+  page: { limit: number; before?: HistoryPosition; signal?: AbortSignal },
+): Promise<{ entries: HistoryEntry[]; next?: HistoryPosition }> {
+  const { limit, signal } = page;
+  const head = await requireHead(documents, tenantId, documentId, signal ? { signal } : {});
+  const found = await history.list(tenantId, documentId, page);
+  const last = found.at(-1);
+  if (found.length === limit && last) return { entries: found, next: last.position };
+  const intake = { at: head.createdAt, by: head.createdBy, version: 1, from: "", to: initialStatus };
+  return { entries: [...found, intake] };
+}

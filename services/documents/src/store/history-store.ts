@@ -1,0 +1,41 @@
+import { type Collection, type Db, ObjectId, type WithId } from "mongodb";
+import type { HistoryPosition } from "../domain/editing/document-history.ts";
+import type { HistoryEntry } from "../domain/document/revision.ts";
+import type { HistoryRow } from "./rows.ts";
+
+/** Reads what was done to documents. Writing it is the business of the transactions that do it. */
+export class HistoryStore {
+  readonly #history: Collection<HistoryRow>;
+
+  constructor(db: Db) {
+    this.#history = db.collection("history");
+  }
+
+  /** What was done after intake, newest first, before `before` if given; each with its place. */
+  async list(
+    tenantId: string,
+    documentId: string,
+    page: { limit: number; before?: HistoryPosition; signal?: AbortSignal },
+  ): Promise<(HistoryEntry & { position: HistoryPosition })[]> {
+    const { limit, before, signal } = page;
+    const rows = await this.#history
+      .find(
+        { tenantId, documentId, ...(before ? earlier(before) : {}) },
+        { ...(signal ? { signal } : {}), maxTimeMS: 5_000 },
+      )
+      .sort({ at: -1, _id: -1 })
+      .limit(limit)
+      .toArray();
+    return rows.map(fromHistoryRow);
+  }
+}
+
+function fromHistoryRow(row: WithId<HistoryRow>): HistoryEntry & { position: HistoryPosition } {
+  const { _id, at, by, transition, version, from, to } = row;
+  const entry = { at, by, version, from, to, position: { at, entryId: _id.toHexString() } };
+  return transition === undefined ? entry : { ...entry, transition };
+}
+
+function earlier({ at, entryId }: HistoryPosition) {
+  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: ObjectId.createFromHexString(entryId) } }] };
+}

@@ -1,0 +1,99 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { Collection, Db, MongoClient } from "mongodb";
+import { type Head, initialStatus } from "../domain/document/document.ts";
+import type { DocumentVersion, Revision, VersionSummary } from "../domain/document/revision.ts";
+import { fromHeadRow, toPartsRow } from "./head-row.ts";
+import type { HeadRow, HistoryRow, VersionRow } from "./rows.ts";
+import { runTransaction } from "./run-transaction.ts";
+import { fromVersionRow, fromVersionSummaryRow, toVersionRow, type VersionSummaryRow } from "./version-row.ts";
+
+const summaryColumns = { _id: 0, version: 1, status: 1, title: 1, schemaGeneration: 1, createdAt: 1, createdBy: 1 };
+
+/** A read that can be given up. */
+interface ReadOptions {
+  signal?: AbortSignal;
+}
+
+/** Keeps what documents were: their older versions, and who did what to them. */
+export class RevisionStore {
+  readonly #client: MongoClient;
+  readonly #heads: Collection<HeadRow>;
+  readonly #versions: Collection<VersionRow>;
+  readonly #history: Collection<HistoryRow>;
+
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
+    this.#heads = db.collection("heads");
+    this.#versions = db.collection("versions");
+    this.#history = db.collection("history");
+  }
+
+  /** Makes the indexes. Idempotent. */
+  async ensureIndexes(): Promise<void> {
+    await this.#versions.createIndex({ tenantId: 1, documentId: 1, version: 1 }, { unique: true });
+    await this.#history.createIndex({ tenantId: 1, documentId: 1, at: 1, _id: 1 });
+  }
+
+  /**
+   * Writes what `decide` makes of the head as the next version, in one transaction that keeps the old one and writes
+   * history. `decide` may run several times, and refuses by throwing.
+   */
+  async revise(tenantId: string, documentId: string, decide: (head: Head) => Revision): Promise<Head> {
+    return runTransaction(this.#client, async (session) => {
+      const row = await this.#heads.findOne({ tenantId, documentId }, { projection: { _id: 0 }, session });
+      if (!row) throw new DomainError("not_found", `document ${documentId} does not exist`);
+      const revised = toRevisedRow(row, decide(fromHeadRow(row)));
+      // The head first: whoever loses against another writer learns it here, before anything else is written.
+      await this.#heads.replaceOne({ tenantId, documentId, version: row.version }, revised, { session });
+      await this.#versions.insertOne(toVersionRow(row), { session });
+      await this.#history.insertOne(toEditRow(row, revised), { session });
+      return fromHeadRow(revised);
+    });
+  }
+
+  /** Versions that are no longer the head, newest first, below `before` if given. */
+  async listVersions(
+    tenantId: string,
+    documentId: string,
+    page: { limit: number; before?: number } & ReadOptions,
+  ): Promise<VersionSummary[]> {
+    const { limit, before, ...options } = page;
+    const below = before === undefined ? {} : { version: { $lt: before } };
+    const rows = this.#versions
+      .find({ tenantId, documentId, ...below }, { ...options, maxTimeMS: 5_000 })
+      .sort({ version: -1 })
+      .limit(limit)
+      .project<VersionSummaryRow>(summaryColumns);
+    return (await rows.toArray()).map(fromVersionSummaryRow);
+  }
+
+  /** One version that is no longer the head. */
+  async findVersion(
+    tenantId: string,
+    documentId: string,
+    version: number,
+    options: ReadOptions = {},
+  ): Promise<DocumentVersion | undefined> {
+    const row = await this.#versions.findOne({ tenantId, documentId, version }, { ...options });
+    return row ? fromVersionRow(row) : undefined;
+  }
+}
+
+function toRevisedRow(row: HeadRow, revision: Revision): HeadRow {
+  const { titleRich: _, ...kept } = row;
+  return {
+    ...kept,
+    ...toPartsRow(revision),
+    version: row.version + 1,
+    status: initialStatus,
+    schemaGeneration: revision.schemaGeneration,
+    changedAt: revision.writtenAt,
+    changedBy: { ...revision.writtenBy },
+    writtenAt: revision.writtenAt,
+  };
+}
+
+function toEditRow({ tenantId, documentId, status }: HeadRow, revised: HeadRow): HistoryRow {
+  const { version, changedAt: at, changedBy: by } = revised;
+  return { tenantId, documentId, at, by, version, from: status, to: revised.status };
+}

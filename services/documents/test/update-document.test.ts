@@ -1,0 +1,274 @@
+import { MongoClient } from "mongodb";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { failure } from "./call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+
+let documents: RunningDocuments;
+let mongo: MongoClient;
+
+beforeAll(async () => {
+  documents = await runDocuments({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  mongo = await MongoClient.connect(inject("mongoUrl"));
+});
+
+afterAll(async () => {
+  await mongo.close();
+  await documents[Symbol.asyncDispose]();
+});
+
+const tenantId = "demo";
+const article = {
+  type: "core/article",
+  title: "One",
+  meta: { slug: "one", language: "en" },
+  content: { blocks: [{ type: "core/text", data: { html: "1" } }] },
+};
+
+async function created(more: object = {}): Promise<string> {
+  const id = randomUUID();
+  const body = { id, ...article, meta: { ...article.meta, slug: id }, ...more };
+  await documents.client.createDocument({ tenantId, draft: { documentJson: json(body) } }, as("ann", "writer"));
+  return id;
+}
+
+function update(documentId: string, expectedVersion: number, value: unknown, actor = as("bob", "writer")) {
+  const request = { tenantId, documentId, expectedVersion: BigInt(expectedVersion), documentJson: json(value) };
+  return documents.client.updateDocument(request, actor);
+}
+
+function move(documentId: string, name: string, expectedVersion: number) {
+  const transition = { documentId, name, expectedVersion: BigInt(expectedVersion) };
+  return documents.client.transitionDocument({ tenantId, transition }, as("eve", "admin"));
+}
+
+function as(actor: string, role: string) {
+  return { headers: { "vidimus-actor": actor, "vidimus-role": role } };
+}
+
+async function shown(documentId: string) {
+  const { document } = await documents.client.getDocument({ tenantId, documentId });
+  return { ...document!, json: JSON.parse(Buffer.from(document!.documentJson).toString()) };
+}
+
+async function version(documentId: string, version: number) {
+  const found = await documents.client.getDocumentVersion({ tenantId, documentId, version: BigInt(version) });
+  return { ...found.version!, json: JSON.parse(Buffer.from(found.documentJson).toString()) };
+}
+
+describe("writing the next version", () => {
+  test("the whole content is replaced, and the answer is what then stands", async () => {
+    const id = await created();
+    const { document } = await update(id, 1, { title: "Two", meta: { own: 1, status: "usable", version: 9 } });
+    const now = await shown(id);
+    expect(document?.documentJson).toEqual(now.documentJson);
+    expect(now.json).toEqual({
+      id,
+      type: "core/article",
+      title: "Two",
+      meta: { own: 1, status: "draft", version: 2 },
+      content: {},
+      links: [],
+    });
+    expect(now).toMatchObject({ version: 2n, status: "draft" });
+  });
+
+  test("what GetDocument shows can be changed and sent back", async () => {
+    const id = await created();
+    const before = await shown(id);
+    await update(id, 1, { ...before.json, title: "Two" });
+    const after = await shown(id);
+    expect(after.json).toEqual({ ...before.json, title: "Two", meta: { ...before.json.meta, version: 2 } });
+  });
+
+  test("the old version stays as it was, with who wrote it and where it stood", async () => {
+    const id = await created();
+    const first = await shown(id);
+    await move(id, "submit", 1);
+    await update(id, 1, { ...article, title: "Two" });
+    await update(id, 2, { ...article, title: "Three" }, as("cat", "editor"));
+    expect(await version(id, 1)).toMatchObject({
+      version: 1n,
+      status: "review",
+      title: "One",
+      writtenAt: first.createdAt,
+      writtenBy: { actor: "ann", role: "writer" },
+      json: { ...first.json, meta: { ...first.json.meta, status: "review" } },
+    });
+    expect(await version(id, 2)).toMatchObject({ status: "draft", title: "Two", writtenBy: { actor: "bob" } });
+    expect(await version(id, 3)).toMatchObject({ status: "draft", title: "Three", writtenBy: { actor: "cat" } });
+    expect((await shown(id)).status).toBe("draft");
+    await expect(failure(version(id, 4))).resolves.toMatchObject({ code: "NotFound" });
+    await expect(failure(version(id, 0))).resolves.toMatchObject({ code: "InvalidArgument" });
+  });
+
+  test("a rich title that becomes plain leaves no rich original behind", async () => {
+    const rich = { type: "doc", content: [{ type: "text", text: "Rich" }] };
+    const id = await created({ title: rich });
+    await update(id, 1, { title: "Plain" });
+    const row = await mongo.db(documents.database).collection("heads").findOne({ documentId: id });
+    expect(row).not.toHaveProperty("titleRich");
+    const kept = await mongo.db(documents.database).collection("versions").findOne({ documentId: id });
+    expect(JSON.parse(kept?.["titleRich"].toString("utf8"))).toEqual(rich);
+  });
+
+  test("editing never changes what is published, and publishing the new version does", async () => {
+    const id = await created();
+    await move(id, "publish", 1);
+    const live = (await shown(id)).live;
+    expect(live).toMatchObject({ version: 1n, status: "usable", sequence: 1n });
+    const publication = () => mongo.db(documents.database).collection("publications").findOne({ documentId: id });
+    const before = await publication();
+    await update(id, 1, { ...article, title: "Two", meta: { slug: id, language: "en" } });
+    expect(await publication()).toEqual(before);
+    expect(await shown(id)).toMatchObject({ version: 2n, status: "draft", live });
+    await move(id, "withhold", 1);
+    expect(await version(id, 1)).toMatchObject({ status: "withheld", title: "One" });
+    await move(id, "publish", 2);
+    expect((await shown(id)).live).toMatchObject({ version: 2n, status: "usable" });
+  });
+
+  test("a document that has ended is not edited", async () => {
+    const id = await created();
+    await move(id, "publish", 1);
+    await move(id, "kill", 1);
+    await expect(failure(update(id, 1, article))).resolves.toMatchObject({ code: "FailedPrecondition" });
+    expect((await shown(id)).version).toBe(1n);
+  });
+});
+
+describe("refusals", () => {
+  test("a stale version is ABORTED, and the message says what stands there now", async () => {
+    const id = await created();
+    await update(id, 1, article);
+    await move(id, "submit", 2);
+    await expect(failure(update(id, 1, article))).resolves.toMatchObject({
+      code: "Aborted",
+      kind: "conflict",
+      message: "version 1 was expected, but version 2 stands there, review",
+    });
+    await expect(failure(update(id, 3, article))).resolves.toMatchObject({ code: "Aborted" });
+    await expect(failure(update(id, 0, article))).resolves.toMatchObject({ code: "InvalidArgument" });
+  });
+
+  test("of 32 concurrent updates that name the same version one wins, and 31 are told the current one", async () => {
+    const id = await created();
+    const calls = Array.from({ length: 32 }, (_, index) => update(id, 1, { ...article, title: `writer ${index}` }));
+    const settled = await Promise.allSettled(calls);
+    const won = settled.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+    expect(won).toHaveLength(1);
+    const lost = await Promise.all(calls.filter((_, index) => index !== won[0]).map(failure));
+    expect(lost).toHaveLength(31);
+    for (const refusal of lost) {
+      expect(refusal).toMatchObject({
+        code: "Aborted",
+        message: "version 1 was expected, but version 2 stands there, draft",
+      });
+    }
+    expect((await shown(id)).json.title).toBe(`writer ${won[0]}`);
+    const db = mongo.db(documents.database);
+    expect(await db.collection("versions").countDocuments({ documentId: id })).toBe(1);
+    expect(await db.collection("history").countDocuments({ documentId: id })).toBe(1);
+  });
+
+  test("updates and transitions that meet leave a document whole", async () => {
+    const id = await created();
+    let seen = 1;
+    for (let round = 0; round < 10; round += 1) {
+      const current = seen;
+      const [edited] = await Promise.allSettled([
+        update(id, current, { ...article, title: `round ${round}` }),
+        move(id, "submit", current),
+      ]);
+      expect(edited.status).toBe("fulfilled");
+      seen += 1;
+    }
+    const db = mongo.db(documents.database);
+    const versions = await db.collection("versions").find({ documentId: id }).sort({ version: 1 }).toArray();
+    expect(versions.map((row) => row["version"])).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
+    const history = await db.collection("history").find({ documentId: id }).sort({ at: 1, _id: 1 }).toArray();
+    let state = "draft";
+    for (const { from, to } of history) {
+      expect(from).toBe(state);
+      state = to;
+    }
+    expect((await shown(id)).status).toBe(state);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["an array", [], ""],
+    ["another id", { ...article, id: randomUUID() }, "/id"],
+    ["another type", { ...article, type: "core/image" }, "/type"],
+    ["a wrong title", { ...article, title: 7 }, "/title"],
+    ["a wrong shape", { ...article, meta: { slug: 7 } }, "/meta/slug"],
+    ["an unknown member", { ...article, extra: 7 }, "/extra"],
+  ])("%s", async (_, body, pointer) => {
+    const id = await created();
+    const refusal = await failure(update(id, 1, body));
+    expect(refusal).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
+    expect(refusal.pointers).toContain(pointer);
+    expect((await shown(id)).version).toBe(1n);
+  });
+
+  test("a document that does not exist, or is another tenant's", async () => {
+    await expect(failure(update(randomUUID(), 1, article))).resolves.toMatchObject({ code: "NotFound" });
+    const id = await created();
+    const request = { tenantId: "rival", documentId: id, expectedVersion: 1n, documentJson: json(article) };
+    await expect(failure(documents.client.updateDocument(request))).resolves.toMatchObject({ code: "NotFound" });
+  });
+});
+
+describe("looking back", () => {
+  test("versions are walked newest first, each once", async () => {
+    const id = await created();
+    for (let seen = 1; seen < 6; seen += 1) await update(id, seen, { ...article, title: `T${seen + 1}` });
+    const walked: bigint[] = [];
+    let pageToken = "";
+    do {
+      const page = await documents.client.listDocumentVersions({ tenantId, documentId: id, limit: 2, pageToken });
+      expect(page.versions.length).toBe(2);
+      walked.push(...page.versions.map((entry) => entry.version));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(walked).toEqual([6n, 5n, 4n, 3n, 2n, 1n]);
+    const all = await documents.client.listDocumentVersions({ tenantId, documentId: id });
+    expect(all.versions.map(({ title }) => title)).toEqual(["T6", "T5", "T4", "T3", "T2", "One"]);
+    const foreign = documents.client.listDocumentVersions({ tenantId: "rival", documentId: id });
+    await expect(failure(foreign)).resolves.toMatchObject({ code: "NotFound" });
+  });
+
+  test("history says who did what, down to the intake", async () => {
+    const id = await created();
+    await move(id, "publish", 1);
+    await update(id, 1, article);
+    await move(id, "submit", 2);
+    const { entries } = await documents.client.listDocumentHistory({ tenantId, documentId: id });
+    expect(entries.map(({ by, transition, version, from, to }) => [by?.actor, transition, version, from, to])).toEqual([
+      ["eve", "submit", 2n, "draft", "review"],
+      ["bob", "", 2n, "usable", "draft"],
+      ["eve", "publish", 1n, "draft", "usable"],
+      ["ann", "", 1n, "", "draft"],
+    ]);
+    const times = entries.map(({ at }) => Number(at!.seconds) * 1e9 + at!.nanos);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+  });
+
+  test.each([1, 2, 3, 4])("history is walked in pages of %i, each entry once", async (limit) => {
+    const id = await created();
+    for (const [name, seen] of [
+      ["submit", 1],
+      ["return", 1],
+      ["submit", 1],
+    ] as const)
+      await move(id, name, seen);
+    const walked: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await documents.client.listDocumentHistory({ tenantId, documentId: id, limit, pageToken });
+      expect(page.entries.length).toBeLessThanOrEqual(limit);
+      walked.push(...page.entries.map(({ transition }) => transition));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(walked).toEqual(["submit", "return", "submit", ""]);
+  });
+});

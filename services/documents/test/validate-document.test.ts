@@ -1,0 +1,55 @@
+import { MongoClient } from "mongodb";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { failure } from "./call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+
+let documents: RunningDocuments;
+let mongo: MongoClient;
+
+beforeAll(async () => {
+  documents = await runDocuments({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  mongo = await MongoClient.connect(inject("mongoUrl"));
+});
+
+afterAll(async () => {
+  await mongo.close();
+  await documents[Symbol.asyncDispose]();
+});
+
+async function pointers(value: unknown, forPublication = false) {
+  const request = { tenantId: "demo", documentJson: json(value), forPublication };
+  const { violations } = await documents.client.validateDocument(request);
+  return violations.map(({ pointer }) => pointer);
+}
+
+const article = { type: "core/article", title: "T" };
+
+test.each<[string, unknown, boolean, string[]]>([
+  ["a sound document, with an id", { ...article, id: randomUUID() }, false, []],
+  ["without one", article, false, []],
+  ["wrapped", { version: 1, payload: article }, false, []],
+  ["one that is not ready for readers", article, true, ["/meta/slug", "/meta/language", "/content/blocks"]],
+  ["the same, wrapped", { version: 1, payload: { type: "core/tag", title: "T" } }, true, ["/payload/meta/slug"]],
+  ["a wrong shape", { ...article, meta: { slug: 1 } }, false, ["/meta/slug"]],
+  ["an unknown type", { ...article, type: "a/b" }, false, ["/type"]],
+  ["a wrong id", { ...article, id: "7" }, false, ["/id"]],
+  ["a wrong envelope", [], false, [""]],
+])("a dry run says what is wrong: %s", async (_, value, forPublication, expected) => {
+  expect(await pointers(value, forPublication)).toEqual(expected);
+});
+
+test("bytes that are no JSON are a violation too", async () => {
+  const request = { tenantId: "demo", documentJson: Buffer.from('{"a":1e400}') };
+  const { violations } = await documents.client.validateDocument(request);
+  expect(violations).toMatchObject([{ pointer: "/a" }]);
+});
+
+test("a tenant id that cannot be one is refused", async () => {
+  const call = documents.client.validateDocument({ tenantId: "", documentJson: json(article) });
+  await expect(failure(call)).resolves.toMatchObject({ code: "InvalidArgument" });
+});
+
+test("nothing is stored", async () => {
+  expect(await mongo.db(documents.database).collection("heads").countDocuments()).toBe(0);
+});
