@@ -1,5 +1,7 @@
 import { type ClientSession, type Collection, type Db, type MongoClient, MongoError } from "mongodb";
 import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { uuidv7 } from "@vidimus/kit/uuid";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Changes } from "../domain/publication/publication.ts";
 import { TransactionConflict, type TransitionTransaction } from "../domain/publication/transition-transaction.ts";
 import { fromHeadRow } from "./head-row.ts";
@@ -30,10 +32,18 @@ const transactionOptions = {
 /** How long the outcome of a commit is asked for. */
 const commitPatienceMs = 10_000;
 
+/** How long a tick of another process counts as a moment ago. */
+const rivalryMs = 250;
+
+/** How long a process holds back after a commit while another wants the clock: longer than that one's longest pause. */
+const giveWayMs = 6;
+
 /** Keeps what transitions write: heads, history, publications, snapshots, outbox, slugs, and the tenants' clocks. */
 export class TransitionStore {
   readonly #client: MongoClient;
   readonly #collections: Collections;
+  readonly #holder = uuidv7();
+  readonly #turns = new Map<string, Promise<void>>();
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
@@ -61,22 +71,32 @@ export class TransitionStore {
   /**
    * Runs `work` in one transaction, and commits it if it wrote anything.
    *
+   * While another process works for the same tenant the two take turns: one that has just committed holds back for a
+   * few milliseconds, else it would win the clock again and again while the other one's callers wait.
+   *
    * Rejects with `TransactionConflict` when it met another transaction; nothing was changed then.
    */
   async transact<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
+    await this.#turns.get(tenantId);
     const session = this.#client.startSession();
+    const transaction = new SessionTransaction(this.#collections, session, tenantId, this.#holder);
     try {
       session.startTransaction(transactionOptions);
-      const transaction = new SessionTransaction(this.#collections, session, tenantId);
       const result = await work(transaction);
       if (transaction.wrote) await commit(session);
       else await session.abortTransaction();
+      if (transaction.hasRival) this.#giveWay(tenantId);
       return result;
     } catch (error) {
-      throw isConflict(error) ? new TransactionConflict("met another transaction", { cause: error }) : error;
+      throw isConflict(error) ? new TransactionConflict(error, !transaction.ticked) : error;
     } finally {
       await session.endSession();
     }
+  }
+
+  #giveWay(tenantId: string): void {
+    const turn = pause(giveWayMs).finally(() => this.#turns.delete(tenantId));
+    this.#turns.set(tenantId, turn);
   }
 }
 
@@ -93,24 +113,37 @@ interface Collections {
 
 /** Statements of one transaction go one after the other: a session carries no more. */
 class SessionTransaction implements TransitionTransaction {
+  ticked = false;
   wrote = false;
+  hasRival = false;
   readonly #collections: Collections;
   readonly #session: ClientSession;
   readonly #tenantId: string;
+  readonly #holder: string;
 
-  constructor(collections: Collections, session: ClientSession, tenantId: string) {
+  constructor(collections: Collections, session: ClientSession, tenantId: string, holder: string) {
     this.#collections = collections;
     this.#session = session;
     this.#tenantId = tenantId;
+    this.#holder = holder;
   }
 
   async tick(): Promise<Date> {
-    const row = await this.#collections.clocks.findOneAndUpdate(
-      { tenantId: this.#tenantId },
-      [{ $set: { tick: { $max: ["$$NOW", { $add: ["$tick", 1] }] } } }],
-      { upsert: true, returnDocument: "after", projection: { tick: 1 }, session: this.#session },
-    );
+    const isRecent = { $gt: ["$tick", { $subtract: ["$$NOW", rivalryMs] }] };
+    const taken = {
+      tick: { $max: ["$$NOW", { $add: ["$tick", 1] }] },
+      holder: this.#holder,
+      rival: { $cond: [isRecent, "$holder", null] },
+    };
+    const row = await this.#collections.clocks.findOneAndUpdate({ tenantId: this.#tenantId }, [{ $set: taken }], {
+      upsert: true,
+      returnDocument: "after",
+      projection: { tick: 1, rival: 1 },
+      session: this.#session,
+    });
     if (!row) throw new TypeError("an upsert answered no row");
+    this.ticked = true;
+    this.hasRival = row.rival !== null && row.rival !== undefined && row.rival !== this.#holder;
     return row.tick;
   }
 

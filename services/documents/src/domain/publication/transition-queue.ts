@@ -46,7 +46,7 @@ class TenantQueue {
   readonly #onIdle: () => void;
   #waiting: Waiting[] = [];
   #running = false;
-  /** Halved by every conflict, doubled by every commit. */
+  /** Halved by every fault that a single document may have caused, doubled by every commit. */
   #size: number;
 
   constructor(tenantId: string, options: TransitionQueueOptions, onIdle: () => void) {
@@ -96,7 +96,8 @@ class TenantQueue {
       this.#size = Math.min(this.#itemsMax, this.#size * 2);
       this.#settle(batch, outcomes);
     } catch (error) {
-      this.#size = Math.max(1, Math.ceil(batch.length / 2));
+      const atClock = error instanceof TransactionConflict && error.atClock;
+      if (!atClock) this.#size = Math.max(1, Math.ceil(batch.length / 2));
       if (error instanceof TransactionConflict) await this.#conflict(batch, error);
       else this.#fail(batch, error);
     }

@@ -1,0 +1,133 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { describe, expect, test } from "vitest";
+import { chooseTransition, type DocumentStanding } from "./choose-transition.ts";
+import { defaultWorkflow } from "./default-workflow.ts";
+import { planTransition } from "./plan-transition.ts";
+
+const draft: DocumentStanding = { head: { version: 1, status: "draft" } };
+const usable: DocumentStanding = { head: { version: 1, status: "usable" }, live: { version: 1, status: "usable" } };
+const edited: DocumentStanding = { head: { version: 2, status: "draft" }, live: { version: 1, status: "usable" } };
+const withheld: DocumentStanding = { head: { version: 2, status: "draft" }, live: { version: 1, status: "withheld" } };
+
+function plan(document: DocumentStanding, name: string, expectedVersion = 1, role = "admin") {
+  const chosen = chooseTransition(defaultWorkflow, document, { name, expectedVersion, role });
+  return planTransition(document, chosen);
+}
+
+function kindOf(attempt: () => unknown): string {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof DomainError) return error.kind;
+    throw error;
+  }
+  return "no error";
+}
+
+describe("the default workflow", () => {
+  test.each([
+    ["submit", "draft", "review"],
+    ["return", "review", "draft"],
+    ["approve", "review", "approved"],
+    ["publish", "draft", "usable"],
+    ["publish", "review", "usable"],
+    ["publish", "approved", "usable"],
+    ["spike", "draft", "spiked"],
+    ["spike", "review", "spiked"],
+    ["spike", "approved", "spiked"],
+    ["restore", "spiked", "draft"],
+  ])("%s leads from %s to %s", (name, from, to) => {
+    expect(plan({ head: { version: 1, status: from } }, name)).toMatchObject({ from, to, headStatus: to });
+  });
+
+  test.each([
+    ["submit", ["writer", "editor"]],
+    ["return", ["writer", "editor"]],
+    ["approve", ["editor"]],
+    ["publish", ["editor", "system"]],
+    ["withhold", ["editor", "legal"]],
+    ["kill", ["chief", "legal"]],
+    ["spike", ["editor"]],
+    ["restore", []],
+  ])("%s is for %j, owner and admin", (name, roles) => {
+    const { from } = defaultWorkflow.transitions.find((transition) => transition.name === name)!;
+    const status = from[0]!;
+    const isOut = ["usable", "withheld"].includes(status);
+    const document = { head: { version: 1, status }, ...(isOut ? { live: { version: 1, status } } : {}) };
+    const everybody = ["writer", "editor", "chief", "legal", "system", "owner", "admin", "reader", ""];
+    const allowed = everybody.filter((role) => kindOf(() => plan(document, name, 1, role)) === "no error");
+    expect(allowed.toSorted()).toEqual([...roles, "owner", "admin"].toSorted());
+  });
+
+  test.each(["submit", "return", "approve", "publish", "withhold", "kill", "spike", "restore"])(
+    "%s does not lead out of cancelled",
+    (name) => {
+      const cancelled = { head: { version: 1, status: "cancelled" }, live: { version: 1, status: "cancelled" } };
+      expect(kindOf(() => plan(cancelled, name))).toBe("failed_precondition");
+    },
+  );
+
+  test("there is no way from draft to withheld, and none from usable back to work", () => {
+    expect(kindOf(() => plan(draft, "withhold"))).toBe("failed_precondition");
+    for (const name of ["submit", "return", "approve", "spike", "restore", "publish"]) {
+      expect(
+        kindOf(() => plan(usable, name)),
+        name,
+      ).toBe("failed_precondition");
+    }
+  });
+});
+
+describe("which version is moved", () => {
+  test("a transition out of usable moves the live version and leaves a newer head where it is", () => {
+    expect(plan(edited, "withhold", 1)).toEqual({
+      version: 1,
+      from: "usable",
+      to: "withheld",
+      headStatus: "draft",
+      live: { version: 1, status: "withheld", snapshot: "withheld" },
+    });
+  });
+
+  test("a transition out of a working state moves the head", () => {
+    expect(plan(edited, "submit", 2)).toEqual({ version: 2, from: "draft", to: "review", headStatus: "review" });
+  });
+
+  test("where both could be moved the named version decides", () => {
+    expect(plan(withheld, "publish", 1)).toMatchObject({ version: 1, headStatus: "draft", live: { version: 1 } });
+    expect(plan(withheld, "publish", 2)).toMatchObject({ version: 2, headStatus: "usable", live: { version: 2 } });
+  });
+
+  test("naming a version that is not the one to be moved is a conflict that says what stands there", () => {
+    expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
+    expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
+    expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
+    for (const [document, name, version] of [
+      [edited, "withhold", 2],
+      [draft, "withhold", 9],
+    ] as const) {
+      expect(kindOf(() => plan(document, name, version))).toBe("conflict");
+    }
+  });
+
+  test("a killed document's live version is no place to leave from any more", () => {
+    const killed = { head: { version: 2, status: "cancelled" }, live: { version: 1, status: "cancelled" } };
+    expect(kindOf(() => plan(killed, "publish", 2))).toBe("failed_precondition");
+    expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");
+  });
+
+  test("a name the workflow does not have is answered with those it has", () => {
+    expect(() => plan(draft, "launch")).toThrow(/no transition "launch"; it has submit, return/);
+  });
+});
+
+describe("a kill", () => {
+  test.each([usable, edited, withheld])("of %j passes through a withheld snapshot and ends the head", (document) => {
+    expect(plan(document, "kill", 1)).toMatchObject({
+      version: 1,
+      to: "cancelled",
+      headStatus: "cancelled",
+      live: { version: 1, status: "cancelled", snapshot: "withheld" },
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { describe, expect, test } from "vitest";
+import { parseDefinition } from "./parse-definition.ts";
+
+const publish = { name: "publish", from: ["legal-check"], to: "usable", roles: ["editor"], guards: ["publishValid"] };
+const check = { name: "check", from: ["draft"], to: "legal-check", roles: ["writer"] };
+const states = { "legal-check": { kind: "working" } };
+
+function pointersOf(value: unknown): string[] {
+  try {
+    parseDefinition(value);
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "invalid") return error.violations.map(({ pointer }) => pointer);
+    throw error;
+  }
+  return [];
+}
+
+/** A definition with one transition that differs from `publish`. */
+function having(change: object): unknown {
+  return { states, transitions: [{ ...publish, ...change }] };
+}
+
+describe("a definition", () => {
+  test("has the four fixed states whether it lists them or not", () => {
+    const expected = new Map([
+      ["draft", "working"],
+      ["usable", "published"],
+      ["withheld", "withdrawn"],
+      ["cancelled", "terminal"],
+      ["legal-check", "working"],
+    ]);
+    expect(parseDefinition({ states, transitions: [check, publish] }).states).toEqual(expected);
+    const listed = { ...states, draft: { kind: "working" }, usable: { kind: "published" } };
+    expect(parseDefinition({ states: listed, transitions: [check] }).states).toEqual(expected);
+  });
+
+  test("reads guards with and without an argument", () => {
+    const guards = ["fourEyes", { metaPresent: ["slug"] }, { linkPresent: "source" }];
+    expect(parseDefinition(having({ guards })).transitions[0]?.guards).toEqual([
+      { kind: "fourEyes" },
+      { kind: "metaPresent", keys: ["slug"] },
+      { kind: "linkPresent", rel: "source" },
+    ]);
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ["is no object", [], ["", "/transitions"]],
+    ["has unknown members", { transitions: [], colour: 1 }, ["/colour"]],
+    [
+      "gives a fixed state another kind",
+      { states: { draft: { kind: "terminal" } }, transitions: [] },
+      ["/states/draft/kind"],
+    ],
+    [
+      "has a second published state",
+      { states: { live: { kind: "published" } }, transitions: [] },
+      ["/states/live/kind"],
+    ],
+    ["has a state with a bad name", { states: { "A b": { kind: "working" } }, transitions: [] }, ["/states/A b"]],
+    ["has two transitions of one name", { states, transitions: [publish, publish] }, ["/transitions/1/name"]],
+    ["leads from an unknown state", having({ from: ["nowhere"] }), ["/transitions/0/from/0"]],
+    ["leads to an unknown state", having({ to: "nowhere" }), ["/transitions/0/to"]],
+    ["leads from nowhere", having({ from: [] }), ["/transitions/0/from"]],
+    ["leads out of a terminal state", having({ from: ["draft", "cancelled"] }), ["/transitions/0/from/1"]],
+    ["leads from usable back to work", having({ from: ["usable"], to: "draft" }), ["/transitions/0/from/0"]],
+    ["withholds what was not published", having({ from: ["draft"], to: "withheld" }), ["/transitions/0/from/0"]],
+    ["has an unknown guard", having({ guards: ["moonIsFull"] }), ["/transitions/0/guards/0"]],
+    [
+      "has a guard with two names",
+      having({ guards: [{ metaPresent: ["a"], linkPresent: "b" }] }),
+      ["/transitions/0/guards/0"],
+    ],
+    [
+      "has a guard without its argument",
+      having({ guards: [{ metaPresent: [] }] }),
+      ["/transitions/0/guards/0/metaPresent"],
+    ],
+    ["has roles that are no names", having({ roles: ["Chief!"] }), ["/transitions/0/roles/0"]],
+  ])("that %s is refused with the place", (_, value, pointers) => {
+    expect(pointersOf(value)).toEqual(pointers);
+  });
+
+  test("is refused with all its faults at once", () => {
+    expect(pointersOf(having({ to: "nowhere", guards: ["moonIsFull"] }))).toHaveLength(2);
+  });
+});
