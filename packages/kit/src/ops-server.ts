@@ -12,6 +12,15 @@ export interface OpsServerOptions {
   metrics: Metrics;
   /** Rejects while the process cannot do its work; asked on every `/readyz`. */
   check: () => Promise<void>;
+  /** Further pages by path; more may be added while it runs. */
+  pages: ReadonlyMap<string, OpsPage>;
+}
+
+/** A page that a service puts on its ops port. */
+export interface OpsPage {
+  /** Its content type. */
+  readonly type: string;
+  readonly body: string;
 }
 
 /** A listening ops port. */
@@ -24,7 +33,7 @@ export interface OpsServer extends AsyncDisposable {
  * certificate. Live means the event loop turns; ready means the dependencies answer and no stop has begun.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const { readiness, metrics, check } = options;
+  const { readiness, metrics, check, pages } = options;
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.get("/livez", () => ({ ok: true }));
   app.get("/readyz", async (_request, reply) => {
@@ -39,6 +48,11 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   app.get("/metrics", async (_request, reply) => {
     void reply.type(metrics.registry.contentType);
     return metrics.registry.metrics();
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const page = pages.get(request.url);
+    if (page) return reply.type(page.type).send(page.body);
+    return reply.code(404).send({ ok: false, reason: "no such page" });
   });
   await app.listen({ host: options.host, port: options.port });
   return {

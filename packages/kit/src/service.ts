@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EnvReader } from "./env.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { startOpsServer } from "./ops-server.ts";
+import { type OpsPage, startOpsServer } from "./ops-server.ts";
 import { Readiness } from "./readiness.ts";
 
 /** Settings every service has. */
@@ -46,6 +46,8 @@ export interface Process {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
+  /** Pages on the ops port beside probes and metrics, by path. */
+  readonly pages: Map<string, OpsPage>;
 }
 
 /** What a service's own composition gives back. */
@@ -80,8 +82,10 @@ export async function startService<C extends Composition>(
   const readiness = new Readiness();
   let check = (): Promise<void> => Promise.reject(new Error("starting"));
   const { host } = config;
-  const ops = stack.use(await startOpsServer({ host, port: config.opsPort, readiness, metrics, check: () => check() }));
-  const composition = await compose(stack, { log, metrics, readiness });
+  const pages = new Map<string, OpsPage>();
+  const opsOptions = { host, port: config.opsPort, readiness, metrics, check: () => check(), pages };
+  const ops = stack.use(await startOpsServer(opsOptions));
+  const composition = await compose(stack, { log, metrics, readiness, pages });
   check = () => composition.check();
   stack.defer(async () => {
     log.info("draining");
