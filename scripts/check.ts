@@ -9,6 +9,8 @@ const steps: ReadonlyArray<readonly [string, ...string[]]> = [
   ["buf", "format", "--exit-code", "--diff"],
   ["buf", "breaking", "--against", ".git#branch=main"],
   ["node", "scripts/check-generated.ts"],
+  ["node", "scripts/complete-lockfile.ts", "--check"],
+  ["node", "scripts/generate-openapi.ts", "--check"],
 ];
 
 const failed = steps.filter(([command, ...args]) => {
