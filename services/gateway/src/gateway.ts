@@ -14,11 +14,14 @@ import { Counter } from "prom-client";
 import type { GatewayConfig } from "./config.ts";
 import { KeyVerifier } from "./domain/key-verifier.ts";
 import { shareEvictions } from "./evictions.ts";
+import { apiDocs } from "./http/docs/api-docs.ts";
+import { docsRoutes } from "./http/docs/docs-routes.ts";
 import { startHttpServer } from "./http/http-server.ts";
 import { Limits } from "./http/limits.ts";
 import { type HttpDeps, routes } from "./http/routes.ts";
 import { LastUsed } from "./last-used.ts";
 import { WriteBudget } from "./limits/write-budget.ts";
+import { withGrace } from "./ready-check.ts";
 import { accessService } from "./rpc/access-service.ts";
 import { ensureIndexes } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
@@ -38,7 +41,7 @@ const lookupMsMax = 1_000;
 
 /** Starts the gateway: the public API, and `vidimus.access.v1` on its internal port. */
 export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
-  return startService("gateway", config, async (stack, { log, metrics, readiness }) => {
+  return startService("gateway", config, async (stack, { log, metrics, readiness, pages }) => {
     const { mongoUrl: url, database, host } = config;
     const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
     await ensureIndexes(mongo.db);
@@ -53,10 +56,12 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const access = accessService({ tenants, apiKeys, evict, now: () => new Date() });
     const rpc = await startRpcServer({ routes: [access], host, port: config.grpcPort, readiness, log, metrics });
     stack.use(rpc);
+    const docs = apiDocs();
+    for (const { path, ...page } of docs) pages.set(path, page);
     const http = await startHttpServer({
       host: config.httpHost,
       port: config.httpPort,
-      routes,
+      routes: [...routes, ...(config.publicDocs ? docsRoutes(docs) : [])],
       deps,
       verifier,
       limits,
@@ -66,7 +71,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
       registry: metrics.registry,
     });
     stack.use(http);
-    return { grpcPort: rpc.port, httpPort: http.port, check: mongo.ping };
+    return { grpcPort: rpc.port, httpPort: http.port, check: withGrace(mongo.ping) };
   });
 }
 

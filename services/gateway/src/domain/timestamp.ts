@@ -1,6 +1,6 @@
 const year = String.raw`(?<year>\d{4})`;
 const two = (name: string) => String.raw`(?<${name}>\d\d)`;
-const fraction = String.raw`(?:[.,](?<fraction>\d{1,9}))?`;
+const fraction = String.raw`(?:[.,](?<fraction>\d+))?`;
 const offset = String.raw`(?<offset>Z|[+-]\d\d(?::?\d\d)?)?`;
 const extended = `${year}-${two("month")}-${two("day")}(?:T${two("hour")}(?::${two("minute")}(?::${two("second")}${fraction})?)?${offset})?`;
 const basic = `${year}${two("month")}${two("day")}(?:T${two("hour")}(?:${two("minute")}(?:${two("second")}${fraction})?)?${offset})?`;
@@ -50,7 +50,8 @@ function offsetMs(text: string): number | undefined {
 }
 
 function fractionMs(digits: string): number {
-  return Math.ceil(Number(digits.padEnd(9, "0")) / 1_000_000);
+  const whole = Number(digits.slice(0, 3).padEnd(3, "0"));
+  return /[1-9]/.test(digits.slice(3)) ? whole + 1 : whole;
 }
 
 const mod = (value: number, by: number): number => ((value % by) + by) % by;

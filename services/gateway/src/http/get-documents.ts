@@ -20,8 +20,8 @@ const query = Type.Object(
     status: Type.Optional(Type.String({ enum: ["usable"], "x-must": "usable" })),
     updatedSince: Type.Optional(
       Type.String({
-        "x-described-as": { type: "string", format: "date-time" },
-        description: "ISO 8601. Only documents whose updated_at is at or after it.",
+        description:
+          "ISO 8601 date or date-time, UTC where it names no offset. Only documents whose updated_at is at or after it.",
       }),
     ),
     limit: Type.Optional(integerText(1, 200, "^(?:[1-9]\\d?|1\\d\\d|200)$", 50)),

@@ -1,9 +1,8 @@
 import { Type } from "typebox";
-import { documentId } from "./schemas.ts";
 import { written } from "./answer.ts";
 import { defineRoute } from "./route.ts";
 import type { Intake } from "../upstream/intake.ts";
-import { draftDocument, wrappedDraft } from "./schemas.ts";
+import { documentId, draftDocument, wrappedDraft } from "./schemas.ts";
 
 const example = {
   id: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",

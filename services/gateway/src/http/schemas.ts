@@ -24,13 +24,24 @@ const draftFields = {
   links: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
 };
 
+const ignored = Type.Optional(Type.Unknown({ description: "Ignored: the tenant is the API key's." }));
+const tenantIds = { tenant: ignored, tenantId: ignored, tenant_id: ignored };
+const updatedAt = Type.Optional(Type.Unknown({ description: "Ignored, so that what was read may come back." }));
+
 /** The flat form of a create request. */
-export const draftDocument = Type.Object({ id: documentId, ...draftFields }, { additionalProperties: true });
+export const draftDocument = Type.Object(
+  { id: documentId, ...draftFields, updated_at: updatedAt, ...tenantIds },
+  { additionalProperties: false },
+);
 
 /** The wrapped form: the platform supplies the id. */
 export const wrappedDraft = Type.Object(
-  { version: Type.Literal(1), payload: Type.Object(draftFields, { additionalProperties: true }) },
-  { additionalProperties: true },
+  {
+    version: Type.Literal(1),
+    payload: Type.Object({ ...draftFields, updated_at: updatedAt, ...tenantIds }, { additionalProperties: false }),
+    ...tenantIds,
+  },
+  { additionalProperties: false },
 );
 
 /** A document as readers see it. */
