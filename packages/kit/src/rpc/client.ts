@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "./grpc-transport.ts";
-import { messageBytesMax } from "./server.ts";
+import { messageBytesMax } from "./message-limit.ts";
 
 /** A client whose channel is closed on disposal. */
 export type RpcClient<S extends DescService> = Client<S> & Disposable;

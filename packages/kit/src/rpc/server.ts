@@ -13,11 +13,9 @@ import type { Metrics } from "../metrics.ts";
 import { portOf } from "../port.ts";
 import type { Readiness } from "../readiness.ts";
 import { healthService } from "./health.ts";
+import { messageBytesMax } from "./message-limit.ts";
 import { contextInterceptor, deadlineInterceptor, errorInterceptor, observeInterceptor } from "./interceptors.ts";
 import { reflectionService } from "./reflection.ts";
-
-/** Largest message in either direction, in bytes. Set on both ends: grpc-js receives 4 MiB by default. */
-export const messageBytesMax = 16 * 1024 * 1024;
 
 /** A service and what implements it; make one with `route`. */
 export interface RpcRoute {
