@@ -1,4 +1,4 @@
-import { readCallContext } from "@vidimus/kit/rpc/call-context";
+import { readTraceparent } from "@vidimus/kit/rpc/call-context";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../domain/key-verifier.ts";
 import type { Answer } from "./answer.ts";
@@ -40,13 +40,9 @@ export function headersFor(requestId: string): Record<string, string> {
 /** Marks a request that has just come in, and its answer. */
 export function openExchange(request: FastifyRequest, reply: FastifyReply): void {
   request.startedAt = performance.now();
-  request.traceparent = readCallContext(new Headers(traceHeader(request))).traceparent;
+  const { traceparent } = request.headers;
+  request.traceparent = readTraceparent(typeof traceparent === "string" ? traceparent : undefined);
   void reply.headers(headersFor(request.id));
-}
-
-function traceHeader({ headers }: FastifyRequest): Record<string, string> {
-  const { traceparent } = headers;
-  return typeof traceparent === "string" ? { traceparent } : {};
 }
 
 /** Sends an answer; for HEAD its headers only, and a stream is not even opened. */
