@@ -3,15 +3,19 @@ import { openMongo } from "@vidimus/kit/mongo";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
 import { type RunningService, startService } from "@vidimus/kit/service";
 import type { DocumentsConfig } from "./config.ts";
-import { builtInRegistry } from "./domain/types/built-in-registry.ts";
+import type { WorkflowReference } from "./domain/document/document.ts";
+import { coreTypes } from "./domain/types/core-types.ts";
+import { createTenantRegistry } from "./domain/types/tenant-registry.ts";
 import { defaultWorkflow } from "./domain/workflow/default-workflow.ts";
 import { openPublication } from "./publication.ts";
 import { relaySnapshots } from "./relay-snapshot.ts";
 import { documentRoute } from "./rpc/document-routes.ts";
 import { publicationRoutes } from "./rpc/publication-routes.ts";
+import { schemaRoute } from "./rpc/schema-routes.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
 import { RevisionStore } from "./store/revision-store.ts";
+import { SchemaStore } from "./store/schema-store.ts";
 
 /** Starts the documents service. */
 export async function startDocuments(config: DocumentsConfig): Promise<RunningService> {
@@ -22,20 +26,24 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
     const documents = new DocumentStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
-    for (const store of [documents, revisions]) await store.ensureIndexes();
+    const schemas = new SchemaStore(mongo.db);
+    for (const store of [documents, revisions, schemas]) await store.ensureIndexes();
     const bus = stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
-    const types = builtInRegistry({
-      workflowId: defaultWorkflow.workflowId,
-      workflowVersion: defaultWorkflow.version,
-    });
+    const types = createTenantRegistry({ schemas, currentWorkflow });
     const workflow = async () => defaultWorkflow;
     const announce = relaySnapshots(bus, process.log);
     const publication = await openPublication({ mongo, types, workflow, announce });
     const now = () => new Date();
     const editing = { documents, revisions, history, types, workflow, publication, now };
-    const routes = [documentRoute(editing), ...publicationRoutes(publication)];
+    const adding = { schemas, forget: types.forget, now };
+    const routes = [documentRoute(editing), schemaRoute(adding), ...publicationRoutes(publication)];
     const { host, grpcPort: port } = config;
     const rpc = stack.use(await startRpcServer({ ...process, host, port, routes }));
     return { grpcPort: rpc.port, check: mongo.ping };
   });
+}
+
+async function currentWorkflow(_tenantId: string, type: string): Promise<WorkflowReference | undefined> {
+  const { workflowId, version } = defaultWorkflow;
+  return coreTypes.has(type) ? { workflowId, workflowVersion: version } : undefined;
 }

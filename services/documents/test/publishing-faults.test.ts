@@ -1,9 +1,10 @@
 import { openMongo, type Mongo } from "@vidimus/kit/mongo";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { builtInRegistry } from "../src/domain/types/built-in-registry.ts";
+import { createTenantRegistry } from "../src/domain/types/tenant-registry.ts";
 import { defaultWorkflow } from "../src/domain/workflow/default-workflow.ts";
 import { openPublication, type Publication } from "../src/publication.ts";
+import { SchemaStore } from "../src/store/schema-store.ts";
 import { article, type Publishing, runPublishing } from "./publishing.ts";
 
 /** Fail points are aimed by this name, at nobody else's connections. */
@@ -16,7 +17,7 @@ let publication: Publication;
 beforeAll(async () => {
   service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
   mongo = await openMongo({ url: inject("mongoUrl"), database: service.database, appName });
-  const types = builtInRegistry({ workflowId: defaultWorkflow.workflowId, workflowVersion: defaultWorkflow.version });
+  const types = createTenantRegistry({ schemas: new SchemaStore(mongo.db), currentWorkflow: async () => undefined });
   const workflow = async () => defaultWorkflow;
   publication = await openPublication({ mongo, types, workflow, announce: () => {} });
 });

@@ -150,3 +150,15 @@ export interface SlugRow {
   /** False once the document moved to another slug; a retired slug still finds its document. */
   current: boolean;
 }
+
+/** `schemas`: generations of tenants' types, immutable. Unique on (tenantId, type, generation). */
+export interface SchemaRow {
+  tenantId: string;
+  type: string;
+  generation: number;
+  /** JSON Schemas, canonical. */
+  shape: Binary;
+  complete: Binary;
+  createdAt: Date;
+  createdBy: string;
+}

@@ -7,16 +7,17 @@ import { tag } from "./core/tag.ts";
 import type { DocumentType } from "./document-type.ts";
 import { jsonSchemaType, type TypeSchemas } from "./json-schema-type.ts";
 
-const schemas: Readonly<Record<string, TypeSchemas>> = {
-  "core/newswire": newswire,
-  "core/article": article,
-  "core/image": image,
-  "core/audio": audio,
-  "core/tag": tag,
-  "core/publisher-site": publisherSite,
-};
+/** The schemas of generation 0. */
+export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
+  ["core/newswire", newswire],
+  ["core/article", article],
+  ["core/image", image],
+  ["core/audio", audio],
+  ["core/tag", tag],
+  ["core/publisher-site", publisherSite],
+]);
 
 /** Generation 0 of the six types every tenant has unless it defines them anew. */
 export const coreTypes: ReadonlyMap<string, DocumentType> = new Map(
-  Object.entries(schemas).map(([name, schema]) => [name, jsonSchemaType(name, 0, schema)]),
+  coreSchemas.entries().map(([name, schemas]) => [name, jsonSchemaType(name, 0, schemas)]),
 );

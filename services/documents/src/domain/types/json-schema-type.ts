@@ -1,8 +1,8 @@
 import type { Violation } from "@vidimus/kit/errors";
-import { type AnySchemaObject, Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { DocumentValue } from "../document/assemble-document.ts";
 import { jsonPointer } from "../json/json-value.ts";
+import { compileSchema } from "./compile-schema.ts";
 import type { DocumentType } from "./document-type.ts";
 
 /** JSON Schemas (2020-12) of one generation of a type, over `{title, meta, content, links}`. */
@@ -28,15 +28,6 @@ export function jsonSchemaType(name: string, generation: number, schemas: TypeSc
   };
 }
 
-/** Compiles a schema, to see whether it can be: throws an Error that names its fault. */
-export function compileSchema(schema: AnySchemaObject, options: { allErrors?: boolean } = {}): ValidateFunction {
-  const ajv = new Ajv2020({ allErrors: false, strict: false, validateSchema: true, logger: false, ...options });
-  formats.default(ajv);
-  ajv.addFormat("language-tag", /^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/);
-  ajv.addFormat("slug", { validate: (text: string) => /^[^\s/?#%\p{C}]{1,200}$/u.test(text) });
-  return ajv.compile(schema);
-}
-
 /**
  * The first pass stops at the first fault, so that a large document full of faults cannot make an error for each; only
  * a small one is gone through again for all of them.
@@ -45,13 +36,23 @@ function lazyCheck(schema: AnySchemaObject): (document: DocumentValue) => Violat
   let first: ValidateFunction | undefined;
   let all: ValidateFunction | undefined;
   return (document) => {
-    first ??= compileSchema(schema);
-    if (first(document)) return [];
-    if (JSON.stringify(document).length > 65_536) return toViolations(first.errors);
-    all ??= compileSchema(schema, { allErrors: true });
-    return all(document) ? [] : toViolations(all.errors);
+    try {
+      first ??= compileSchema(schema);
+      if (first(document)) return [];
+      if (JSON.stringify(document).length > 65_536) return toViolations(first.errors);
+      all ??= compileSchema(schema, { allErrors: true });
+      return all(document) ? [] : toViolations(all.errors);
+    } catch (error) {
+      if (error instanceof RangeError) return [endless];
+      throw error;
+    }
   };
 }
+
+const endless: Violation = {
+  pointer: "",
+  message: "cannot be checked: the schema of its type refers to itself for ever",
+};
 
 function toViolations(errors: readonly ErrorObject[] | null | undefined): Violation[] {
   const violations = (errors ?? []).filter(({ keyword }) => !wrappers.has(keyword)).map(toViolation);

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { compileSchema } from "./compile-schema.ts";
+import { jsonSchemaType } from "./json-schema-type.ts";
+
+test("patterns are searched for anywhere, know Unicode, and run in linear time", () => {
+  const check = compileSchema({ type: "string", pattern: String.raw`b\p{L}` });
+  expect([check("abé"), check("ab1")]).toEqual([true, false]);
+  const greedy = compileSchema({ type: "string", pattern: "^(a+)+$" });
+  expect(greedy("a".repeat(2_000))).toBe(true);
+  // A backtracking engine would take longer than the universe has existed.
+  expect(greedy(`${"a".repeat(2_000)}!`)).toBe(false);
+});
+
+test.each(["(?=a)b", String.raw`(a)\1`, "("])("a pattern that cannot run so is refused: %s", (pattern) => {
+  expect(() => compileSchema({ type: "string", pattern })).toThrow();
+});
+
+test("uniqueItems compares whole values", () => {
+  const check = compileSchema({ type: "array", uniqueItems: true });
+  expect(check([1, "1", [1], { a: 1, b: 2 }])).toBe(true);
+  expect(
+    check([
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ]),
+  ).toBe(false);
+  expect(compileSchema({ uniqueItems: false })([1, 1])).toBe(true);
+});
+
+test("strict compilation refuses what no specification knows", () => {
+  expect(() => compileSchema({ requierd: ["a"] }, { strict: true })).toThrow("requierd");
+  expect(() => compileSchema({ type: "string", format: "no-such" }, { strict: true })).toThrow("no-such");
+  expect(() => compileSchema({ $ref: "https://elsewhere.example/schema" })).toThrow();
+  expect(() => compileSchema({ type: "nonsense" })).toThrow();
+});
+
+test("a schema that refers to itself for ever is a violation, not a crash", () => {
+  const type = jsonSchemaType("a/b", 1, { shape: { allOf: [{ $ref: "#" }] }, complete: {} });
+  expect(type.checkShape({ title: "T", meta: {}, content: {}, links: [] })).toMatchObject([{ pointer: "" }]);
+});

@@ -1,0 +1,53 @@
+import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { Binary, type Collection, type Db } from "mongodb";
+import type { GenerationSummary, SchemaGeneration } from "../domain/types/schema-generation.ts";
+import type { SchemaRow } from "./rows.ts";
+
+const summaryColumns = { _id: 0, tenantId: 1, type: 1, generation: 1, createdAt: 1, createdBy: 1 } as const;
+
+/** Keeps the schema generations of tenants' types. */
+export class SchemaStore {
+  readonly #schemas: Collection<SchemaRow>;
+
+  constructor(db: Db) {
+    this.#schemas = db.collection("schemas");
+  }
+
+  /** Makes the indexes. Idempotent. */
+  async ensureIndexes(): Promise<void> {
+    await this.#schemas.createIndex({ tenantId: 1, type: 1, generation: 1 }, { unique: true });
+  }
+
+  /** Keeps a generation; false when there is one of that number already. */
+  async insert({ shape, complete, ...generation }: SchemaGeneration): Promise<boolean> {
+    try {
+      await this.#schemas.insertOne({ ...generation, shape: new Binary(shape), complete: new Binary(complete) });
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  /** The newest generation of each of a tenant's types. Read from the index alone. */
+  async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#schemas
+      .find({ tenantId }, { maxTimeMS: 5_000 })
+      .sort({ type: 1, generation: 1 })
+      .project<Pick<SchemaRow, "type" | "generation">>({ _id: 0, type: 1, generation: 1 })
+      .toArray();
+    return new Map(rows.map(({ type, generation }) => [type, generation]));
+  }
+
+  /** One generation with its schemas. */
+  async find(tenantId: string, type: string, generation: number): Promise<SchemaGeneration | undefined> {
+    const row = await this.#schemas.findOne({ tenantId, type, generation }, { projection: { _id: 0 } });
+    return row ? { ...row, shape: row.shape.value(), complete: row.complete.value() } : undefined;
+  }
+
+  /** All of a tenant's generations without their schemas, by type, oldest first. */
+  async list(tenantId: string): Promise<GenerationSummary[]> {
+    const rows = this.#schemas.find({ tenantId }, { maxTimeMS: 5_000 }).sort({ type: 1, generation: 1 });
+    return rows.project<GenerationSummary>(summaryColumns).toArray();
+  }
+}

@@ -1,0 +1,165 @@
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { failure } from "./call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+
+let documents: RunningDocuments;
+let other: RunningDocuments;
+let schemas: RpcClient<typeof SchemaService>;
+
+beforeAll(async () => {
+  const urls = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
+  documents = await runDocuments(urls);
+  other = await runDocuments({ ...urls, database: documents.database });
+  schemas = openRpcClient(SchemaService, { target: documents.target });
+});
+
+afterAll(async () => {
+  schemas[Symbol.dispose]();
+  await other[Symbol.asyncDispose]();
+  await documents[Symbol.asyncDispose]();
+});
+
+function add(
+  tenantId: string,
+  type: string,
+  expectedGeneration: number,
+  shape: unknown,
+  complete?: unknown,
+  role = "admin",
+) {
+  const request = {
+    tenantId,
+    type,
+    expectedGeneration,
+    shapeSchemaJson: json(shape),
+    completeSchemaJson: complete === undefined ? new Uint8Array() : json(complete),
+  };
+  return schemas.createSchemaGeneration(request, { headers: { "vidimus-actor": "ann", "vidimus-role": role } });
+}
+
+async function create(tenantId: string, more: object, through = documents) {
+  const id = randomUUID();
+  await through.client.createDocument({ tenantId, draft: { documentJson: json({ id, title: "T", ...more }) } });
+  return id;
+}
+
+function publish(tenantId: string, documentId: string, expectedVersion = 1n) {
+  const transition = { documentId, name: "publish", expectedVersion };
+  return documents.client.transitionDocument({ tenantId, transition }, { headers: { "vidimus-role": "admin" } });
+}
+
+const needs = (key: string) => ({ properties: { meta: { required: [key] } } });
+
+test("a tenant may ask for more than the built-in type does, and other tenants notice nothing", async () => {
+  const article = { type: "core/article" };
+  await create("strict", article);
+  await expect(add("strict", "core/article", 0, needs("desk"))).resolves.toMatchObject({ generation: 1 });
+  const refusal = await failure(create("strict", article));
+  expect(refusal).toMatchObject({ code: "InvalidArgument", pointers: ["/meta/desk"] });
+  await create("strict", { ...article, meta: { desk: "sport" } });
+  await create("easy", article);
+});
+
+test("a new generation breaks no stored document: it is read, and published as it was checked", async () => {
+  const id = await create("movers", { type: "core/tag", meta: { slug: "one" } });
+  await add("movers", "core/tag", 0, needs("desk"), needs("colour"));
+  await expect(publish("movers", id)).resolves.toMatchObject({ status: "usable" });
+
+  const edited = await create("movers", { type: "core/tag", meta: { desk: "sport", slug: "two" } });
+  const meta = { slug: "three", desk: "sport" };
+  const without = { tenantId: "movers", documentId: edited, expectedVersion: 1n, documentJson: json({ title: "T" }) };
+  await expect(failure(documents.client.updateDocument(without))).resolves.toMatchObject({ pointers: ["/meta/desk"] });
+  await documents.client.updateDocument({ ...without, documentJson: json({ title: "T", meta }) });
+  await expect(failure(publish("movers", edited, 2n))).resolves.toMatchObject({
+    code: "FailedPrecondition",
+    pointers: ["/meta/colour"],
+  });
+  const { versions } = await documents.client.listDocumentVersions({ tenantId: "movers", documentId: edited });
+  expect(versions.map(({ schemaGeneration }) => schemaGeneration)).toEqual([1, 1]);
+});
+
+test("another process follows within two seconds", async () => {
+  await create("twins", { type: "core/tag" }, other);
+  await add("twins", "core/tag", 0, needs("desk"));
+  await expect
+    .poll(async () => (await failure(create("twins", { type: "core/tag" }, other))).pointers, { timeout: 2_000 })
+    .toEqual(["/meta/desk"]);
+});
+
+test("a retry of a document that a newer schema would refuse is still told that it exists", async () => {
+  const id = randomUUID();
+  const draft = { documentJson: json({ id, type: "core/tag", title: "T" }) };
+  await documents.client.createDocument({ tenantId: "retry", draft });
+  await add("retry", "core/tag", 0, needs("desk"));
+  const refusal = await failure(documents.client.createDocument({ tenantId: "retry", draft }));
+  expect(refusal).toMatchObject({ code: "AlreadyExists", message: expect.stringContaining("with the same content") });
+});
+
+test("of 16 concurrent first generations one is added, and 15 are told what stands there now", async () => {
+  const calls = Array.from({ length: 16 }, (_, index) => add("race", "acme/recipe", 0, needs(`k${index}`)));
+  const settled = await Promise.allSettled(calls);
+  const lost = calls.filter((_, index) => settled[index]?.status === "rejected");
+  expect(lost).toHaveLength(15);
+  for (const refusal of await Promise.all(lost.map(failure))) {
+    expect(refusal).toMatchObject({
+      code: "Aborted",
+      message: "generation 0 of acme/recipe was expected, but 1 is the newest",
+    });
+  }
+  await expect(add("race", "acme/recipe", 1, {})).resolves.toMatchObject({ generation: 2 });
+});
+
+test("generations are listed with the built-in ones, and read back as they were", async () => {
+  await add("shown", "acme/recipe", 0, { properties: { title: { maxLength: 5 } } }, needs("serves"));
+  await add("shown", "core/article", 0, {});
+  const { schemaGenerations } = await schemas.listSchemaGenerations({ tenantId: "shown" });
+  expect(schemaGenerations.map(({ type, generation }) => `${type} ${generation}`)).toEqual([
+    "acme/recipe 1",
+    "core/article 0",
+    "core/article 1",
+    "core/audio 0",
+    "core/image 0",
+    "core/newswire 0",
+    "core/publisher-site 0",
+    "core/tag 0",
+  ]);
+  expect(schemaGenerations[0]).toMatchObject({ createdBy: "ann", shapeSchemaJson: new Uint8Array() });
+  const newest = await schemas.getSchemaGeneration({ tenantId: "shown", type: "acme/recipe" });
+  const { shapeSchemaJson, completeSchemaJson, generation } = newest.schemaGeneration!;
+  expect(generation).toBe(1);
+  expect(JSON.parse(Buffer.from(shapeSchemaJson).toString())).toEqual({ properties: { title: { maxLength: 5 } } });
+  expect(JSON.parse(Buffer.from(completeSchemaJson).toString())).toEqual(needs("serves"));
+  const builtIn = await schemas.getSchemaGeneration({ tenantId: "shown", type: "core/article", generation: 0 });
+  expect(Buffer.from(builtIn.schemaGeneration!.completeSchemaJson).toString()).toContain('"slug"');
+  for (const request of [{ type: "acme/recipe", generation: 2 }, { type: "acme/none" }]) {
+    const call = schemas.getSchemaGeneration({ tenantId: "shown", ...request });
+    await expect(failure(call)).resolves.toMatchObject({ code: "NotFound" });
+  }
+  const foreign = schemas.getSchemaGeneration({ tenantId: "rival", type: "acme/recipe", generation: 1 });
+  await expect(failure(foreign)).resolves.toMatchObject({ code: "NotFound" });
+});
+
+test("a type with a schema but without a workflow cannot be used", async () => {
+  await add("lonely", "acme/recipe", 0, {});
+  await expect(failure(create("lonely", { type: "acme/recipe" }))).resolves.toMatchObject({ pointers: ["/type"] });
+});
+
+test.each<[string, () => Promise<unknown>, string]>([
+  ["a role that may not", () => add("bad", "a/b", 0, {}, {}, "editor"), "PermissionDenied"],
+  ["a caller without a role", () => add("bad", "a/b", 0, {}, {}, ""), "PermissionDenied"],
+  ["a name without a slash", () => add("bad", "recipe", 0, {}), "InvalidArgument"],
+  ["an unknown keyword", () => add("bad", "a/b", 0, { requierd: [] }), "InvalidArgument"],
+  ["a reference elsewhere", () => add("bad", "a/b", 0, { $ref: "https://a.example/b" }), "InvalidArgument"],
+  ["an asynchronous schema", () => add("bad", "a/b", 0, { $async: true }), "InvalidArgument"],
+  ["a schema that is no object", () => add("bad", "a/b", 0, true), "InvalidArgument"],
+  ["a wrong completeness schema", () => add("bad", "a/b", 0, {}, { type: "nonsense" }), "InvalidArgument"],
+  ["a schema of 300 KiB", () => add("bad", "a/b", 0, { title: "x".repeat(300 * 1024) }), "ResourceExhausted"],
+  ["no schema at all", () => schemas.createSchemaGeneration({ tenantId: "bad", type: "a/b" }), "PermissionDenied"],
+])("refused: %s", async (_, call, code) => {
+  await expect(failure(call())).resolves.toMatchObject({ code });
+  const { schemaGenerations } = await schemas.listSchemaGenerations({ tenantId: "bad" });
+  expect(schemaGenerations.every(({ generation }) => generation === 0)).toBe(true);
+});
