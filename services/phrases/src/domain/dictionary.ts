@@ -12,22 +12,19 @@ export function wantedOf(drafts: readonly PhraseDraft[]): Wanted {
   return { ids: drafts.flatMap(({ id }) => id ?? []), keys: drafts };
 }
 
+/**
+ * Writes in order, each row only if it still is what it was taken for. False when one was not, because somebody else was
+ * faster: what was to be written then has to be decided anew, on what stands now.
+ */
+export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
+
 /** Where the phrases of tenants are kept. */
 export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
-  /**
-   * One change, all of it or nothing: reads what is wanted, lets `decide` say what to write, and writes it. `decide` may be
-   * asked more than once; what it throws ends the change.
-   */
-  change<Plan extends { readonly writes: readonly PhraseWrite[] }>(
-    tenantId: string,
-    wanted: Wanted,
-    decide: (standing: Phrase[]) => Plan,
-  ): Promise<Plan>;
-  /** Deletes a phrase; false when there is none with that id. */
-  delete(tenantId: string, id: string): Promise<boolean>;
+  /** Lets `work` write. From the first write until the end the dictionary has no revision, and then a new one. */
+  change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
   /** Batches, ordered by language and text. The next one is read when it is asked for. */
   list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncIterable<Phrase[]>;
-  /** The state of a tenant's dictionary; never the same again after a change. */
-  revision(tenantId: string): Promise<string>;
+  /** The state of a tenant's dictionary, never the same again after a change; undefined while it is being changed. */
+  revision(tenantId: string): Promise<string | undefined>;
 }

@@ -1,10 +1,10 @@
 import { keyOf, type Phrase, type PhraseDraft } from "./phrase.ts";
 
-/** One row to write. */
-export interface PhraseWrite {
-  readonly kind: "insert" | "replace";
-  readonly phrase: Phrase;
-}
+/** One row to write. `standing` is what it was, and what it must still be in id and key. */
+export type PhraseWrite =
+  | { readonly kind: "insert"; readonly phrase: Phrase }
+  | { readonly kind: "replace"; readonly standing: Phrase; readonly phrase: Phrase }
+  | { readonly kind: "delete"; readonly standing: Phrase };
 
 /** What a list of upserts comes to. */
 export interface UpsertPlan {
@@ -50,7 +50,7 @@ export function planUpserts(drafts: readonly PhraseDraft[], standing: readonly P
     if (current) byKey.delete(keyOf(current));
     byId.set(phrase.id, phrase);
     byKey.set(keyOf(phrase), phrase);
-    writes.push({ kind: current ? "replace" : "insert", phrase });
+    writes.push(current ? { kind: "replace", standing: current, phrase } : { kind: "insert", phrase });
     phrases.push(phrase);
   }
   return { writes, phrases, conflicts };

@@ -10,6 +10,6 @@ export function getDictionaryRevision(deps: {
   return async ({ tenantId, language }) => {
     requireTenant(tenantId);
     const canonical = readLanguageFilter(language);
-    return { revision: await deps.phrases.revision(tenantId), language: canonical ?? "" };
+    return { revision: (await deps.phrases.revision(tenantId)) ?? "", language: canonical ?? "" };
   };
 }

@@ -1,32 +1,37 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import { type Dictionary, wantedOf } from "../domain/dictionary.ts";
+import type { Dictionary } from "../domain/dictionary.ts";
 import { parseJson } from "../domain/import/read-json.ts";
 import { parsePhrase, violationText } from "../domain/parse-phrase.ts";
 import type { PhraseDraft } from "../domain/phrase.ts";
-import { planUpserts } from "../domain/plan-upserts.ts";
+import type { UpsertPlan } from "../domain/plan-upserts.ts";
+import { settle } from "../domain/settle.ts";
 import { jsonText } from "../domain/text/phrase-text.ts";
 import { requireTenant } from "./request-fields.ts";
 
 /** Implements `UpsertPhrase`. */
 export function upsertPhrase(deps: {
-  phrases: Pick<Dictionary, "change">;
+  phrases: Pick<Dictionary, "find" | "change">;
   now: () => Date;
   mintId: () => string;
 }): MethodImpl<typeof PhraseService.method.upsertPhrase> {
   return async ({ tenantId, phraseJson }) => {
     requireTenant(tenantId);
     const draft = fromJson(phraseJson);
-    const { phrases } = await deps.phrases.change(tenantId, wantedOf([draft]), (standing) => {
-      const plan = planUpserts([draft], standing, { now: deps.now(), mintId: deps.mintId });
-      const [conflict] = plan.conflicts;
-      if (!conflict) return plan;
-      const { message } = conflict;
-      throw new DomainError("already_exists", `id ${message}`, { violations: [{ pointer: "/id", message }] });
-    });
+    const stamps = { now: deps.now(), mintId: deps.mintId };
+    const { phrases, conflicts } = await deps.phrases.change(tenantId, (write) =>
+      settle(deps.phrases, tenantId, [draft], stamps, write),
+    );
+    refuseConflict(conflicts);
     return { phraseJson: Buffer.from(phrases.map(jsonText.write).join("")) };
   };
+}
+
+function refuseConflict([conflict]: UpsertPlan["conflicts"]): void {
+  if (!conflict) return;
+  const { message } = conflict;
+  throw new DomainError("already_exists", `id ${message}`, { violations: [{ pointer: "/id", message }] });
 }
 
 function fromJson(json: Uint8Array): PhraseDraft {

@@ -1,32 +1,23 @@
 import type { Mongo } from "@vidimus/kit/mongo";
 import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import { uuidv7 } from "@vidimus/kit/uuid";
-import type { AnyBulkWriteOperation, ClientSession, Collection, Filter, MongoClient } from "mongodb";
-import type { Dictionary, Wanted } from "../domain/dictionary.ts";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import type { Dictionary, Wanted, Write } from "../domain/dictionary.ts";
 import type { Phrase } from "../domain/phrase.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
-import type { DictionaryRow, PhraseRow } from "./rows.ts";
-import { Turns } from "./turns.ts";
+import { DictionaryState } from "./dictionary-state.ts";
+import type { PhraseRow } from "./rows.ts";
 
 const rowsPerBatch = 500;
 const withoutOwn = { _id: 0, tenantId: 0 } as const;
-const durable = { readConcern: { level: "snapshot" }, writeConcern: { w: "majority", journal: true } } as const;
 
-/**
- * Keeps the tenants' phrases. Every change is one transaction that also replaces the revision of the dictionary, so a
- * revision that stands has seen every change, whoever made it and whoever died in between. Changes of one tenant go one
- * after the other: in this process by turns, between processes because they write the same revision.
- */
+/** Keeps the tenants' phrases. Every write is conditional on what was read, so nobody has to wait for anybody. */
 export class PhraseStore implements Dictionary {
-  readonly #client: MongoClient;
   readonly #phrases: Collection<PhraseRow>;
-  readonly #dictionaries: Collection<DictionaryRow>;
-  readonly #turns = new Turns();
+  readonly #state: DictionaryState;
 
-  constructor({ client, db }: Pick<Mongo, "client" | "db">) {
-    this.#client = client;
+  constructor({ db }: Pick<Mongo, "db">) {
     this.#phrases = db.collection("phrases");
-    this.#dictionaries = db.collection("dictionaries");
+    this.#state = new DictionaryState(db);
   }
 
   async ensureIndexes(): Promise<void> {
@@ -35,17 +26,16 @@ export class PhraseStore implements Dictionary {
     await this.#phrases.createIndex({ tenantId: 1, language: 1, phrase: 1 }, { unique: true });
   }
 
-  async revision(tenantId: string): Promise<string> {
-    const row = await this.#dictionaries.findOne({ _id: tenantId }, { maxTimeMS: 5_000 });
-    return row?.revision ?? "0";
+  revision(tenantId: string): Promise<string | undefined> {
+    return this.#state.revision(tenantId);
   }
 
-  async find(tenantId: string, wanted: Wanted, session?: ClientSession): Promise<Phrase[]> {
+  async find(tenantId: string, wanted: Wanted): Promise<Phrase[]> {
     const [match, ...others] = matchesOf(tenantId, wanted);
     if (!match) return [];
-    const options = { projection: withoutOwn, maxTimeMS: 20_000, ...(session ? { session } : {}) };
     const filter = others.length === 0 ? match : { $or: [match, ...others] };
-    return (await this.#phrases.find(filter, options).toArray()).map(fromRow);
+    const rows = await this.#phrases.find(filter, { projection: withoutOwn, maxTimeMS: 20_000 }).toArray();
+    return rows.map(fromRow);
   }
 
   async *list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Phrase[]> {
@@ -55,46 +45,33 @@ export class PhraseStore implements Dictionary {
     while (await cursor.hasNext()) yield cursor.readBufferedDocuments().map(fromRow);
   }
 
-  change<Plan extends { readonly writes: readonly PhraseWrite[] }>(
-    tenantId: string,
-    wanted: Wanted,
-    decide: (standing: Phrase[]) => Plan,
-  ): Promise<Plan> {
-    return this.#transact(tenantId, async (session) => {
-      const plan = decide(await this.find(tenantId, wanted, session));
-      if (plan.writes.length === 0) return plan;
-      await this.#touch(tenantId, session);
-      await this.#phrases.bulkWrite(
-        plan.writes.map((write) => toOperation(tenantId, write)),
-        { session },
+  async change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T> {
+    const change = this.#state.change(tenantId);
+    const write: Write = async (writes) => {
+      await change.begin();
+      return this.#write(tenantId, writes);
+    };
+    try {
+      const result = await work(write);
+      await change.end();
+      return result;
+    } catch (error) {
+      // What failed is what matters; a mark that stays is taken for abandoned later.
+      await change.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #write(tenantId: string, writes: readonly PhraseWrite[]): Promise<boolean> {
+    try {
+      const { matchedCount, deletedCount } = await this.#phrases.bulkWrite(
+        writes.map((write) => toOperation(tenantId, write)),
       );
-      return plan;
-    });
-  }
-
-  delete(tenantId: string, id: string): Promise<boolean> {
-    return this.#transact(tenantId, async (session) => {
-      const { deletedCount } = await this.#phrases.deleteOne({ tenantId, id }, { session });
-      if (deletedCount > 0) await this.#touch(tenantId, session);
-      return deletedCount > 0;
-    });
-  }
-
-  async #touch(tenantId: string, session: ClientSession): Promise<void> {
-    await this.#dictionaries.updateOne({ _id: tenantId }, { $set: { revision: uuidv7() } }, { session, upsert: true });
-  }
-
-  #transact<T>(tenantId: string, work: (session: ClientSession) => Promise<T>): Promise<T> {
-    const run = () => this.#client.withSession((session) => session.withTransaction(work, durable));
-    return this.#turns.take(tenantId, async () => {
-      try {
-        return await run();
-      } catch (error) {
-        // Two processes made the tenant's first change at once: by now the row of its dictionary is there.
-        if (isDuplicateKey(error)) return run();
-        throw error;
-      }
-    });
+      return matchedCount + deletedCount === writes.filter(({ kind }) => kind !== "insert").length;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
   }
 }
 
@@ -108,10 +85,12 @@ function matchesOf(tenantId: string, { ids, keys }: Wanted): Filter<PhraseRow>[]
   return ids.length === 0 ? byKey : [{ tenantId, id: { $in: [...ids] } }, ...byKey];
 }
 
-function toOperation(tenantId: string, { kind, phrase }: PhraseWrite): AnyBulkWriteOperation<PhraseRow> {
-  const row = toRow(tenantId, phrase);
-  if (kind === "insert") return { insertOne: { document: row } };
-  return { replaceOne: { filter: { tenantId, id: phrase.id }, replacement: row } };
+function toOperation(tenantId: string, write: PhraseWrite): AnyBulkWriteOperation<PhraseRow> {
+  if (write.kind === "insert") return { insertOne: { document: toRow(tenantId, write.phrase) } };
+  const { id, language, phrase } = write.standing;
+  const filter = { tenantId, id, language, phrase };
+  if (write.kind === "delete") return { deleteOne: { filter } };
+  return { replaceOne: { filter, replacement: toRow(tenantId, write.phrase) } };
 }
 
 function toRow(tenantId: string, phrase: Phrase): PhraseRow {

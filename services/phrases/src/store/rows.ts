@@ -12,10 +12,12 @@ export interface PhraseRow {
   updatedAt: Date;
 }
 
-/** `dictionaries`: one row a tenant, replaced in every transaction that changes one of its phrases. */
+/** `dictionaries`: one row a tenant, from its first change on. */
 export interface DictionaryRow {
   /** The tenant. */
   _id: string;
-  /** New at every change, and never one that was there before: a counter would return after a restored backup. */
+  /** New when a change begins and when it ends, and never one that was there before: a counter would return with a restored backup. */
   revision: string;
+  /** Changes under way, and changes whose process died. */
+  changes: { token: string; since: Date }[];
 }

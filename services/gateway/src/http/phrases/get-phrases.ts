@@ -71,13 +71,14 @@ export const getPhrases = defineRoute({
     const { tenantId } = call.caller;
     // Before the rows, so that the tag is never newer than what it stands for.
     const state = await deps.phrases.getDictionaryRevision({ tenantId, language }, call.rpc);
-    const etag = `W/"${state.revision}-${state.language || "all"}-${format}"`;
-    if (holdsCopy(call.header("if-none-match"), etag)) return notModified(etag, cacheControl);
+    const etag = state.revision && `W/"${state.revision}-${state.language || "all"}-${format}"`;
+    if (etag !== "" && holdsCopy(call.header("if-none-match"), etag)) return notModified(etag, cacheControl);
     const { headers, ...form } = formats[format];
     const request = { tenantId, language: state.language, format: form.format };
     return {
       status: 200,
-      headers: { ...headers, "cache-control": cacheControl, etag },
+      // While the dictionary is being changed, what is read stands for no state of it.
+      headers: { ...headers, "cache-control": cacheControl, ...(etag === "" ? {} : { etag }) },
       body: () => Readable.from(exported(deps.phrases, request, form, call.rpc), { objectMode: false }),
     };
   },

@@ -1,12 +1,13 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { PhraseDraft } from "../phrase.ts";
 import { planUpserts, type Stamps } from "../plan-upserts.ts";
+import { settle } from "../settle.ts";
 import { type Dictionary, wantedOf } from "../dictionary.ts";
 import type { ImportRows } from "./import-rows.ts";
 import { refuseRows } from "./parse-import.ts";
 
-/** Rows of one transaction: long enough to pay for its commit, short enough to let a single upsert in between. */
-const rowsPerChange = 1_000;
+/** Rows that are read and written at once. */
+const rowsPerBatch = 1_000;
 
 /** Throws `invalid`, naming the rows, when the id of one belongs to one phrase and its text to another. */
 export async function refuseConflicts(
@@ -30,29 +31,29 @@ export async function refuseConflicts(
 }
 
 /**
- * Upserts the drafts in their order, in transactions of 1,000. What was written stays when a later one fails; done again,
- * the import ends where it would have ended.
+ * Upserts the drafts in their order. What was written stays when a later one fails; done again, the import ends where it
+ * would have ended.
  *
  * @throws DomainError `conflict` when somebody else's change has meanwhile given the text of a draft to another phrase
  */
 export async function importPhrases(
-  dictionary: Pick<Dictionary, "change">,
+  dictionary: Pick<Dictionary, "find" | "change">,
   tenantId: string,
   drafts: readonly PhraseDraft[],
   stamps: Stamps,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const batch of batchesOf(drafts)) {
-    signal.throwIfAborted();
-    await dictionary.change(tenantId, wantedOf(batch), (standing) => {
-      const plan = planUpserts(batch, standing, stamps);
-      if (plan.conflicts.length === 0) return plan;
+  await dictionary.change(tenantId, async (write) => {
+    for (const batch of batchesOf(drafts)) {
+      signal.throwIfAborted();
+      const { conflicts } = await settle(dictionary, tenantId, batch, stamps, write);
+      if (conflicts.length === 0) continue;
       throw new DomainError("conflict", "the dictionary has changed during the import; it is safe to repeat");
-    });
-  }
+    }
+  });
 }
 
 function batchesOf(drafts: readonly PhraseDraft[]): PhraseDraft[][] {
-  const count = Math.ceil(drafts.length / rowsPerChange);
-  return Array.from({ length: count }, (_, at) => drafts.slice(at * rowsPerChange, (at + 1) * rowsPerChange));
+  const count = Math.ceil(drafts.length / rowsPerBatch);
+  return Array.from({ length: count }, (_, at) => drafts.slice(at * rowsPerBatch, (at + 1) * rowsPerBatch));
 }

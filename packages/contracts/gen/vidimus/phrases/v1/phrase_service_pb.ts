@@ -264,7 +264,8 @@ export const GetDictionaryRevisionRequestSchema: GenMessage<GetDictionaryRevisio
  */
 export type GetDictionaryRevisionResponse = Message<"vidimus.phrases.v1.GetDictionaryRevisionResponse"> & {
   /**
-   * Opaque, of letters, digits and "-". Never comes back once it has changed.
+   * Opaque, of letters, digits and "-". Never comes back once it has changed. Empty while the dictionary is being
+   * changed, and for up to three minutes after a change whose process died: there is no revision to go by then.
    *
    * @generated from field: string revision = 1;
    */

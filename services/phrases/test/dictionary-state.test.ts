@@ -1,0 +1,64 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { type Mongo, openMongo } from "@vidimus/kit/mongo";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { DictionaryState } from "../src/store/dictionary-state.ts";
+import type { DictionaryRow } from "../src/store/rows.ts";
+
+let mongo: Mongo;
+let state: DictionaryState;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("dictionaries"), appName: "test" });
+  state = new DictionaryState(mongo.db);
+});
+
+afterAll(() => mongo[Symbol.asyncDispose]());
+
+test("a change that wrote nothing leaves no mark", async () => {
+  await state.change("untouched").end();
+  expect(await state.revision("untouched")).toBe("0");
+});
+
+test("a dictionary has no revision from before the first write of a change until its end, and then a new one", async () => {
+  const change = state.change("demo");
+  await change.begin();
+  expect(await state.revision("demo")).toBeUndefined();
+  await change.begin();
+  expect(await state.revision("demo")).toBeUndefined();
+  await change.end();
+  const first = await state.revision("demo");
+  expect(first).toMatch(/^[\w-]{36}$/);
+  const second = state.change("demo");
+  await second.begin();
+  await second.end();
+  expect(await state.revision("demo")).not.toBe(first);
+});
+
+test("of two changes at once the last one to end gives the revision back", async () => {
+  const [one, two] = [state.change("two"), state.change("two")];
+  await Promise.all([one.begin(), two.begin()]);
+  await one.end();
+  expect(await state.revision("two")).toBeUndefined();
+  await two.end();
+  expect(await state.revision("two")).toBeDefined();
+});
+
+test("a change whose process died is over after three minutes, and leaves a new revision", async () => {
+  const change = state.change("dead");
+  await change.begin();
+  await change.end();
+  const before = await state.revision("dead");
+  await state.change("dead").begin();
+  const rows = mongo.db.collection<DictionaryRow>("dictionaries");
+  const age = async (ms: number) => {
+    await rows.updateOne({ _id: "dead" }, { $set: { "changes.0.since": new Date(Date.now() - ms) } });
+  };
+  await age(170_000);
+  expect(await state.revision("dead")).toBeUndefined();
+  expect(await state.revision("dead")).toBeUndefined();
+  await age(190_000);
+  expect(await state.revision("dead")).toBeUndefined();
+  const after = await state.revision("dead");
+  expect(after).toBeDefined();
+  expect(after).not.toBe(before);
+});

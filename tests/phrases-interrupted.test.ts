@@ -1,0 +1,129 @@
+import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openDictionary, phrasesOf } from "./support/dictionary.ts";
+
+let stack: ProcessConstellation;
+let demo: ReturnType<typeof openDictionary>;
+let rival: ReturnType<typeof openDictionary>;
+
+beforeAll(async () => {
+  stack = await openProcessConstellation({ IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" });
+  const { gateway, tenants } = stack.dev;
+  demo = openDictionary(gateway, tenants[0]!.apiKey);
+  rival = openDictionary(gateway, tenants[1]!.apiKey);
+});
+
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const rowsMax = 50_000;
+const csv = (language: string) =>
+  ["language,phrase", ...Array.from({ length: rowsMax }, (_, n) => `${language},ord ${n}`)].join("\r\n");
+
+/** Kills the process and answers how to wait until a new one is reached. */
+async function killPhrases(): Promise<() => Promise<void>> {
+  process.kill((await stack.current()).pids["phrases"]!, "SIGKILL");
+  return () =>
+    vi.waitFor(async () => expect((await demo.get("", {}, "HEAD")).status).toBe(200), {
+      timeout: 10_000,
+      interval: 20,
+    });
+}
+
+/** Resolves when the import of a language has written its first rows. */
+async function someWritten(language: string, atLeast = 0): Promise<void> {
+  const count = async () => (await phrasesOf(demo.get(`?language=${language}`))).length;
+  await vi.waitFor(async () => expect(await count()).toBeGreaterThan(atLeast), { timeout: 20_000, interval: 5 });
+}
+
+async function expectConvergence(language: string, body: string): Promise<void> {
+  const before = await phrasesOf(demo.get(`?language=${language}`));
+  const again = await demo.import(body);
+  expect(await again.json()).toEqual({ ok: true, data: { imported: rowsMax } });
+  const after = await phrasesOf(demo.get(`?language=${language}`));
+  expect(after).toHaveLength(rowsMax);
+  expect(new Set(after.map(({ id }) => id)).size).toBe(rowsMax);
+  const ids = new Map(after.map(({ phrase, id }) => [phrase, id]));
+  for (const { phrase, id } of before) expect(ids.get(phrase)).toBe(id);
+}
+
+test("an import whose phrases process is killed midway answers 503, and converges when it is repeated", async () => {
+  await demo.put({ language: "sv", phrase: "ord 49999" });
+  const held = (await demo.get("?language=sv")).headers.get("etag")!;
+  const body = csv("sv");
+  const cut = demo.import(body);
+  await someWritten("sv", 1);
+  const restarted = await killPhrases();
+  const response = await cut;
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).not.toBeNull();
+  await restarted();
+  // The old tag has not outlived the part that was written.
+  const partial = await phrasesOf(demo.get("?language=sv", { "if-none-match": held }));
+  expect(partial.length).toBeGreaterThan(1);
+  expect(partial.length).toBeLessThan(rowsMax);
+  await expectConvergence("sv", body);
+});
+
+test("an import whose client goes away midway converges when it is repeated", async () => {
+  const body = csv("en");
+  const gone = new AbortController();
+  const { gateway, tenants } = stack.dev;
+  const cut = fetch(`${gateway}/v1/phrases/import`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tenants[0]!.apiKey}`, "content-type": "text/csv" },
+    body,
+    signal: gone.signal,
+  });
+  await someWritten("en");
+  gone.abort();
+  await expect(cut).rejects.toThrow();
+  await expectConvergence("en", body);
+});
+
+test("a body that is cut off is not imported", async () => {
+  const rows = csv("da");
+  const half = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(Buffer.from(rows.slice(0, rows.length / 2)));
+      controller.error(new Error("cut"));
+    },
+  });
+  const { gateway, tenants } = stack.dev;
+  const headers = { authorization: `Bearer ${tenants[0]!.apiKey}`, "content-type": "text/csv" };
+  const init = { method: "POST", headers, body: half, duplex: "half" } as const;
+  await expect(fetch(`${gateway}/v1/phrases/import`, init)).rejects.toThrow();
+  expect(await phrasesOf(demo.get("?language=da"))).toEqual([]);
+});
+
+let large: Promise<void> | undefined;
+
+/** More than sockets and streams between here and there can hold, compressed or not. */
+async function importLarge(): Promise<void> {
+  for (const language of ["sv", "en", "de", "fr"]) {
+    const row = (n: number) => `${language},ord ${n},${randomBytes(450).toString("base64")}`;
+    const rows = Array.from({ length: 15_000 }, (_, n) => row(n));
+    const response = await rival.import(["language,phrase,description", ...rows].join("\n"));
+    expect(response.status).toBe(200);
+  }
+}
+
+test.for([
+  ["csv", "identity"],
+  ["json", "identity"],
+  ["csv", "gzip"],
+])("a %s export (%s) that breaks midway never looks whole", async ([format, encoding]) => {
+  await (large ??= importLarge());
+  const response = await rival.get(`?format=${format}`, { "accept-encoding": encoding! });
+  expect(response.status).toBe(200);
+  const reader = response.body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  const restarted = await killPhrases();
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(rest()).rejects.toThrow("terminated");
+  await restarted();
+});
