@@ -21,6 +21,25 @@ describe("a receiver that does not answer", () => {
   });
 });
 
+describe("a newer snapshot", () => {
+  it("waits for the older one of its document, however often that one is refused", async () => {
+    await using world = await openWorld();
+    // Leases short enough to run out while the older one is still being refused.
+    await using delivery = await openDelivery(world, { attemptMs: 200, leaseMarginMs: 200 });
+    await using receiver = await openReceiver((_webhook, response) => {
+      response.writeHead(receiver.received.length < 12 ? 500 : 204).end();
+    });
+    await delivery.endpoint("acme", receiver.url);
+    const documentId = randomUUID();
+    await publish(world, "acme", documentId, 1);
+    await receiver.arrivals(1);
+    await publish(world, "acme", documentId, 2);
+    await receiver.arrivals(13);
+    const sequences = receiver.received.map(({ headers }) => Number(String(headers["webhook-id"]).split("_").at(-1)));
+    expect(sequences).toEqual([...Array.from({ length: 12 }, () => 1), 2]);
+  });
+});
+
 describe("two delivery processes on one database", () => {
   it("never have one delivery, or two of one document, under way at once, and send nothing twice that was accepted", async () => {
     await using world = await openWorld();
