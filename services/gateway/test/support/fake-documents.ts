@@ -61,17 +61,18 @@ export class FakeDocuments {
         return { results };
       },
     };
+    const published: Partial<ServiceImpl<typeof PublishedDocumentService>> = {
+      listPublishedDocuments: (request) => {
+        this.lists.push(request);
+        if (this.listFailure) throw this.listFailure;
+        const { itemsJson, ...page } = this.page;
+        if (request.ifNoneMatch === page.etag) return { etag: page.etag, notModified: true };
+        return { ...page, itemsJson: Buffer.from(itemsJson) };
+      },
+    };
     return [
       route(DocumentService, documents as ServiceImpl<typeof DocumentService>),
-      route(PublishedDocumentService, {
-        listPublishedDocuments: (request) => {
-          this.lists.push(request);
-          if (this.listFailure) throw this.listFailure;
-          const { itemsJson, ...page } = this.page;
-          if (request.ifNoneMatch === page.etag) return { etag: page.etag, notModified: true };
-          return { ...page, itemsJson: Buffer.from(itemsJson) };
-        },
-      }),
+      route(PublishedDocumentService, published as ServiceImpl<typeof PublishedDocumentService>),
     ];
   }
 

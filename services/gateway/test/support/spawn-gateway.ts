@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { inject } from "vitest";
+
+/** Runs the gateway as a process of its own, on free ports, with limits off; `env` says what is otherwise. */
+export async function spawnGateway(env: Record<string, string>) {
+  const lines: string[] = [];
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
+    env: {
+      ...process.env,
+      GRPC_PORT: "0",
+      OPS_PORT: "0",
+      HTTP_PORT: "0",
+      IP_RATE_LIMIT: "off",
+      AUTH_FAILURE_RATE_LIMIT: "off",
+      WRITE_BUDGET: "off",
+      MONGODB_URL: inject("mongoUrl"),
+      MONGODB_DATABASE: testDatabaseName("access"),
+      NATS_URL: inject("natsUrl"),
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stderr.on("data", (chunk) => lines.push(String(chunk)));
+  const ports = { httpPort: 0, grpcPort: 0, opsPort: 0 };
+  const started = Promise.withResolvers<void>();
+  child.once("exit", () => started.reject(new Error(lines.join("\n"))));
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line);
+    const entry = JSON.parse(line) as { msg: string; port: number; grpcPort: number; opsPort: number };
+    if (entry.msg === "public port open") ports.httpPort = entry.port;
+    if (entry.msg !== "started") return;
+    ports.grpcPort = entry.grpcPort;
+    ports.opsPort = entry.opsPort;
+    started.resolve();
+  });
+  await started.promise;
+  const exited = once(child, "exit");
+  return {
+    ...ports,
+    /** What it printed so far. */
+    lines,
+    /** Asks it to stop, and answers its exit code. */
+    async stop(): Promise<number | null> {
+      if (child.exitCode === null) child.kill("SIGTERM");
+      await exited;
+      return child.exitCode;
+    },
+  };
+}
