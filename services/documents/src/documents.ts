@@ -8,12 +8,13 @@ import { coreTypes } from "./domain/types/core-types.ts";
 import { createTenantRegistry } from "./domain/types/tenant-registry.ts";
 import { defaultWorkflow } from "./domain/workflow/default-workflow.ts";
 import { openPublication } from "./publication.ts";
-import { relaySnapshots } from "./relay-snapshot.ts";
+import { hearSnapshots, relaySnapshots } from "./relay-snapshots.ts";
 import { documentRoute } from "./rpc/document-routes.ts";
 import { publicationRoutes } from "./rpc/publication-routes.ts";
 import { schemaRoute } from "./rpc/schema-routes.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
+import { migrate, requireMigrated } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 
@@ -23,22 +24,24 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
     const mongo = stack.use(
       await openMongo({ url: config.mongoUrl, database: config.database, appName: "vidimus-documents" }),
     );
+    await (config.migrate ? migrate(mongo) : requireMigrated(mongo.db));
     const documents = new DocumentStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
     const schemas = new SchemaStore(mongo.db);
-    for (const store of [documents, revisions, schemas]) await store.ensureIndexes();
     const bus = stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
     const types = createTenantRegistry({ schemas, currentWorkflow });
     const workflow = async () => defaultWorkflow;
     const announce = relaySnapshots(bus, process.log);
     const publication = await openPublication({ mongo, types, workflow, announce });
+    hearSnapshots(bus, ({ tenantId }) => publication.changed.notify(tenantId));
     const now = () => new Date();
     const editing = { documents, revisions, history, types, workflow, publication, now };
     const adding = { schemas, forget: types.forget, now };
     const routes = [documentRoute(editing), schemaRoute(adding), ...publicationRoutes(publication)];
     const { host, grpcPort: port } = config;
     const rpc = stack.use(await startRpcServer({ ...process, host, port, routes }));
+    stack.defer(() => publication.changed.close());
     return { grpcPort: rpc.port, check: mongo.ping };
   });
 }

@@ -12,10 +12,14 @@ const limitMax = 200;
 export function listPublishedDocuments(
   deps: PageDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.listPublishedDocuments> {
-  return async ({ tenantId, type, updatedSince, limit, cursor, ifNoneMatch }, { signal }) => {
+  return async (request, { signal }) => {
+    const { type, updatedSince, limit, cursor, ifNoneMatch, includeLinks } = request;
     if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
     if (limit < 1 || limit > limitMax) throw new DomainError("invalid", `limit must be from 1 to ${limitMax}`);
     const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
-    return readPage(deps, requireTenantId(tenantId), { type, limit, cursor, ifNoneMatch, ...since }, signal);
+    const { tag = "", site = "", language = "", slug = "" } = request.filter ?? {};
+    const filter = { tag, site, language, slug };
+    const asked = { type, limit, cursor, ifNoneMatch, includeLinks, filter, ...since };
+    return readPage(deps, requireTenantId(request.tenantId), asked, signal);
   };
 }

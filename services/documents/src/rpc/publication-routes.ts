@@ -7,9 +7,14 @@ import type { Publication } from "../publication.ts";
 import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
 import { attachSignatures } from "./attach-signatures.ts";
 import { batchTransitionDocuments } from "./batch-transition-documents.ts";
+import { getPublishedDocument } from "./get-published-document.ts";
+import { getPublishedSite } from "./get-published-site.ts";
+import { getPublishedVersion } from "./get-published-version.ts";
 import { getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
+import { listPublishedChanges } from "./list-published-changes.ts";
 import { listPublishedDocuments } from "./list-published-documents.ts";
+import { listPublishedVersions } from "./list-published-versions.ts";
 import { transitionDocument } from "./transition-document.ts";
 
 /** The methods of DocumentService that move documents. */
@@ -21,9 +26,16 @@ export function transitionMethods(publication: Publication) {
 }
 
 /** The services for readers and for delivery. */
-export function publicationRoutes({ pages, snapshots }: Publication): RpcRoute[] {
+export function publicationRoutes({ reads, snapshots }: Publication): RpcRoute[] {
   return [
-    route(PublishedDocumentService, { listPublishedDocuments: listPublishedDocuments(pages) }),
+    route(PublishedDocumentService, {
+      listPublishedDocuments: listPublishedDocuments(reads),
+      getPublishedDocument: getPublishedDocument(reads),
+      getPublishedSite: getPublishedSite(reads),
+      listPublishedChanges: listPublishedChanges(reads),
+      listPublishedVersions: listPublishedVersions({ reads, snapshots }),
+      getPublishedVersion: getPublishedVersion({ reads, snapshots }),
+    }),
     route(SnapshotFeedService, {
       listPendingSnapshots: listPendingSnapshots({ snapshots }),
       getSnapshots: getSnapshots({ snapshots }),

@@ -16,12 +16,12 @@ export class ClockStore {
   }
 
   /**
-   * The last tick that touched a type; undefined when none did. Whoever asks while a read is in flight is served by the
+   * The last tick that touched a type, or without a type any; undefined when none did. Whoever asks while a read is in flight is served by the
    * next one, all of them together: joining a read that has begun could miss what was published since.
    */
-  async stamp(tenantId: string, type: string): Promise<Date | undefined> {
+  async stamp(tenantId: string, type?: string): Promise<Date | undefined> {
     const row = await this.#read(tenantId);
-    return row?.types?.[type];
+    return type === undefined ? row?.tick : row?.types?.[type];
   }
 
   async #readAll(tenantIds: readonly string[]): Promise<(ClockRow | undefined)[]> {

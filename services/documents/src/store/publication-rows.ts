@@ -36,10 +36,11 @@ export function fromSlugRow({ type, slug, documentId, current }: SlugRow): Slug 
 }
 
 export function fromVersionRow(row: VersionRow): StoredVersion {
-  const { documentId, version, createdBy } = row;
+  const { documentId, version, schemaGeneration, createdBy } = row;
   return {
     documentId,
     version,
+    schemaGeneration,
     createdBy,
     content: row.content.value(),
     links: row.links.value(),

@@ -1,9 +1,22 @@
 import type { Collection, Db, Filter } from "mongodb";
+import { publishableTypes } from "../domain/publication/publishable-types.ts";
 import type { PublishedDocument, PublishedQuery } from "../domain/publication/published-page.ts";
+import type { ChangeQuery } from "../domain/publication/read-changes.ts";
+import type { LiveDocument, PublicationState } from "../domain/publication/read-document.ts";
 import type { PublicationRow } from "./rows.ts";
 
 const listIndex = { tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 } as const;
+const newestFirst = { updatedAt: -1, documentId: -1 } as const;
+const tagIndex = { tenantId: 1, type: 1, tags: 1, ...newestFirst } as const;
+const siteIndex = { tenantId: 1, type: 1, sites: 1, ...newestFirst } as const;
+const languageIndex = { tenantId: 1, type: 1, language: 1, ...newestFirst } as const;
+const slugIndex = { tenantId: 1, type: 1, slug: 1, ...newestFirst } as const;
+const hostIndex = { tenantId: 1, hosts: 1 } as const;
+/** With the type, so that changes of other types are passed over without reading their rows. */
+const changeIndex = { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } as const;
 const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, linksStart: 1, linksEnd: 1 } as const;
+
+const maxTimeMS = 10_000;
 
 /** Keeps what readers see: one row a document, its bytes or a tombstone. */
 export class PublicationStore {
@@ -17,6 +30,16 @@ export class PublicationStore {
   async ensureIndexes(): Promise<void> {
     await this.#publications.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
     await this.#publications.createIndex(listIndex);
+    await this.#publications.createIndex(changeIndex);
+    for (const [index, column] of [
+      [tagIndex, "tags"],
+      [siteIndex, "sites"],
+      [languageIndex, "language"],
+      [slugIndex, "slug"],
+      [hostIndex, "hosts"],
+    ] as const) {
+      await this.#publications.createIndex(index, { partialFilterExpression: { [column]: { $exists: true } } });
+    }
   }
 
   /**
@@ -32,9 +55,9 @@ export class PublicationStore {
     const documents: PublishedDocument[] = [];
     let bytes = 0;
     await using cursor = this.#publications
-      .find(listFilter(tenantId, query), { ...(signal ? { signal } : {}), maxTimeMS: 10_000 })
-      .hint(listIndex)
-      .sort({ updatedAt: -1, documentId: -1 })
+      .find(listFilter(tenantId, query), { ...(signal ? { signal } : {}), maxTimeMS })
+      .hint(indexFor(query))
+      .sort(newestFirst)
       .limit(query.limit + 1)
       .batchSize(query.limit + 1)
       .project<DocumentRow>(documentColumns);
@@ -47,6 +70,71 @@ export class PublicationStore {
     }
     return { documents, hasMore: false };
   }
+
+  /** What readers may know of a document; undefined when it never was published. */
+  async find(tenantId: string, documentId: string, signal: AbortSignal): Promise<PublicationState | undefined> {
+    const row = await this.#publications.findOne(
+      { tenantId, documentId },
+      { projection: { _id: 0 }, signal, maxTimeMS },
+    );
+    return row ? fromPublicationRow(row) : undefined;
+  }
+
+  /** The slug a document is published under. */
+  async slugOf(tenantId: string, documentId: string): Promise<string | undefined> {
+    const row = await this.#publications.findOne({ tenantId, documentId }, { projection: { slug: 1 }, maxTimeMS });
+    return row?.slug;
+  }
+
+  /** Published documents among these, in any order; those that would go beyond `bytesMax` are left out. */
+  async findLive(
+    tenantId: string,
+    documentIds: readonly string[],
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<LiveDocument[]> {
+    const filter = { tenantId, documentId: { $in: [...documentIds] }, state: "live" } as const;
+    await using cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
+    const documents: LiveDocument[] = [];
+    let bytes = 0;
+    for await (const row of cursor) {
+      bytes += row.document?.length() ?? 0;
+      if (bytes > bytesMax) break;
+      documents.push(...liveOf(row));
+    }
+    return documents;
+  }
+
+  /** Published sites with a host, or all of them; newest first, at most 200. */
+  async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<LiveDocument[]> {
+    const narrowed = host === undefined ? {} : { hosts: host };
+    const filter = { tenantId, type: "core/publisher-site", state: "live", ...narrowed } as const;
+    const rows = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
+    return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(liveOf);
+  }
+
+  /** Publications and tombstones, oldest first, by the rules of `list`. */
+  async listChanges(
+    tenantId: string,
+    query: ChangeQuery,
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<{ changes: PublicationState[]; hasMore: boolean }> {
+    const changes: PublicationState[] = [];
+    let bytes = 0;
+    await using cursor = this.#publications
+      .find(changeFilter(tenantId, query), { projection: { _id: 0 }, signal, maxTimeMS })
+      .hint(changeIndex)
+      .sort({ updatedAt: 1, documentId: 1 })
+      .limit(query.limit + 1)
+      .batchSize(query.limit + 1);
+    for await (const row of cursor) {
+      bytes += row.document?.length() ?? 0;
+      if (changes.length === query.limit || (changes.length > 0 && bytes > bytesMax)) return { changes, hasMore: true };
+      changes.push(fromPublicationRow(row));
+    }
+    return { changes, hasMore: false };
+  }
 }
 
 type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
@@ -56,7 +144,8 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
  * `$nor` takes the ties away that a page has shown already. Written as an `$or` of two ranges the planner would merge two
  * scans; so it is one, from the place on.
  */
-function listFilter(tenantId: string, { type, updatedSince, after }: PublishedQuery): Filter<PublicationRow> {
+function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
+  const { type, updatedSince, after, tag, sites, language, slug } = query;
   const range = {
     ...(updatedSince ? { $gte: updatedSince } : {}),
     ...(after ? { $lte: after.updatedAt } : {}),
@@ -65,7 +154,45 @@ function listFilter(tenantId: string, { type, updatedSince, after }: PublishedQu
     tenantId,
     type,
     state: "live",
+    ...(tag === undefined ? {} : { tags: tag }),
+    ...(sites === undefined ? {} : { sites: { $in: [...sites] } }),
+    ...(language === undefined ? {} : { language }),
+    ...(slug === undefined ? {} : { slug }),
     ...(Object.keys(range).length > 0 ? { updatedAt: range } : {}),
     ...(after ? { $nor: [{ updatedAt: after.updatedAt, documentId: { $gte: after.documentId } }] } : {}),
   };
+}
+
+/** The narrowest index for a query; each of them keeps the order of the page. */
+function indexFor({ tag, sites, language, slug }: PublishedQuery) {
+  if (slug !== undefined) return slugIndex;
+  if (tag !== undefined) return tagIndex;
+  if (sites !== undefined) return siteIndex;
+  return language === undefined ? listIndex : languageIndex;
+}
+
+/** The scan begins at the reader's place, whose ties it has seen in part. */
+function changeFilter(tenantId: string, { types, after, began }: ChangeQuery): Filter<PublicationRow> {
+  return {
+    tenantId,
+    updatedAt: { $gte: after.updatedAt },
+    type: { $in: types.filter((type) => publishableTypes.some((publishable) => publishable === type)) },
+    $nor: [
+      { updatedAt: after.updatedAt, documentId: { $lte: after.documentId } },
+      { state: "withdrawn", updatedAt: { $lte: began } },
+    ],
+  };
+}
+
+function fromPublicationRow(row: PublicationRow): PublicationState {
+  const { documentId, type, version, sequence, updatedAt, document, linksStart, linksEnd } = row;
+  const state = { documentId, type, version, sequence, updatedAt };
+  if (!document || linksStart === undefined || linksEnd === undefined) return state;
+  return { ...state, bytes: document.value(), linksStart, linksEnd };
+}
+
+function liveOf(row: PublicationRow): LiveDocument[] {
+  const { bytes, linksStart, linksEnd, ...state } = fromPublicationRow(row);
+  if (!bytes || linksStart === undefined || linksEnd === undefined) return [];
+  return [{ ...state, bytes, linksStart, linksEnd }];
 }

@@ -3,7 +3,8 @@ import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
 import { type ClientSession, type MongoClient, MongoError } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 
-const transactionOptions = {
+/** What every transaction reads and promises. */
+export const transactionOptions = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", journal: true },
 } as const;
@@ -38,8 +39,8 @@ async function attempt<T>(client: MongoClient, work: (session: ClientSession) =>
   return result;
 }
 
-/** Until the outcome of a commit is known, nobody may be told anything. */
-async function commit(session: ClientSession): Promise<void> {
+/** Commits. Until the outcome of a commit is known, nobody may be told anything. */
+export async function commit(session: ClientSession): Promise<void> {
   const patientUntil = Date.now() + patienceMs;
   for (;;) {
     try {
@@ -52,8 +53,11 @@ async function commit(session: ClientSession): Promise<void> {
   }
 }
 
-/** A duplicate key can only be a row that another transaction has just inserted: what was read before was free. */
-function isConflict(error: unknown): boolean {
+/**
+ * Whether a transaction met another one, and changed nothing. A duplicate key can only be a row that the other one has just
+ * inserted: what was read before was free.
+ */
+export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }

@@ -1,12 +1,14 @@
 import { type AnyBulkWriteOperation, Binary, type Collection, type Db } from "mongodb";
 import type {
   PendingPosition,
+  PublishedVersion,
   SignedSnapshot,
   SnapshotKey,
   SnapshotSignature,
 } from "../domain/publication/snapshot-feed.ts";
 import type { OutboxRow, SnapshotRow } from "./rows.ts";
 
+const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
 const pendingIndex = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
 
 /** Keeps snapshots and, until delivery has acknowledged them, their outbox rows. */
@@ -22,6 +24,7 @@ export class SnapshotStore {
   /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
     await this.#snapshots.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
+    await this.#snapshots.createIndex(versionIndex);
     await this.#outbox.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
     await this.#outbox.createIndex(pendingIndex);
   }
@@ -60,6 +63,49 @@ export class SnapshotStore {
     return snapshots;
   }
 
+  /** Versions that were usable, newest first, each with its newest snapshot; below `before` if given. */
+  async listUsableVersions(
+    tenantId: string,
+    documentId: string,
+    page: { limit: number; before?: number },
+    signal: AbortSignal,
+  ): Promise<PublishedVersion[]> {
+    const below = page.before === undefined ? {} : { version: { $lt: page.before } };
+    await using cursor = this.#snapshots
+      .find({ tenantId, documentId, status: "usable", ...below }, { signal, maxTimeMS: 10_000 })
+      .sort({ version: -1, sequence: -1 })
+      .project<VersionColumns>({ _id: 0, version: 1, sequence: 1, committedAt: 1, sha256: 1 });
+    const versions: PublishedVersion[] = [];
+    for await (const { version, sequence, committedAt, sha256 } of cursor) {
+      if (versions.at(-1)?.version === version) continue;
+      if (versions.length === page.limit) break;
+      versions.push({ version, sequence, updatedAt: committedAt, sha256: sha256.value() });
+    }
+    return versions;
+  }
+
+  /** The usable snapshots of a version, ascending; the newest ones, as many as fit into `bytesMax`, one at least. */
+  async findUsable(
+    tenantId: string,
+    documentId: string,
+    version: number,
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<SignedSnapshot[]> {
+    await using cursor = this.#snapshots
+      .find({ tenantId, documentId, status: "usable", version }, { projection: { _id: 0 }, signal, maxTimeMS: 10_000 })
+      .sort({ sequence: -1 })
+      .batchSize(8);
+    const snapshots: SignedSnapshot[] = [];
+    let bytes = 0;
+    for await (const row of cursor) {
+      bytes += row.bytes.length();
+      if (snapshots.length > 0 && bytes > bytesMax) break;
+      snapshots.unshift(fromSnapshotRow(row));
+    }
+    return snapshots;
+  }
+
   /** Keeps signatures; answers how many of the snapshots exist. */
   async attachSignatures(attachments: readonly { key: SnapshotKey; signature: SnapshotSignature }[]): Promise<number> {
     const operations = attachments.map(({ key, signature }): AnyBulkWriteOperation<SnapshotRow> => {
@@ -77,6 +123,8 @@ export class SnapshotStore {
     await this.#outbox.bulkWrite(operations, { ordered: false });
   }
 }
+
+type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
 
 function plainKey({ tenantId, documentId, sequence }: SnapshotKey): SnapshotKey {
   return { tenantId, documentId, sequence };

@@ -1,5 +1,4 @@
-import { type ClientSession, type Collection, type Db, type MongoClient, MongoError } from "mongodb";
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import type { ClientSession, Collection, Db, MongoClient } from "mongodb";
 import { uuidv7 } from "@vidimus/kit/uuid";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Changes } from "../domain/publication/publication.ts";
@@ -23,14 +22,7 @@ import type {
   SnapshotRow,
   VersionRow,
 } from "./rows.ts";
-
-const transactionOptions = {
-  readConcern: { level: "snapshot" },
-  writeConcern: { w: "majority", journal: true },
-} as const;
-
-/** How long the outcome of a commit is asked for. */
-const commitPatienceMs = 10_000;
+import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
 
 /** How long a tick of another process counts as a moment ago. */
 const rivalryMs = 250;
@@ -61,9 +53,8 @@ export class TransitionStore {
 
   /** Makes the indexes that transitions rely on. Idempotent. */
   async ensureIndexes(): Promise<void> {
-    const { clocks, history, slugs } = this.#collections;
+    const { clocks, slugs } = this.#collections;
     await clocks.createIndex({ tenantId: 1 }, { unique: true });
-    await history.createIndex({ tenantId: 1, documentId: 1, _id: 1 });
     await slugs.createIndex({ tenantId: 1, type: 1, slug: 1 }, { unique: true });
     await slugs.createIndex({ tenantId: 1, documentId: 1 });
   }
@@ -238,24 +229,4 @@ class SessionTransaction implements TransitionTransaction {
       { session: this.#session },
     );
   }
-}
-
-/** The driver repeats a commit once; a failover takes longer, and until it is known nobody may be told anything. */
-async function commit(session: ClientSession): Promise<void> {
-  const patientUntil = Date.now() + commitPatienceMs;
-  for (;;) {
-    try {
-      await session.commitTransaction();
-      return;
-    } catch (error) {
-      const isUnknown = error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
-      if (!isUnknown || Date.now() > patientUntil) throw error;
-    }
-  }
-}
-
-/** A duplicate key can only be a row that another transaction has just inserted: all that was read before was free. */
-function isConflict(error: unknown): boolean {
-  if (isDuplicateKey(error)) return true;
-  return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }

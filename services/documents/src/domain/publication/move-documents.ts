@@ -60,6 +60,7 @@ interface Loaded extends Attempt {
   readonly value: DocumentValue;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly writer: string;
+  readonly schemaGeneration: number;
   readonly slug: string | undefined;
 }
 
@@ -137,11 +138,12 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
   });
 }
 
-function load(attempt: Attempt, parts: DocumentParts, writer: Actor): Loaded {
+function load(attempt: Attempt, parts: DocumentParts & { schemaGeneration: number }, writer: Actor): Loaded {
   const value = parseParts(parts);
   const meta = isJsonObject(value.meta) ? value.meta : {};
   const { slug } = publicationKeys(attempt.head.type, value);
-  return { ...attempt, parts, value, meta, writer: writer.actor, slug };
+  const { schemaGeneration } = parts;
+  return { ...attempt, parts, value, meta, writer: writer.actor, schemaGeneration, slug };
 }
 
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
@@ -159,7 +161,7 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
 async function judge(
   deps: MoveDeps,
   tenantId: string,
-  { move, head, chosen, value, meta, writer, slug }: Loaded,
+  { move, head, chosen, value, meta, writer, schemaGeneration, slug }: Loaded,
   slugs: SlugTable,
   now: Date,
 ): Promise<void> {
@@ -171,7 +173,7 @@ async function judge(
     meta,
     links: Array.isArray(value.links) ? value.links : [],
     violations: async () => {
-      const type = await deps.types.at(tenantId, head.type, head.schemaGeneration);
+      const type = await deps.types.at(tenantId, head.type, schemaGeneration);
       return type.checkPublishable(value);
     },
     slugHolder: () => (slug === undefined ? undefined : slugs.holder(head.type, slug, head.documentId)),

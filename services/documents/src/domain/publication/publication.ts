@@ -53,6 +53,7 @@ export interface Slug {
 export interface StoredVersion extends DocumentParts {
   readonly documentId: string;
   readonly version: number;
+  readonly schemaGeneration: number;
   readonly createdBy: Actor;
 }
 

@@ -1,6 +1,7 @@
 import { joinItems } from "./join-items.ts";
 import { decodeCursor, encodeCursor, type PagePosition } from "./page-cursor.ts";
-import { pageEtag, matchesEtag } from "./page-etag.ts";
+import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { type FilterDeps, resolveFilter } from "./resolve-filter.ts";
 
 /** What a published document is read as: canonical bytes, and where the links stand in them. */
 export interface PublishedDocument extends PagePosition {
@@ -9,8 +10,19 @@ export interface PublishedDocument extends PagePosition {
   readonly linksEnd: number;
 }
 
+/** Criteria a document meets all of. */
+export interface PublishedFilter {
+  /** Id of a linked tag. */
+  readonly tag?: string;
+  /** Ids and slugs of a site, one of which it names. */
+  readonly sites?: readonly string[];
+  /** Lowercase. */
+  readonly language?: string;
+  readonly slug?: string;
+}
+
 /** Which published documents, newest first; ties by id, descending. */
-export interface PublishedQuery {
+export interface PublishedQuery extends PublishedFilter {
   readonly type: string;
   readonly updatedSince?: Date;
   /** The page starts behind this place. */
@@ -28,6 +40,9 @@ export interface PageRequest {
   readonly cursor: string;
   /** "" when the caller holds no page. */
   readonly ifNoneMatch: string;
+  /** Criteria as callers write them, "" for none. */
+  readonly filter: { readonly tag: string; readonly site: string; readonly language: string; readonly slug: string };
+  readonly includeLinks: boolean;
 }
 
 /** One page, or word that the caller's still stands. */
@@ -40,9 +55,9 @@ export interface Page {
 }
 
 /** What reading pages needs. */
-export interface PageDeps {
-  /** The last tick that touched a type; undefined when none did. */
-  stamp(tenantId: string, type: string): Promise<Date | undefined>;
+export interface PageDeps extends FilterDeps {
+  /** The last tick that touched a type, or without a type any; undefined when none did. */
+  stamp(tenantId: string, type?: string): Promise<Date | undefined>;
   /** At most `limit` documents, fewer when they hold `bytesMax` bytes (one at least); `hasMore` when there are others. */
   list(
     tenantId: string,
@@ -65,18 +80,19 @@ export async function readPage(
   request: PageRequest,
   signal: AbortSignal,
 ): Promise<Page> {
-  const { type, updatedSince, limit, cursor, ifNoneMatch } = request;
-  const stamp = await deps.stamp(tenantId, type);
-  const etag = pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor]);
-  if (matchesEtag(ifNoneMatch, etag)) {
-    return { itemsJson: new Uint8Array(), nextCursor: "", hasMore: false, etag, notModified: true };
-  }
+  const { type, updatedSince, limit, cursor, ifNoneMatch, filter, includeLinks } = request;
+  // Which documents a tag's or a site's slug stands for changes with the tag or the site.
+  const stamp = await deps.stamp(tenantId, ...(filter.tag || filter.site ? [] : [type]));
+  const etag = pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks]);
+  if (matchesEtag(ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
+  const criteria = await resolveFilter(deps, tenantId, filter);
+  if (!criteria) return { ...emptyPage, itemsJson: joinItems([]), etag };
   const after = decodeCursor(cursor);
-  const query = { type, limit, ...(updatedSince ? { updatedSince } : {}), ...(after ? { after } : {}) };
+  const query = { ...criteria, type, limit, ...(updatedSince ? { updatedSince } : {}), ...(after ? { after } : {}) };
   const { documents, hasMore } = await deps.list(tenantId, query, bytesMax, signal);
   const last = documents.at(-1);
   return {
-    itemsJson: joinItems(documents.map(withoutLinks)),
+    itemsJson: joinItems(documents.map(includeLinks ? whole : withoutLinks)),
     nextCursor: last ? encodeCursor(last) : "",
     hasMore,
     etag,
@@ -84,7 +100,13 @@ export async function readPage(
   };
 }
 
+const emptyPage = { itemsJson: new Uint8Array(), nextCursor: "", hasMore: false, notModified: false };
+
+function whole({ bytes }: PublishedDocument): Uint8Array[] {
+  return [bytes];
+}
+
 /** The six members the public list shows. */
-function withoutLinks({ bytes, linksStart, linksEnd }: PublishedDocument): [Uint8Array, Uint8Array] {
+function withoutLinks({ bytes, linksStart, linksEnd }: PublishedDocument): Uint8Array[] {
   return [bytes.subarray(0, linksStart), bytes.subarray(linksEnd)];
 }

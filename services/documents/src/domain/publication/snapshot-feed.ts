@@ -31,6 +31,14 @@ export interface SignedSnapshot extends SnapshotKey {
   readonly signature?: SnapshotSignature;
 }
 
+/** A version that was usable, as it was published last. */
+export interface PublishedVersion {
+  readonly version: number;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+  readonly sha256: Uint8Array;
+}
+
 /** An opaque token for a place in the walk of pending snapshots. */
 export function encodePendingToken({ committedAt, tenantId, documentId, sequence }: PendingPosition): string {
   const value = [1, committedAt.getTime(), tenantId, documentId, sequence];

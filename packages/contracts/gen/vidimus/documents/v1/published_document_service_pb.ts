@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Snapshot } from "./snapshot_feed_service_pb.ts";
+import { file_vidimus_documents_v1_snapshot_feed_service } from "./snapshot_feed_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/documents/v1/published_document_service.proto.
  */
 export const file_vidimus_documents_v1_published_document_service: GenFile = /*@__PURE__*/
-  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEiqQEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIMqABChhQdWJsaXNoZWREb2N1bWVudFNlcnZpY2USgwEKFkxpc3RQdWJsaXNoZWREb2N1bWVudHMSMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBo0LnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEi9wEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJEjUKBmZpbHRlchgHIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZEZpbHRlchIVCg1pbmNsdWRlX2xpbmtzGAggASgIIkwKD1B1Ymxpc2hlZEZpbHRlchILCgN0YWcYASABKAkSDAoEc2l0ZRgCIAEoCRIQCghsYW5ndWFnZRgDIAEoCRIMCgRzbHVnGAQgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIIrABChtHZXRQdWJsaXNoZWREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhUKC2RvY3VtZW50X2lkGAIgASgJSAASMwoEc2x1ZxgDIAEoCzIjLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZFNsdWdIABIVCg1pbmNsdWRlX2xpbmtzGAQgASgIEhUKDWlmX25vbmVfbWF0Y2gYBSABKAlCBAoCYnkiKwoNUHVibGlzaGVkU2x1ZxIMCgR0eXBlGAEgASgJEgwKBHNsdWcYAiABKAkicAocR2V0UHVibGlzaGVkRG9jdW1lbnRSZXNwb25zZRIVCg1kb2N1bWVudF9qc29uGAEgASgMEhUKDWluY2x1ZGVkX2pzb24YAiABKAwSDAoEZXRhZxgDIAEoCRIUCgxub3RfbW9kaWZpZWQYBCABKAgiUQoXR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBGhvc3QYAiABKAkSFQoNaWZfbm9uZV9tYXRjaBgDIAEoCSJRChhHZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USEQoJc2l0ZV9qc29uGAEgASgMEgwKBGV0YWcYAiABKAkSFAoMbm90X21vZGlmaWVkGAMgASgIIm0KG0xpc3RQdWJsaXNoZWRDaGFuZ2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFc2luY2UYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVsaW1pdBgEIAEoDRIPCgd3YWl0X21zGAUgASgNIlMKHExpc3RQdWJsaXNoZWRDaGFuZ2VzUmVzcG9uc2USEgoKaXRlbXNfanNvbhgBIAEoDBINCgVzaW5jZRgCIAEoCRIQCghoYXNfbW9yZRgDIAEoCCJlChxMaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRINCgVsaW1pdBgDIAEoDRIOCgZjdXJzb3IYBCABKAkigAEKHUxpc3RQdWJsaXNoZWRWZXJzaW9uc1Jlc3BvbnNlEjgKCHZlcnNpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuUHVibGlzaGVkVmVyc2lvbhITCgtuZXh0X2N1cnNvchgCIAEoCRIQCghoYXNfbW9yZRgDIAEoCCJ1ChBQdWJsaXNoZWRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSEAoIc2VxdWVuY2UYAiABKAQSLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc2hhMjU2GAQgASgMIlUKGkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImEKG0dldFB1Ymxpc2hlZFZlcnNpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgEEjEKCXNuYXBzaG90cxgCIAMoCzIeLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90MpAGChhQdWJsaXNoZWREb2N1bWVudFNlcnZpY2USgwEKFkxpc3RQdWJsaXNoZWREb2N1bWVudHMSMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBo0LnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJ9ChRHZXRQdWJsaXNoZWREb2N1bWVudBIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2UScQoQR2V0UHVibGlzaGVkU2l0ZRItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFNpdGVSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkU2l0ZVJlc3BvbnNlEn0KFExpc3RQdWJsaXNoZWRDaGFuZ2VzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZENoYW5nZXNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZENoYW5nZXNSZXNwb25zZRKAAQoVTGlzdFB1Ymxpc2hlZFZlcnNpb25zEjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVxdWVzdBozLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQdWJsaXNoZWRWZXJzaW9uc1Jlc3BvbnNlEnoKE0dldFB1Ymxpc2hlZFZlcnNpb24SMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWRWZXJzaW9uUmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFZlcnNpb25SZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_documents_v1_snapshot_feed_service]);
 
 /**
  * A request for one page.
@@ -61,6 +63,20 @@ export type ListPublishedDocumentsRequest = Message<"vidimus.documents.v1.ListPu
    * @generated from field: string if_none_match = 6;
    */
   ifNoneMatch: string;
+
+  /**
+   * Narrows the page; absent for all documents of the type.
+   *
+   * @generated from field: vidimus.documents.v1.PublishedFilter filter = 7;
+   */
+  filter?: PublishedFilter | undefined;
+
+  /**
+   * Whether items have their `links`, as publisher reads do; the public list's have six members and no links.
+   *
+   * @generated from field: bool include_links = 8;
+   */
+  includeLinks: boolean;
 };
 
 /**
@@ -69,6 +85,48 @@ export type ListPublishedDocumentsRequest = Message<"vidimus.documents.v1.ListPu
  */
 export const ListPublishedDocumentsRequestSchema: GenMessage<ListPublishedDocumentsRequest> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_published_document_service, 0);
+
+/**
+ * Narrows a page to documents that meet every criterion that is not "".
+ *
+ * @generated from message vidimus.documents.v1.PublishedFilter
+ */
+export type PublishedFilter = Message<"vidimus.documents.v1.PublishedFilter"> & {
+  /**
+   * Linked to this tag: its id or its slug.
+   *
+   * @generated from field: string tag = 1;
+   */
+  tag: string;
+
+  /**
+   * Belonging to this site, by a link or in `meta.sites`: its id or its slug.
+   *
+   * @generated from field: string site = 2;
+   */
+  site: string;
+
+  /**
+   * `meta.language`, in any case.
+   *
+   * @generated from field: string language = 3;
+   */
+  language: string;
+
+  /**
+   * `meta.slug`.
+   *
+   * @generated from field: string slug = 4;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.PublishedFilter.
+ * Use `create(PublishedFilterSchema)` to create a new message.
+ */
+export const PublishedFilterSchema: GenMessage<PublishedFilter> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 1);
 
 /**
  * One page.
@@ -117,10 +175,480 @@ export type ListPublishedDocumentsResponse = Message<"vidimus.documents.v1.ListP
  * Use `create(ListPublishedDocumentsResponseSchema)` to create a new message.
  */
 export const ListPublishedDocumentsResponseSchema: GenMessage<ListPublishedDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 1);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 2);
 
 /**
- * What is published, for the gateway's public reads. Nothing here ever shows a document that is not at status usable.
+ * A request for one document.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedDocumentRequest
+ */
+export type GetPublishedDocumentRequest = Message<"vidimus.documents.v1.GetPublishedDocumentRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Which document.
+   *
+   * @generated from oneof vidimus.documents.v1.GetPublishedDocumentRequest.by
+   */
+  by: {
+    /**
+     * UUID, any case.
+     *
+     * @generated from field: string document_id = 2;
+     */
+    value: string;
+    case: "documentId";
+  } | {
+    /**
+     * Its slug, or one it had before and nobody took since.
+     *
+     * @generated from field: vidimus.documents.v1.PublishedSlug slug = 3;
+     */
+    value: PublishedSlug;
+    case: "slug";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Whether to read the published documents it links to as well.
+   *
+   * @generated from field: bool include_links = 4;
+   */
+  includeLinks: boolean;
+
+  /**
+   * The answer's tag as the caller holds it.
+   *
+   * @generated from field: string if_none_match = 5;
+   */
+  ifNoneMatch: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedDocumentRequest.
+ * Use `create(GetPublishedDocumentRequestSchema)` to create a new message.
+ */
+export const GetPublishedDocumentRequestSchema: GenMessage<GetPublishedDocumentRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 3);
+
+/**
+ * Names a document by its slug.
+ *
+ * @generated from message vidimus.documents.v1.PublishedSlug
+ */
+export type PublishedSlug = Message<"vidimus.documents.v1.PublishedSlug"> & {
+  /**
+   * One of the publishable types.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Exactly as in `meta.slug`.
+   *
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.PublishedSlug.
+ * Use `create(PublishedSlugSchema)` to create a new message.
+ */
+export const PublishedSlugSchema: GenMessage<PublishedSlug> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 4);
+
+/**
+ * One document.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedDocumentResponse
+ */
+export type GetPublishedDocumentResponse = Message<"vidimus.documents.v1.GetPublishedDocumentResponse"> & {
+  /**
+   * Canonical JSON of {content,id,links,meta,title,type,updated_at}. Empty when `not_modified`.
+   *
+   * @generated from field: bytes document_json = 1;
+   */
+  documentJson: Uint8Array;
+
+  /**
+   * A JSON object of the published documents it links to, by id, in the same form: those that are there, at most 100 and
+   * 4 MiB. Empty when they were not asked for.
+   *
+   * @generated from field: bytes included_json = 2;
+   */
+  includedJson: Uint8Array;
+
+  /**
+   * Weak entity tag of the answer.
+   *
+   * @generated from field: string etag = 3;
+   */
+  etag: string;
+
+  /**
+   * True when the caller's tag still stands.
+   *
+   * @generated from field: bool not_modified = 4;
+   */
+  notModified: boolean;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedDocumentResponse.
+ * Use `create(GetPublishedDocumentResponseSchema)` to create a new message.
+ */
+export const GetPublishedDocumentResponseSchema: GenMessage<GetPublishedDocumentResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 5);
+
+/**
+ * A request for a site.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedSiteRequest
+ */
+export type GetPublishedSiteRequest = Message<"vidimus.documents.v1.GetPublishedSiteRequest"> & {
+  /**
+   * The tenant that owns the site.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Host name in any case, with or without a port; "" for the site whose `meta.primary` is true, or the only one.
+   *
+   * @generated from field: string host = 2;
+   */
+  host: string;
+
+  /**
+   * The answer's tag as the caller holds it.
+   *
+   * @generated from field: string if_none_match = 3;
+   */
+  ifNoneMatch: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedSiteRequest.
+ * Use `create(GetPublishedSiteRequestSchema)` to create a new message.
+ */
+export const GetPublishedSiteRequestSchema: GenMessage<GetPublishedSiteRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 6);
+
+/**
+ * One site.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedSiteResponse
+ */
+export type GetPublishedSiteResponse = Message<"vidimus.documents.v1.GetPublishedSiteResponse"> & {
+  /**
+   * Canonical JSON of one object: the members of `content` and of `meta`, and `id`, `title`, `updated_at`. Empty when
+   * `not_modified`.
+   *
+   * @generated from field: bytes site_json = 1;
+   */
+  siteJson: Uint8Array;
+
+  /**
+   * Weak entity tag of the answer.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * True when the caller's tag still stands.
+   *
+   * @generated from field: bool not_modified = 3;
+   */
+  notModified: boolean;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedSiteResponse.
+ * Use `create(GetPublishedSiteResponseSchema)` to create a new message.
+ */
+export const GetPublishedSiteResponseSchema: GenMessage<GetPublishedSiteResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 7);
+
+/**
+ * A request for changes.
+ *
+ * @generated from message vidimus.documents.v1.ListPublishedChangesRequest
+ */
+export type ListPublishedChangesRequest = Message<"vidimus.documents.v1.ListPublishedChangesRequest"> & {
+  /**
+   * The tenant that owns the documents.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Token of an earlier answer; "" starts with everything that is published. INVALID_ARGUMENT for any other.
+   *
+   * @generated from field: string since = 2;
+   */
+  since: string;
+
+  /**
+   * One of the publishable types, "" for all of them. Removals are told by type, too.
+   *
+   * @generated from field: string type = 3;
+   */
+  type: string;
+
+  /**
+   * 1 to 200.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+
+  /**
+   * How long to wait for a change when there is none, in milliseconds; at most 20,000.
+   *
+   * @generated from field: uint32 wait_ms = 5;
+   */
+  waitMs: number;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListPublishedChangesRequest.
+ * Use `create(ListPublishedChangesRequestSchema)` to create a new message.
+ */
+export const ListPublishedChangesRequestSchema: GenMessage<ListPublishedChangesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 8);
+
+/**
+ * Changes, oldest first. A document that changed twice since the token is there once, as it stands now.
+ *
+ * @generated from message vidimus.documents.v1.ListPublishedChangesResponse
+ */
+export type ListPublishedChangesResponse = Message<"vidimus.documents.v1.ListPublishedChangesResponse"> & {
+  /**
+   * A JSON array of {"change":"upsert"|"withdraw",id,type,version,sequence,updated_at,document?}, ordered by
+   * (updated_at, id). At most `limit`, fewer when they have 4 MiB.
+   *
+   * @generated from field: bytes items_json = 1;
+   */
+  itemsJson: Uint8Array;
+
+  /**
+   * Token to go on from; the caller's own when nothing came.
+   *
+   * @generated from field: string since = 2;
+   */
+  since: string;
+
+  /**
+   * Whether there are further changes now.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListPublishedChangesResponse.
+ * Use `create(ListPublishedChangesResponseSchema)` to create a new message.
+ */
+export const ListPublishedChangesResponseSchema: GenMessage<ListPublishedChangesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 9);
+
+/**
+ * A request for a document's published versions.
+ *
+ * @generated from message vidimus.documents.v1.ListPublishedVersionsRequest
+ */
+export type ListPublishedVersionsRequest = Message<"vidimus.documents.v1.ListPublishedVersionsRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * 1 to 200.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Cursor of an earlier page; a malformed one means from the top.
+   *
+   * @generated from field: string cursor = 4;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListPublishedVersionsRequest.
+ * Use `create(ListPublishedVersionsRequestSchema)` to create a new message.
+ */
+export const ListPublishedVersionsRequestSchema: GenMessage<ListPublishedVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 10);
+
+/**
+ * Versions that were usable, newest first.
+ *
+ * @generated from message vidimus.documents.v1.ListPublishedVersionsResponse
+ */
+export type ListPublishedVersionsResponse = Message<"vidimus.documents.v1.ListPublishedVersionsResponse"> & {
+  /**
+   * One entry a version.
+   *
+   * @generated from field: repeated vidimus.documents.v1.PublishedVersion versions = 1;
+   */
+  versions: PublishedVersion[];
+
+  /**
+   * Cursor of the last entry, "" on an empty page.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+
+  /**
+   * Whether a further page exists.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListPublishedVersionsResponse.
+ * Use `create(ListPublishedVersionsResponseSchema)` to create a new message.
+ */
+export const ListPublishedVersionsResponseSchema: GenMessage<ListPublishedVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 11);
+
+/**
+ * A version that was usable, as it was published last.
+ *
+ * @generated from message vidimus.documents.v1.PublishedVersion
+ */
+export type PublishedVersion = Message<"vidimus.documents.v1.PublishedVersion"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: uint64 version = 1;
+   */
+  version: bigint;
+
+  /**
+   * Of its newest usable snapshot.
+   *
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence: bigint;
+
+  /**
+   * When that was published.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 3;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * SHA-256 of that snapshot's bytes, 32 bytes.
+   *
+   * @generated from field: bytes sha256 = 4;
+   */
+  sha256: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.PublishedVersion.
+ * Use `create(PublishedVersionSchema)` to create a new message.
+ */
+export const PublishedVersionSchema: GenMessage<PublishedVersion> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 12);
+
+/**
+ * A request for one version.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedVersionRequest
+ */
+export type GetPublishedVersionRequest = Message<"vidimus.documents.v1.GetPublishedVersionRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * The version.
+   *
+   * @generated from field: uint64 version = 3;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedVersionRequest.
+ * Use `create(GetPublishedVersionRequestSchema)` to create a new message.
+ */
+export const GetPublishedVersionRequestSchema: GenMessage<GetPublishedVersionRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 13);
+
+/**
+ * One version.
+ *
+ * @generated from message vidimus.documents.v1.GetPublishedVersionResponse
+ */
+export type GetPublishedVersionResponse = Message<"vidimus.documents.v1.GetPublishedVersionResponse"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: uint64 version = 1;
+   */
+  version: bigint;
+
+  /**
+   * Its usable snapshots with their exact bytes, by ascending sequence; the newest ones, when all of them have more than
+   * 8 MiB. The last one's bytes are the version as readers saw it last.
+   *
+   * @generated from field: repeated vidimus.documents.v1.Snapshot snapshots = 2;
+   */
+  snapshots: Snapshot[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.GetPublishedVersionResponse.
+ * Use `create(GetPublishedVersionResponseSchema)` to create a new message.
+ */
+export const GetPublishedVersionResponseSchema: GenMessage<GetPublishedVersionResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 14);
+
+/**
+ * What is published, for the gateway's public reads. Nothing here ever shows a document that is not at status usable,
+ * or one whose type is not among the five publishable ones: core/article, core/image, core/audio, core/tag,
+ * core/publisher-site.
  *
  * @generated from service vidimus.documents.v1.PublishedDocumentService
  */
@@ -134,6 +662,59 @@ export const PublishedDocumentService: GenService<{
     methodKind: "unary";
     input: typeof ListPublishedDocumentsRequestSchema;
     output: typeof ListPublishedDocumentsResponseSchema;
+  },
+  /**
+   * One published document, by id or by slug. NOT_FOUND (kind "gone") once it is withdrawn, NOT_FOUND (kind
+   * "not_found") when it never was published.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.GetPublishedDocument
+   */
+  getPublishedDocument: {
+    methodKind: "unary";
+    input: typeof GetPublishedDocumentRequestSchema;
+    output: typeof GetPublishedDocumentResponseSchema;
+  },
+  /**
+   * The configuration of one site in one object. NOT_FOUND when no published site has the host.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.GetPublishedSite
+   */
+  getPublishedSite: {
+    methodKind: "unary";
+    input: typeof GetPublishedSiteRequestSchema;
+    output: typeof GetPublishedSiteResponseSchema;
+  },
+  /**
+   * What was published and withdrawn since a token, oldest first. A reader who hands every answer's token back misses
+   * no document and no removal. Waits for something to come up when asked to: give the call a deadline beyond that.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.ListPublishedChanges
+   */
+  listPublishedChanges: {
+    methodKind: "unary";
+    input: typeof ListPublishedChangesRequestSchema;
+    output: typeof ListPublishedChangesResponseSchema;
+  },
+  /**
+   * The versions of a document that were usable, newest first. NOT_FOUND as for GetPublishedDocument.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.ListPublishedVersions
+   */
+  listPublishedVersions: {
+    methodKind: "unary";
+    input: typeof ListPublishedVersionsRequestSchema;
+    output: typeof ListPublishedVersionsResponseSchema;
+  },
+  /**
+   * One version that was usable, with the snapshots it was published in. NOT_FOUND as for GetPublishedDocument, and for
+   * a version that never was usable.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.GetPublishedVersion
+   */
+  getPublishedVersion: {
+    methodKind: "unary";
+    input: typeof GetPublishedVersionRequestSchema;
+    output: typeof GetPublishedVersionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_documents_v1_published_document_service, 0);

@@ -1,4 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import type { EventBus } from "@vidimus/kit/event-bus";
 import type { Logger } from "@vidimus/kit/log";
@@ -18,4 +18,12 @@ export function relaySnapshots(bus: Pick<EventBus, "publish">, log: Logger): (sn
       log.debug({ err: error, messageId }, "snapshot not announced");
     });
   };
+}
+
+/** Hears of snapshots that any process announces. Some may be lost: whoever relies on them looks again now and then. */
+export function hearSnapshots(bus: Pick<EventBus, "onBroadcast">, heard: (snapshot: SnapshotKey) => void): void {
+  bus.onBroadcast(snapshotSubject, (data) => {
+    const { tenantId, documentId, sequence } = fromBinary(SnapshotReferenceSchema, data);
+    heard({ tenantId, documentId, sequence: Number(sequence) });
+  });
 }

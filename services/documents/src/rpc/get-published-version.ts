@@ -1,0 +1,26 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { requireDocumentId, requireTenantId } from "../domain/document/require-ids.ts";
+import { type DocumentDeps, requireLive } from "../domain/publication/read-document.ts";
+import type { SnapshotStore } from "../store/snapshot-store.ts";
+import { toSnapshot } from "./snapshot-message.ts";
+
+const bytesMax = 8 * 1024 * 1024;
+
+/** One version that was usable, with the snapshots it was published in. */
+export function getPublishedVersion(deps: {
+  reads: Pick<DocumentDeps, "find">;
+  snapshots: Pick<SnapshotStore, "findUsable">;
+}): MethodImpl<typeof PublishedDocumentService.method.getPublishedVersion> {
+  return async (request, { signal }) => {
+    const tenantId = requireTenantId(request.tenantId);
+    const { documentId } = await requireLive(deps.reads, tenantId, requireDocumentId(request.documentId), signal);
+    const version = Number(request.version);
+    const snapshots = await deps.snapshots.findUsable(tenantId, documentId, version, bytesMax, signal);
+    if (snapshots.length === 0) {
+      throw new DomainError("not_found", `version ${request.version} of document ${documentId} was never published`);
+    }
+    return { version: request.version, snapshots: snapshots.map(toSnapshot) };
+  };
+}
