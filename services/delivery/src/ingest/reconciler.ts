@@ -36,13 +36,19 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   // Until a walk with a broker has gone through, messages may have been lost.
   let everything = true;
+  let waitingFor = "";
   while (!signal.aborted) {
     const connected = deps.bus.isConnected();
     try {
       await walk(deps, everything || !connected, signal);
       everything = !connected;
+      if (waitingFor !== "") deps.log.info("snapshots flow again");
+      waitingFor = "";
     } catch (error) {
-      if (!signal.aborted) deps.log.warn({ err: error }, "snapshots wait");
+      const reason = error instanceof Error ? error.message : String(error);
+      // Said when it changes, not twice a second for as long as documents or the notary is away.
+      if (!signal.aborted && reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
+      waitingFor = reason;
     }
     await untilNext(deps, signal);
   }
