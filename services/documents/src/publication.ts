@@ -36,13 +36,12 @@ export interface Publication {
   readonly changed: ChangeSignal;
 }
 
-/** Puts publishing together and makes its indexes. */
+/** Puts publishing together. Its indexes are made by `migrate`. */
 export async function openPublication({ mongo, announce, ...deps }: PublicationOptions): Promise<Publication> {
   const transitions = new TransitionStore(mongo.client, mongo.db);
   const publications = new PublicationStore(mongo.db);
   const snapshots = new SnapshotStore(mongo.db);
   const changed = new ChangeSignal();
-  for (const store of [transitions, publications, snapshots]) await store.ensureIndexes();
   const queue = createTransitionQueue({ transact: transactor(transitions, deps) });
   const move: MoveDocument = async (tenantId, step, signal) => {
     const moved = await queue(tenantId, step, signal);
