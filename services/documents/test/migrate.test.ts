@@ -1,0 +1,68 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { type Mongo, openMongo } from "@vidimus/kit/mongo";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { startDocuments } from "../src/documents.ts";
+import { migrate, schemaVersion } from "../src/store/migrate.ts";
+import { shardKeys } from "../src/store/shard-keys.ts";
+
+const database = testDatabaseName("migrate");
+let mongo: Mongo;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "migrate-test" });
+});
+
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo[Symbol.asyncDispose]();
+});
+
+async function start() {
+  const config = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, NATS_URL: inject("natsUrl") };
+  const ports = { GRPC_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent" };
+  const service = await startDocuments(readConfig({ ...config, ...ports, MIGRATE: "off" }));
+  await service[Symbol.asyncDispose]();
+}
+
+async function indexes(): Promise<Map<string, { key: Record<string, number>; unique?: boolean }[]>> {
+  const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
+  const found = collections.map(async ({ name }) => [name, await mongo.db.collection(name).indexes()] as const);
+  return new Map(await Promise.all(found)) as never;
+}
+
+test("a service told not to migrate refuses a database that was not, and takes one that was", async () => {
+  await expect(start()).rejects.toThrow(`is at version 0, but ${schemaVersion} is needed`);
+  const main = new URL("../src/migrate.ts", import.meta.url).pathname;
+  const env = { ...process.env, MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database };
+  const { stdout } = await promisify(execFile)(process.execPath, [main], { env });
+  expect(stdout).toBe(`database ${database}: version 0 → ${schemaVersion}\n`);
+  await start();
+});
+
+test("eight migrations at once, and one more, change nothing", async () => {
+  const before = await indexes();
+  await Promise.all(Array.from({ length: 8 }, () => migrate(mongo)));
+  expect(await migrate(mongo)).toBe(schemaVersion);
+  expect(await indexes()).toEqual(before);
+});
+
+test("every collection has a shard key, every unique index starts with it, and every other with the tenant", async () => {
+  const all = await indexes();
+  all.delete("migrations");
+  expect(new Set(Object.keys(shardKeys))).toEqual(
+    new Set([...all.keys()].filter((name) => !name.startsWith("system."))),
+  );
+  for (const [name, own] of all) {
+    for (const { key, unique } of own.filter(({ key }) => !Object.hasOwn(key, "_id") || Object.keys(key).length > 1)) {
+      const columns = Object.keys(key);
+      const shardKey = shardKeys[name]!;
+      // The reconciler's walk goes through the outbox of all tenants.
+      if (name === "outbox" && columns[0] === "committedAt") continue;
+      if (unique) expect([name, columns.slice(0, shardKey.length)]).toEqual([name, shardKey]);
+      else expect([name, columns[0]]).toEqual([name, "tenantId"]);
+    }
+  }
+});
