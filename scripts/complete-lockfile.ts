@@ -20,16 +20,27 @@ interface LockEntry {
 const path = "package-lock.json";
 const lock = JSON.parse(readFileSync(path, "utf8")) as { packages: Record<string, LockEntry> };
 
-const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
+const systems = new Set([
+  "aix",
+  "android",
+  "darwin",
+  "freebsd",
+  "linux",
+  "netbsd",
+  "openbsd",
+  "openharmony",
+  "sunos",
+  "win32",
+]);
 /** What npm calls a processor, by what package names call it. */
 const processors: Readonly<Record<string, string>> = { aarch64: "arm64", armv7: "arm", loongarch64: "loong64" };
-const knownProcessors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"];
+const knownProcessors = new Set(["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"]);
 
 /** Reads the platform off a package's name, for example `@oxfmt/binding-linux-arm64-musl`. */
 function platformOf(name: string): Pick<LockEntry, "os" | "cpu" | "libc"> {
   const words = name.split(/[/-]/);
-  const os = words.filter((word) => systems.includes(word));
-  const cpu = words.map((word) => processors[word] ?? word).filter((word) => knownProcessors.includes(word));
+  const os = words.filter((word) => systems.has(word));
+  const cpu = words.map((word) => processors[word] ?? word).filter((word) => knownProcessors.has(word));
   const libc = words.some((word) => word.startsWith("musl")) ? ["musl"] : words.includes("gnu") ? ["glibc"] : [];
   return { os, cpu, ...(libc.length > 0 ? { libc } : {}) };
 }
