@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+const needed = { MONGODB_URL: "mongodb://127.0.0.1:27017", NATS_URL: "nats://127.0.0.1:4222" };
+
+test("two URLs are enough", () => {
+  expect(readConfig(needed)).toMatchObject({
+    grpcPort: 50_051,
+    opsPort: 9091,
+    database: "vidimus_documents",
+    natsUrl: needed.NATS_URL,
+    migrate: true,
+  });
+});
+
+test("every fault is named at once", () => {
+  expect(() => readConfig({ MIGRATE: "maybe", GRPC_PORT: "99999" })).toThrow(
+    /GRPC_PORT.*\n.*MONGODB_URL.*\n.*NATS_URL.*\n.*MIGRATE/s,
+  );
+});
