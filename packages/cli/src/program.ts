@@ -10,6 +10,10 @@ import { deleteEndpoint } from "./commands/endpoints/delete.ts";
 import { listEndpoints } from "./commands/endpoints/list.ts";
 import { createKey } from "./commands/keys/create.ts";
 import { listKeys } from "./commands/keys/list.ts";
+import { deletePhrase } from "./commands/phrases/delete.ts";
+import { exportPhrases } from "./commands/phrases/export.ts";
+import { importPhrases } from "./commands/phrases/import.ts";
+import { putPhrase } from "./commands/phrases/put.ts";
 import { createTenant } from "./commands/tenants/create.ts";
 import { listTenants } from "./commands/tenants/list.ts";
 import type { World } from "./world.ts";
@@ -24,6 +28,11 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
     name: "documents",
     description: "documents and their way through the workflow",
     commands: [createDocument, importDocuments, showDocument, transitionDocument, publishDocuments, withholdDocuments],
+  },
+  {
+    name: "phrases",
+    description: "the dictionary of a tenant",
+    commands: [putPhrase, deletePhrase, importPhrases, exportPhrases],
   },
   {
     name: "endpoints",

@@ -65,7 +65,8 @@ function readPush({ answer, lost }: Outcome, url: string): Push {
   throw apiError(answer, envelope, url);
 }
 
-function apiError({ status, headers }: Answer, envelope: Envelope | undefined, url: string): ApiError {
+/** An answer that is no success, in the platform's own words where it gave some. */
+export function apiError({ status, headers }: Answer, envelope: Envelope | undefined, url: string): ApiError {
   const later = status === 429 || status === 503;
   const hopeless = later || status === 401 || status === 403;
   if (!envelope?.code) return new ApiError(`${url} answered ${status}, and not in the words of Vidimus`, hopeless);
@@ -76,14 +77,16 @@ function apiError({ status, headers }: Answer, envelope: Envelope | undefined, u
   return new ApiError(message, hopeless);
 }
 
-interface Envelope {
+/** What the answers of the public API have in common. */
+export interface Envelope {
   id?: unknown;
   code?: string;
   message: string;
   places: { pointer: string; message: string }[];
 }
 
-function readEnvelope(body: string): Envelope | undefined {
+/** Reads an answer; undefined when it is not in the words of Vidimus. */
+export function readEnvelope(body: string): Envelope | undefined {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -105,7 +108,8 @@ function readPlaces(details: unknown): Envelope["places"] {
   });
 }
 
-function reasonOf(error: unknown): string {
+/** Why a request found nobody, in words. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { partsOf } from "./phrase-file.ts";
+import { splitCsv } from "./split-csv.ts";
+
+const phrasesIn = (text: string, format: "words" | "dic" | "json") =>
+  partsOf(text, format, "sv").flatMap((part) => JSON.parse(part.text) as { language: string; phrase: string }[]);
+
+test("a list of words: one a line, blank lines and CR dropped", () => {
+  expect(phrasesIn("å\r\n\r\n två ord \nö", "words")).toEqual([
+    { language: "sv", phrase: "å" },
+    { language: "sv", phrase: "två ord" },
+    { language: "sv", phrase: "ö" },
+  ]);
+});
+
+test("a hunspell dictionary: without count, flags and morphological fields", () => {
+  const text = "6\nhus/AB\nTCP\\/IP/X\nand po:noun\nkm\\/h\nNew York/M\tpo:name\n/\n";
+  expect(phrasesIn(text, "dic").map(({ phrase }) => phrase)).toEqual(["hus", "TCP/IP", "and", "km/h", "New York"]);
+  expect(phrasesIn("hus/A\n", "dic").map(({ phrase }) => phrase)).toEqual(["hus"]);
+});
+
+test("JSON: a bare array, or what an export holds", () => {
+  expect(phrasesIn('[{"phrase":"a"}]', "json")).toEqual([{ phrase: "a" }]);
+  expect(phrasesIn('{"phrases":[{"phrase":"a"}]}', "json")).toEqual([{ phrase: "a" }]);
+  for (const text of ["{", "5", "null", '{"data":[]}']) {
+    expect(() => partsOf(text, "json", "")).toThrow(SyntaxError);
+  }
+});
+
+test("a CSV is cut where records end, and cut or not, its lines are told as they are in the file", () => {
+  const rows = Array.from({ length: 50_001 }, (_, n) => `sv,"ord\r\n""${n}"""\r\n`);
+  const [first, second, ...others] = partsOf(`language,phrase\r\n${rows.join("")}`, "csv", "");
+  expect(others).toHaveLength(4);
+  expect([first!.rows, second!.rows, others.at(-1)!.rows]).toEqual([10_000, 10_000, 1]);
+  expect(second!.text.startsWith('language,phrase\nsv,"ord\r\n""10000"""\r\nsv,')).toBe(true);
+  expect(first!.placeOf({ line: 2 })).toBe("line 2");
+  expect(second!.placeOf({ line: 4 })).toBe("line 20004");
+});
+
+test("blank lines of a CSV do not move its lines", () => {
+  const [part] = partsOf('\nlanguage,phrase\n\nsv,a\n\n\nsv,b"', "csv", "");
+  // Line 4 of the file, then line 7.
+  expect(part!.text).toBe('language,phrase\nsv,a\n\n\nsv,b"');
+  expect(part!.placeOf({ line: 2 })).toBe("line 4");
+  expect(part!.placeOf({ line: 5 })).toBe("line 7");
+});
+
+test("a CSV of nothing has no records", () => {
+  expect(splitCsv("").records).toEqual([]);
+  expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
+});
+
+test("a file that fits goes whole; one with too many rows or bytes is cut", () => {
+  const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
+  expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
+  expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);
+  const parts = partsOf(words(30_000, 250), "words", "sv");
+  expect(parts.length).toBeGreaterThan(2);
+  expect(Math.max(...parts.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(10 * 1024 * 1024);
+  expect(parts.reduce((sum, { rows }) => sum + rows, 0)).toBe(30_000);
+});
+
+test("of words and JSON the place of a faulty row is that in the file", () => {
+  const [part] = partsOf("\na\n\nb\n", "words", "sv");
+  expect(part!.placeOf({ index: 1 })).toBe("line 4");
+  const [, second] = partsOf(JSON.stringify(Array.from({ length: 50_001 }, () => ({}))), "json", "");
+  expect(second!.placeOf({ index: 3 })).toBe("index 10003");
+});

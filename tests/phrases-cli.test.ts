@@ -1,0 +1,119 @@
+import { runCli } from "@vidimus/cli/run-cli";
+import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { openDictionary, phrasesOf } from "./support/dictionary.ts";
+
+let stack: Constellation;
+let cwd: string;
+let demo: ReturnType<typeof openDictionary>;
+
+beforeAll(async () => {
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { WRITE_BUDGET: "603/2s" } });
+  cwd = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
+  demo = openDictionary(stack.dev.gateway, stack.dev.tenants[0]!.apiKey);
+});
+
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+async function vidimus(argv: string[], stdin = "") {
+  const { gateway, tenants } = stack.dev;
+  const [stdout, stderr] = [new PassThrough({ highWaterMark: 1e9 }), new PassThrough()];
+  const pausesMs: number[] = [];
+  const code = await runCli(["phrases", ...argv, "--gateway", gateway, "--key", tenants[0]!.apiKey], {
+    env: {},
+    cwd,
+    home: cwd,
+    user: "kari",
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    sleep: async (ms) => {
+      pausesMs.push(ms);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    },
+  });
+  const text = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? "";
+  return { code, stdout: text(stdout), stderr: text(stderr), pausesMs };
+}
+
+const file = (name: string, content: string | Buffer) => writeFile(join(cwd, name), content);
+
+test("put, export, delete", async () => {
+  const put = await vidimus([
+    "put",
+    "Försvarsmakten",
+    "--language",
+    "sv",
+    "--mistake",
+    "Forsvarsmakten",
+    "--mistake",
+    "FM",
+    "--json",
+  ]);
+  const phrase = JSON.parse(put.stdout) as { id: string };
+  expect(phrase).toMatchObject({ phrase: "Försvarsmakten", commonMistakes: ["Forsvarsmakten", "FM"] });
+  expect((await vidimus(["export", "--language", "sv", "--format", "json"])).stdout).toBe(
+    JSON.stringify({ phrases: [phrase] }),
+  );
+  expect(await vidimus(["delete", phrase.id])).toMatchObject({ code: 0, stdout: `${phrase.id} is deleted\n` });
+  expect(await vidimus(["delete", phrase.id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("NOT_FOUND") as string,
+  });
+});
+
+test("words, a hunspell dictionary in its own encoding, and standard input go in with a language", async () => {
+  await file("words", "kött\r\nmjölk\n");
+  await file("nb_NO.dic", Buffer.from("2\nøy/AB\nfjord\n", "latin1"));
+  await file("nb_NO.aff", "SET ISO8859-1\n");
+  expect(await vidimus(["import", "words", "--language", "da"])).toMatchObject({ code: 0, stdout: "2 imported\n" });
+  expect(await vidimus(["import", "nb_NO.dic", "--language", "nb-NO"])).toMatchObject({ code: 0 });
+  expect(await vidimus(["import", "-", "--language", "fi"], "yö\n")).toMatchObject({ code: 0 });
+  const kept = await Promise.all(["da", "nb-NO", "fi"].map((language) => phrasesOf(demo.get(`?language=${language}`))));
+  expect(kept.map((list) => list.map(({ phrase }) => phrase))).toEqual([["kött", "mjölk"], ["fjord", "øy"], ["yö"]]);
+  expect(await vidimus(["import", "words"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--language") as string,
+  });
+  await file("latin1", Buffer.from("k\xf6tt\n", "latin1"));
+  expect(await vidimus(["import", "latin1", "--language", "sv"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--encoding") as string,
+  });
+});
+
+test("more than one request holds is split, waits for the budget, and comes back the same", async () => {
+  const words = Array.from({ length: 60_000 }, (_, n) => `wort ${n}`);
+  await file("wörter.txt", words.join("\n"));
+  const run = await vidimus(["import", "wörter.txt", "--language", "de"]);
+  expect(run).toMatchObject({ code: 0, stdout: "60000 imported\n" });
+  expect(run.pausesMs.length).toBeGreaterThan(0);
+  expect(await vidimus(["export", "--language", "de", "--output", "de.csv"])).toMatchObject({ code: 0 });
+  const exported = await readFile(join(cwd, "de.csv"), "utf8");
+  expect(exported).toBe(await (await demo.get("?language=de&format=csv")).text());
+  expect(exported.match(/,wort \d+,/g)).toHaveLength(60_000);
+  expect(await vidimus(["import", "de.csv"])).toMatchObject({ code: 0, stdout: "60000 imported\n" });
+  expect(await (await demo.get("?language=de&format=csv")).text()).toBe(exported);
+});
+
+test("a refused file is told by its own lines, with what was imported before", async () => {
+  const rows = Array.from({ length: 50_001 }, (_, n) => `is,${n === 20_500 ? "" : `orð ${n}`}`);
+  await file("is.csv", ["language,phrase", ...rows].join("\n"));
+  const run = await vidimus(["import", "is.csv"]);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain("is.csv: nothing was imported");
+  expect(run.stderr).toContain("line 20502: phrase is required");
+  expect(run.stderr).toContain("20000 rows before were imported");
+});
+
+test("an export that fails leaves no file", async () => {
+  expect(await vidimus(["export", "--language", "sv_SE", "--output", "x.csv"])).toMatchObject({ code: 1 });
+  expect((await readdir(cwd)).filter((name) => name.startsWith("x.csv"))).toEqual([]);
+});
