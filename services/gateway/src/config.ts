@@ -27,7 +27,7 @@ export interface GatewayConfig extends BaseConfig {
   publicDocs: boolean;
 }
 
-/** Reads the settings; the README of the service lists the variables. Throws a `ConfigError` that names every fault. */
+/** Reads the settings; README.md lists the variables. Throws a `ConfigError` that names every fault. */
 export function readConfig(source: Readonly<Record<string, string | undefined>>): GatewayConfig {
   const env = new EnvReader(source);
   const config = {

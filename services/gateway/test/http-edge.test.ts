@@ -148,6 +148,19 @@ describe("precedence", () => {
     expect(await post("/v1/documents", { ...good, ...bearer(key) })).toBe(400);
   });
 
+  test("429 of the write budget comes after 403 and before 415", async () => {
+    await using limited = await openGateway({ writeBudget: { count: 1, windowMs: 60_000 } });
+    const writer = await newKey(limited.access, "acme", ["documents:create"]);
+    const reader = await newKey(limited.access, "acme", ["publisher:read"]);
+    const text = (of: string) =>
+      fetch(`${limited.url}/v1/documents`, {
+        method: "POST",
+        headers: { ...bearer(of), "content-type": "text/plain" },
+        body,
+      }).then(({ status }) => status);
+    expect([await text(writer), await text(reader), await text(writer)]).toEqual([415, 403, 429]);
+  });
+
   test("authentication never waits for the body", async () => {
     const head =
       "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -227,6 +240,19 @@ describe("malformed requests", () => {
     const auth = `Authorization: Bearer ${key}\r\n`;
     await raw(`${post}${auth}Content-Length: 100\r\n\r\n{"id":"${randomUUID()}"`, { endAfterWrite: true });
     expect(documents.batches).toHaveLength(0);
+  });
+});
+
+describe("bodies nobody wants", () => {
+  test("are let through unread: a client that goes on sending sees the answer, and the connection is good for the next", async () => {
+    const mib = 1024 * 1024;
+    const auth = `Authorization: Bearer ${key}\r\n`;
+    const large = `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(mib, " "), Buffer.from("\r\n")]);
+    const last = "0\r\n\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    const chunks = Array.from({ length: 30 }, () => chunk);
+    const answer = await raw(Buffer.concat([Buffer.from(large), ...chunks, Buffer.from(last)]));
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 404"]);
   });
 });
 

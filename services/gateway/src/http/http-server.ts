@@ -119,6 +119,9 @@ function handleFailures(app: FastifyInstance, log: Logger): void {
     if (refusal.code === "INTERNAL") {
       log.error({ requestId: request.id, err: refusal.cause ?? error }, "request failed");
     }
+    // The framework would cut off a client that is still sending a body, which then often misses the answer. What is left
+    // of the body is let through unread, for as long as `requestTimeout` lets it.
+    void reply.removeHeader("connection");
     return sendAnswer(request, reply, refused(refusal));
   });
   app.setNotFoundHandler(() => {

@@ -1,0 +1,72 @@
+import { Code } from "@connectrpc/connect";
+import { connect, createServer, type Socket } from "node:net";
+import { portOf } from "@vidimus/kit/port";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { mintApiKey } from "../src/domain/api-key.ts";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+const sockets = new Set<Socket>();
+let cut = false;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+
+/** The way to MongoDB, which can be cut. */
+const way = createServer((near) => {
+  if (cut) {
+    near.destroy();
+    return;
+  }
+  const [host = "", port] = new URL(inject("mongoUrl")).host.split(",")[0]!.split(":");
+  const far = connect(Number(port ?? 27017), host);
+  for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+    sockets.add(socket);
+    socket.on("error", () => other.destroy()).on("close", () => other.destroy());
+    socket.pipe(other);
+  }
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => {
+    way.listen(0, "127.0.0.1", resolve);
+  });
+  rpc = await serve(new FakeDocuments().routes());
+  gateway = await openGateway({
+    documentsTarget: `127.0.0.1:${rpc.port}`,
+    mongoUrl: `mongodb://127.0.0.1:${portOf(way.address())}/?directConnection=true`,
+    writeBudget: { count: 1_000, windowMs: 60_000 },
+  });
+});
+
+afterAll(async () => {
+  cut = false;
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+  for (const socket of sockets) socket.destroy();
+  way.close();
+});
+
+function read(key: string) {
+  return fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
+}
+
+test("while MongoDB is away a key that is known opens, one that is not is 503 and never 401, and all is well once it is back", async () => {
+  const known = await newKey(gateway.access, "acme");
+  const unseen = await newKey(gateway.access, "acme");
+  expect((await read(known)).status).toBe(200);
+  cut = true;
+  for (const socket of sockets) socket.destroy();
+  expect((await read(known)).status).toBe(200);
+  for (const key of [unseen, mintApiKey().key]) {
+    const response = await read(key);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(await response.json()).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+  }
+  expect((await read("vk_nonsense")).status).toBe(401);
+  expect((await fetch(`${gateway.ops}/readyz`)).status).toBe(200);
+  await expect(gateway.access.listTenants({}, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: Code.Unavailable });
+  cut = false;
+  await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });
+  expect((await read(mintApiKey().key)).status).toBe(401);
+});
