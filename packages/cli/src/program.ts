@@ -1,20 +1,23 @@
 import { Command } from "commander";
 import { createDocument } from "./commands/documents/create.ts";
+import { showHistory } from "./commands/documents/history.ts";
 import { importDocuments } from "./commands/documents/import.ts";
+import { listDocuments } from "./commands/documents/list.ts";
 import { publishDocuments } from "./commands/documents/publish.ts";
 import { showDocument } from "./commands/documents/show.ts";
 import { transitionDocument } from "./commands/documents/transition.ts";
+import { updateDocument } from "./commands/documents/update.ts";
 import { withholdDocuments } from "./commands/documents/withhold.ts";
 import { createEndpoint } from "./commands/endpoints/create.ts";
 import { deleteEndpoint } from "./commands/endpoints/delete.ts";
 import { listEndpoints } from "./commands/endpoints/list.ts";
 import { createKey } from "./commands/keys/create.ts";
+import { grantScopes } from "./commands/keys/grant.ts";
 import { listKeys } from "./commands/keys/list.ts";
-import { deletePhrase } from "./commands/phrases/delete.ts";
-import { exportPhrases } from "./commands/phrases/export.ts";
-import { importPhrases } from "./commands/phrases/import.ts";
-import { putPhrase } from "./commands/phrases/put.ts";
+import { revokeKey } from "./commands/keys/revoke.ts";
+import { rollKey } from "./commands/keys/roll.ts";
 import { createTenant } from "./commands/tenants/create.ts";
+import { disableTenant } from "./commands/tenants/disable.ts";
 import { listTenants } from "./commands/tenants/list.ts";
 import type { World } from "./world.ts";
 
@@ -22,17 +25,26 @@ type CommandMaker = (world: World) => Command;
 
 /** What can be done to what. */
 const nouns: readonly { name: string; description: string; commands: readonly CommandMaker[] }[] = [
-  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants] },
-  { name: "keys", description: "API keys of a tenant", commands: [createKey, listKeys] },
+  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants, disableTenant] },
+  {
+    name: "keys",
+    description: "API keys of a tenant",
+    commands: [createKey, listKeys, grantScopes, rollKey, revokeKey],
+  },
   {
     name: "documents",
     description: "documents and their way through the workflow",
-    commands: [createDocument, importDocuments, showDocument, transitionDocument, publishDocuments, withholdDocuments],
-  },
-  {
-    name: "phrases",
-    description: "the dictionary of a tenant",
-    commands: [putPhrase, deletePhrase, importPhrases, exportPhrases],
+    commands: [
+      createDocument,
+      importDocuments,
+      listDocuments,
+      showDocument,
+      updateDocument,
+      transitionDocument,
+      publishDocuments,
+      withholdDocuments,
+      showHistory,
+    ],
   },
   {
     name: "endpoints",

@@ -75,9 +75,13 @@ test("a service's refusal is printed in its own words", async () => {
 });
 
 test("tenants list gives a table to people and JSON to machines", async () => {
-  expect((await cli("tenants", "list")).stdout).toBe("ID    NAME  CREATED\ndemo  Demo  2026-01-05T10:00:00.500Z\n");
+  expect((await cli("tenants", "list")).stdout).toBe(
+    "ID    NAME  CREATED                   DISABLED\ndemo  Demo  2026-01-05T10:00:00.500Z  -\n",
+  );
   const { stdout } = await cli("tenants", "list", "--json");
-  expect(JSON.parse(stdout)).toEqual([{ id: "demo", name: "Demo", createdAt: "2026-01-05T10:00:00.500Z" }]);
+  expect(JSON.parse(stdout)).toEqual([
+    { id: "demo", name: "Demo", createdAt: "2026-01-05T10:00:00.500Z", disabledAt: null },
+  ]);
 });
 
 test("keys create answers {id, key, scopes}", async () => {
@@ -107,6 +111,10 @@ test("keys list never shows more of a key than its prefix", async () => {
       scopes: ["documents:create"],
       createdAt: "2026-01-05T10:00:00.500Z",
       createdBy: "kari",
+      expiresAt: null,
+      revokedAt: null,
+      replacedBy: null,
+      lastUsedAt: null,
     },
   ]);
 });

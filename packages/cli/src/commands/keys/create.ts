@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
+import { readScopeList } from "./scope-list.ts";
 
 /** `keys create --tenant T --name N --scopes a,b` */
 export function createKey(world: World): Command {
@@ -15,16 +16,9 @@ export function createKey(world: World): Command {
       const tenantId = session.settings.get("tenant");
       using access = await openService(session, "access", AccessService);
       const { apiKey, secret } = await access.call((client, options) =>
-        client.createApiKey({ tenantId, name, scopes: readScopes(scopes) }, options),
+        client.createApiKey({ tenantId, name, scopes: readScopeList(scopes) }, options),
       );
       const made = { id: apiKey?.keyId, key: secret, scopes: apiKey?.scopes };
       session.print(made, `key ${made.id} of tenant ${tenantId} is made. Keep it: it is not shown again.\n\n${secret}`);
     });
-}
-
-function readScopes(text: string): string[] {
-  return text
-    .split(",")
-    .map((scope) => scope.trim())
-    .filter((scope) => scope !== "");
 }

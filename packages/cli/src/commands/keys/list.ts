@@ -1,4 +1,4 @@
-import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { type ApiKey, AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { Command } from "commander";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
@@ -13,15 +13,44 @@ export function listKeys(world: World): Command {
     const tenantId = session.settings.get("tenant");
     using access = await openService(session, "access", AccessService);
     const { apiKeys } = await access.read((client, options) => client.listApiKeys({ tenantId }, options));
-    const rows = apiKeys.map(({ keyId, prefix, name, scopes, createdAt, createdBy }) => {
-      return { id: keyId, prefix, name, scopes, createdAt: isoTime(createdAt), createdBy };
-    });
+    const rows = apiKeys.map(toRow);
     session.print(
       rows,
       table(
-        ["id", "prefix", "name", "scopes", "created", "by"],
-        rows.map((row) => [row.id, row.prefix, row.name, row.scopes.join(","), row.createdAt ?? "", row.createdBy]),
+        ["id", "prefix", "name", "scopes", "state", "last used", "created", "by"],
+        rows.map((row) => [
+          row.id,
+          row.prefix,
+          row.name,
+          row.scopes.join(","),
+          stateOf(row, new Date()),
+          row.lastUsedAt ?? "-",
+          row.createdAt ?? "",
+          row.createdBy,
+        ]),
       ),
     );
   });
+}
+
+function toRow({ keyId, prefix, name, scopes, createdBy, replacedBy, ...times }: ApiKey) {
+  return {
+    id: keyId,
+    prefix,
+    name,
+    scopes,
+    createdBy,
+    createdAt: isoTime(times.createdAt),
+    expiresAt: isoTime(times.expiresAt),
+    revokedAt: isoTime(times.revokedAt),
+    replacedBy: replacedBy || null,
+    lastUsedAt: isoTime(times.lastUsedAt),
+  };
+}
+
+/** Whether a key opens anything now. Timestamps of one form compare like text. */
+function stateOf({ revokedAt, expiresAt }: ReturnType<typeof toRow>, now: Date): string {
+  if (revokedAt) return "revoked";
+  if (!expiresAt) return "live";
+  return expiresAt <= now.toISOString() ? "expired" : `until ${expiresAt}`;
 }

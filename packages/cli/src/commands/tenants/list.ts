@@ -12,16 +12,17 @@ export function listTenants(world: World): Command {
     const session = await openSession(world, command);
     using access = await openService(session, "access", AccessService);
     const { tenants } = await access.read((client, options) => client.listTenants({}, options));
-    const rows = tenants.map(({ tenantId, name, createdAt }) => ({
+    const rows = tenants.map(({ tenantId, name, createdAt, disabledAt }) => ({
       id: tenantId,
       name,
       createdAt: isoTime(createdAt),
+      disabledAt: isoTime(disabledAt),
     }));
     session.print(
       rows,
       table(
-        ["id", "name", "created"],
-        rows.map(({ id, name, createdAt }) => [id, name, createdAt ?? ""]),
+        ["id", "name", "created", "disabled"],
+        rows.map(({ id, name, createdAt, disabledAt }) => [id, name, createdAt ?? "", disabledAt ?? "-"]),
       ),
     );
   });

@@ -1,0 +1,58 @@
+import { DocumentService, type HistoryEntry } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { Command } from "commander";
+import { wholeNumber } from "../whole-number.ts";
+import { isoTime } from "../../rpc/iso-time.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { walkPages } from "../../rpc/walk-pages.ts";
+import { openSession } from "../../session.ts";
+import { table } from "../../terminal/table.ts";
+import type { World } from "../../world.ts";
+
+/** `documents history ID [--limit N]` */
+export function showHistory(world: World): Command {
+  return new Command("history")
+    .description("say who did what to a document and when, the last thing first")
+    .argument("<id>", "id of the document")
+    .option("--limit <n>", "most entries", wholeNumber(1, 100_000), 50)
+    .action(async (documentId: string, { limit }: { limit: number }, command: Command) => {
+      const session = await openSession(world, command);
+      const tenantId = session.settings.get("tenant");
+      using documents = await openService(session, "documents", DocumentService);
+      const { rows, more } = await walkPages(limit, async (page) => {
+        const answer = await documents.read((client, options) =>
+          client.listDocumentHistory({ tenantId, documentId, ...page }, options),
+        );
+        return { rows: answer.entries.map(toRow), nextPageToken: answer.nextPageToken };
+      });
+      session.print(rows, words(rows));
+      if (more) world.stderr.write(`there are more than ${limit}: --limit\n`);
+    });
+}
+
+function toRow({ at, by, transition, version, from, to }: HistoryEntry) {
+  return {
+    at: isoTime(at),
+    actor: by?.actor || null,
+    role: by?.role || null,
+    // An intake comes from nowhere, and a change of content has no name.
+    action: transition || (from === "" ? "create" : "update"),
+    version: Number(version),
+    from: from || null,
+    to,
+  };
+}
+
+function words(rows: readonly ReturnType<typeof toRow>[]): string {
+  return table(
+    ["at", "who", "role", "did", "version", "from", "to"],
+    rows.map(({ at, actor, role, action, version, from, to }) => [
+      at ?? "",
+      actor ?? "-",
+      role ?? "-",
+      action,
+      String(version),
+      from ?? "-",
+      to,
+    ]),
+  );
+}

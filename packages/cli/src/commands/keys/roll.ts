@@ -1,0 +1,39 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { Command, Option } from "commander";
+import { isoTime } from "../../rpc/iso-time.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import type { World } from "../../world.ts";
+
+const hourMs = 3_600_000;
+const overlapsMs = { "0": 0, "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs } as const;
+type Overlap = keyof typeof overlapsMs;
+
+/** `keys roll ID --overlap 0|1h|24h|7d` */
+export function rollKey(world: World): Command {
+  return new Command("roll")
+    .description("make a key that takes another's place; it is shown this once")
+    .argument("<id>", "id of the key to replace")
+    .addOption(
+      // No default: 0 locks a client out that has not been told yet, and 7d is long for a key that leaked.
+      new Option("--overlap <time>", "how long the old key still works")
+        .choices(["0", "1h", "24h", "7d"] satisfies Overlap[])
+        .makeOptionMandatory(),
+    )
+    .action(async (keyId: string, { overlap }: { overlap: Overlap }, command: Command) => {
+      const session = await openSession(world, command);
+      const tenantId = session.settings.get("tenant");
+      using access = await openService(session, "access", AccessService);
+      const { apiKey, secret, replaced } = await access.call((client, options) =>
+        client.rollApiKey({ tenantId, keyId, overlap: durationFromMs(overlapsMs[overlap]) }, options),
+      );
+      const expiresAt = isoTime(replaced?.expiresAt);
+      const made = { id: apiKey?.keyId, key: secret, scopes: apiKey?.scopes };
+      session.print(
+        { ...made, replaced: { id: keyId, expiresAt } },
+        `key ${made.id} takes the place of ${keyId}, which works until ${expiresAt}. ` +
+          `Keep the new one: it is not shown again.\n\n${secret}`,
+      );
+    });
+}

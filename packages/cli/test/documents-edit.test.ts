@@ -1,0 +1,140 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { DomainError } from "@vidimus/kit/errors";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { run } from "./testing/run.ts";
+import { openTestServices, route } from "./testing/services.ts";
+
+const at = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
+const time = "2026-01-05T10:00:00.000Z";
+/** What the tenant has: more than fit on one page of the service. */
+const owned = 450;
+const summary = { type: "core/article", version: 2n, status: "draft", title: "Å", createdAt: at, changedAt: at };
+let services: Awaited<ReturnType<typeof openTestServices>>;
+let dir: string;
+const updates: { expectedVersion: bigint; json: string }[] = [];
+const pages: unknown[] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
+  await writeFile(join(dir, "new.json"), '{"title":"Ny",  "content":{"n":1.0}}');
+  await writeFile(join(dir, "bad.json"), "{title");
+  services = await openTestServices(
+    route(DocumentService, {
+      getDocument: ({ documentId }) => ({ document: { documentId, version: 7n, status: "review" } }),
+      updateDocument({ documentId, expectedVersion, documentJson }) {
+        if (expectedVersion !== 7n) throw new DomainError("conflict", `document ${documentId} is at version 7, review`);
+        updates.push({ expectedVersion, json: Buffer.from(documentJson).toString() });
+        return { document: { documentId, version: 8n, status: "draft" } };
+      },
+      listDocuments({ type, status, limit, pageToken }) {
+        pages.push({ type, status, limit, pageToken });
+        const from = Number(pageToken);
+        const to = Math.min(from + limit, owned);
+        const documents = Array.from({ length: to - from }, (_, n) => ({ ...summary, documentId: `d${from + n}` }));
+        return { documents, nextPageToken: to < owned ? String(to) : "" };
+      },
+      listDocumentHistory: () => ({
+        entries: [
+          {
+            at,
+            by: { actor: "cli:kari", role: "admin" },
+            transition: "publish",
+            version: 2n,
+            from: "draft",
+            to: "usable",
+          },
+          { at, by: { actor: "", role: "" }, transition: "", version: 2n, from: "draft", to: "draft" },
+          { at, transition: "", version: 1n, from: "", to: "draft" },
+        ],
+      }),
+    }),
+  );
+});
+afterAll(async () => {
+  await services[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(() => {
+  updates.splice(0);
+  pages.splice(0);
+});
+
+function documents(argv: readonly string[], world: { stdin?: string } = {}) {
+  return run(["documents", ...argv, "--tenant", "demo", "--documents", services.target], { cwd: dir, ...world });
+}
+
+test("update sends a file's bytes untouched, and names the version that is newest now", async () => {
+  const { code, stdout } = await documents(["update", "a", "new.json", "--json"]);
+  expect([code, JSON.parse(stdout)]).toEqual([0, { id: "a", version: 8, status: "draft" }]);
+  expect(updates).toEqual([{ expectedVersion: 7n, json: '{"title":"Ny",  "content":{"n":1.0}}' }]);
+});
+
+test("update --version names the version the content was made from: an edit in between is an error", async () => {
+  expect(await documents(["update", "a", "new.json", "--version", "6"])).toMatchObject({
+    code: 1,
+    stderr: "error: document a is at version 7, review\n",
+  });
+  expect((await documents(["update", "a", "new.json", "--version", "7"])).stdout).toBe("a is at version 8, draft\n");
+  expect(updates).toHaveLength(1);
+});
+
+test("update reads standard input", async () => {
+  await documents(["update", "a", "-"], { stdin: '{"title":"Inn"}' });
+  expect(updates).toMatchObject([{ json: '{"title":"Inn"}' }]);
+});
+
+test.each(["0", "-1", "1.5", "x", ""])("update --version %j is a wrong command line: exit 2", async (version) => {
+  expect((await documents(["update", "a", "new.json", `--version=${version}`])).code).toBe(2);
+  expect(updates).toEqual([]);
+});
+
+test.each([
+  ["bad.json", "bad.json is not JSON"],
+  ["none.json", "none.json cannot be read"],
+])("update of %s sends nothing", async (file, words) => {
+  expect(await documents(["update", "a", file])).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+  expect(updates).toEqual([]);
+});
+
+test("list shows 50 documents, and says when there are more", async () => {
+  const { code, stdout, stderr } = await documents(["list", "--type", "core/article", "--status", "draft", "--json"]);
+  expect([code, stderr]).toEqual([0, "there are more than 50: --limit\n"]);
+  const rows = JSON.parse(stdout) as unknown[];
+  expect(rows).toHaveLength(50);
+  expect(rows[0]).toEqual({
+    id: "d0",
+    type: "core/article",
+    version: 2,
+    status: "draft",
+    title: "Å",
+    live: null,
+    createdAt: time,
+    changedAt: time,
+  });
+  expect(pages).toEqual([{ type: "core/article", status: "draft", limit: 50, pageToken: "" }]);
+});
+
+test("list walks the pages up to the limit, and asks for no row beyond it", async () => {
+  const { stdout, stderr } = await documents(["list", "--limit", "410", "--json"]);
+  expect(JSON.parse(stdout)).toHaveLength(410);
+  expect(stderr).toBe("there are more than 410: --limit\n");
+  expect(pages).toMatchObject([{ limit: 200 }, { limit: 200, pageToken: "200" }, { limit: 10, pageToken: "400" }]);
+});
+
+test("list ends where the documents end, and says nothing of more", async () => {
+  const { stdout, stderr } = await documents(["list", "--limit", "1000", "--json"]);
+  expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
+});
+
+test("history says who did what, and names intake and edits, which are no transitions", async () => {
+  const { stdout } = await documents(["history", "a", "--json"]);
+  expect(JSON.parse(stdout)).toEqual([
+    { at: time, actor: "cli:kari", role: "admin", action: "publish", version: 2, from: "draft", to: "usable" },
+    { at: time, actor: null, role: null, action: "update", version: 2, from: "draft", to: "draft" },
+    { at: time, actor: null, role: null, action: "create", version: 1, from: null, to: "draft" },
+  ]);
+});

@@ -1,0 +1,132 @@
+import { durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { run } from "./testing/run.ts";
+import { openTestServices, route } from "./testing/services.ts";
+
+const past = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
+const future = timestampFromDate(new Date("2999-01-01T00:00:00Z"));
+const key = { tenantId: "demo", prefix: "abcdefghijkl", name: "Feed", scopes: ["documents:create"], createdBy: "kari" };
+const keys = [
+  { ...key, keyId: "k1", createdAt: past, lastUsedAt: past },
+  { ...key, keyId: "k2", createdAt: past, expiresAt: future, replacedBy: "k1" },
+  { ...key, keyId: "k3", createdAt: past, expiresAt: past },
+  { ...key, keyId: "k4", createdAt: past, expiresAt: future, revokedAt: past },
+];
+let services: Awaited<ReturnType<typeof openTestServices>>;
+/** The changes that were asked for. */
+const changes: unknown[] = [];
+
+beforeAll(async () => {
+  services = await openTestServices(
+    route(AccessService, {
+      listApiKeys: () => ({ apiKeys: keys }),
+      disableTenant({ tenantId }, context) {
+        if (tenantId !== "demo") throw new DomainError("not_found", `there is no tenant ${tenantId}`);
+        changes.push({ tenantId, actor: callContext(context).actor });
+        return { tenant: { tenantId, name: "Demo", createdAt: past, disabledAt: past } };
+      },
+      updateApiKeyScopes({ tenantId, keyId, scopes }) {
+        changes.push({ tenantId, keyId, scopes });
+        return { apiKey: { ...key, keyId, scopes } };
+      },
+      rollApiKey({ tenantId, keyId, overlap }) {
+        changes.push({ tenantId, keyId, overlapMs: overlap && durationMs(overlap) });
+        return {
+          apiKey: { ...key, keyId: "k9" },
+          secret: "vk_new",
+          replaced: { ...key, keyId, expiresAt: past, replacedBy: "k9" },
+        };
+      },
+      revokeApiKey({ tenantId, keyId }) {
+        changes.push({ tenantId, keyId });
+        return { apiKey: { ...key, keyId, revokedAt: past } };
+      },
+    }),
+  );
+});
+afterAll(() => services[Symbol.asyncDispose]());
+beforeEach(() => void changes.splice(0));
+
+function cli(...argv: string[]) {
+  return run([...argv, "--tenant", "demo", "--access", services.target]);
+}
+
+test("tenants disable shuts out the tenant it names, whatever --tenant says", async () => {
+  const { code, stdout } = await run(["tenants", "disable", "demo", "--tenant", "rival", "--access", services.target]);
+  expect([code, stdout]).toEqual([0, "tenant demo is shut out since 2026-01-05T10:00:00.000Z\n"]);
+  expect(changes).toEqual([{ tenantId: "demo", actor: "cli:kari" }]);
+  expect((await cli("tenants", "disable", "demo", "--json")).stdout).toBe(
+    '{"id":"demo","disabledAt":"2026-01-05T10:00:00.000Z"}\n',
+  );
+  expect(await cli("tenants", "disable", "nord")).toMatchObject({
+    code: 1,
+    stderr: "error: there is no tenant nord\n",
+  });
+});
+
+test("keys list says of every key whether it still opens anything", async () => {
+  const { stdout } = await cli("keys", "list");
+  const states = stdout.split("\n").map((line) => /documents:create {2}(.*?) {2}/.exec(line)?.[1]);
+  expect(states).toEqual([undefined, "live", "until 2999-01-01T00:00:00.000Z", "expired", "revoked", undefined]);
+});
+
+test("keys grant adds scopes to those the key holds, each once", async () => {
+  const { stdout } = await cli("keys", "grant", "k1", "--scopes", "phrases:read,documents:create", "--json");
+  const scopes = ["documents:create", "phrases:read"];
+  expect(JSON.parse(stdout)).toEqual({ id: "k1", scopes });
+  expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", scopes }]);
+});
+
+test("keys grant --only takes away what is not named", async () => {
+  const { stdout } = await cli("keys", "grant", "k1", "--scopes", "phrases:read", "--only");
+  expect(stdout).toBe("key k1 of tenant demo holds phrases:read\n");
+  expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", scopes: ["phrases:read"] }]);
+});
+
+test("keys grant of a key the tenant does not have changes nothing", async () => {
+  expect(await cli("keys", "grant", "kx", "--scopes", "phrases:read")).toMatchObject({
+    code: 1,
+    stderr: "error: tenant demo has no key kx\n",
+  });
+  expect(changes).toEqual([]);
+});
+
+test.each([
+  ["0", 0],
+  ["1h", 3_600_000],
+  ["24h", 86_400_000],
+  ["7d", 604_800_000],
+])("keys roll --overlap %s leaves the old key %s ms", async (overlap, overlapMs) => {
+  const { stdout } = await cli("keys", "roll", "k1", "--overlap", overlap, "--json");
+  expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", overlapMs }]);
+  expect(JSON.parse(stdout)).toEqual({
+    id: "k9",
+    key: "vk_new",
+    scopes: ["documents:create"],
+    replaced: { id: "k1", expiresAt: "2026-01-05T10:00:00.000Z" },
+  });
+});
+
+test("keys roll shows the new key to people, and until when the old one works", async () => {
+  const { stdout } = await cli("keys", "roll", "k1", "--overlap", "1h");
+  expect(stdout).toMatch(
+    /^key k9 takes the place of k1, which works until 2026-01-05T10:00:00\.000Z\. .*\n\nvk_new\n$/,
+  );
+});
+
+test.each([[[]], [["--overlap", "2h"]], [["--overlap", ""]]])(
+  "keys roll with %j is a wrong command line: exit 2, nothing rolled",
+  async (argv) => {
+    expect((await cli("keys", "roll", "k1", ...argv)).code).toBe(2);
+    expect(changes).toEqual([]);
+  },
+);
+
+test("keys revoke ends a key", async () => {
+  const { code, stdout } = await cli("keys", "revoke", "k1", "--json");
+  expect([code, JSON.parse(stdout)]).toEqual([0, { id: "k1", revokedAt: "2026-01-05T10:00:00.000Z" }]);
+  expect(changes).toEqual([{ tenantId: "demo", keyId: "k1" }]);
+});
