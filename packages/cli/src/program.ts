@@ -16,6 +16,10 @@ import { grantScopes } from "./commands/keys/grant.ts";
 import { listKeys } from "./commands/keys/list.ts";
 import { revokeKey } from "./commands/keys/revoke.ts";
 import { rollKey } from "./commands/keys/roll.ts";
+import { deletePhrase } from "./commands/phrases/delete.ts";
+import { exportPhrases } from "./commands/phrases/export.ts";
+import { importPhrases } from "./commands/phrases/import.ts";
+import { putPhrase } from "./commands/phrases/put.ts";
 import { createTenant } from "./commands/tenants/create.ts";
 import { disableTenant } from "./commands/tenants/disable.ts";
 import { listTenants } from "./commands/tenants/list.ts";
@@ -45,6 +49,11 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
       withholdDocuments,
       showHistory,
     ],
+  },
+  {
+    name: "phrases",
+    description: "the dictionary of a tenant",
+    commands: [putPhrase, deletePhrase, importPhrases, exportPhrases],
   },
   {
     name: "endpoints",
