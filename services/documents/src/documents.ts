@@ -3,20 +3,20 @@ import { openMongo } from "@vidimus/kit/mongo";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
 import { type RunningService, startService } from "@vidimus/kit/service";
 import type { DocumentsConfig } from "./config.ts";
-import type { WorkflowReference } from "./domain/document/document.ts";
-import { coreTypes } from "./domain/types/core-types.ts";
 import { createTenantRegistry } from "./domain/types/tenant-registry.ts";
-import { defaultWorkflow } from "./domain/workflow/default-workflow.ts";
+import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
 import { openPublication } from "./publication.ts";
 import { hearSnapshots, relaySnapshots } from "./relay-snapshots.ts";
 import { documentRoute } from "./rpc/document-routes.ts";
 import { publicationRoutes } from "./rpc/publication-routes.ts";
 import { schemaRoute } from "./rpc/schema-routes.ts";
+import { workflowRoute } from "./rpc/workflow-routes.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
 import { migrate, requireMigrated } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
+import { WorkflowStore } from "./store/workflow-store.ts";
 
 /** Starts the documents service. */
 export async function startDocuments(config: DocumentsConfig): Promise<RunningService> {
@@ -30,23 +30,21 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
     const history = new HistoryStore(mongo.db);
     const schemas = new SchemaStore(mongo.db);
     const bus = stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
-    const types = createTenantRegistry({ schemas, currentWorkflow });
-    const workflow = async () => defaultWorkflow;
+    const workflows = new WorkflowStore(mongo.db);
+    const registry = createWorkflowRegistry({ workflows });
+    const types = createTenantRegistry({ schemas, currentWorkflow: registry.current });
+    const workflow = registry.at;
     const announce = relaySnapshots(bus, process.log);
     const publication = await openPublication({ mongo, types, workflow, announce });
     hearSnapshots(bus, ({ tenantId }) => publication.changed.notify(tenantId));
     const now = () => new Date();
     const editing = { documents, revisions, history, types, workflow, publication, now };
     const adding = { schemas, forget: types.forget, now };
-    const routes = [documentRoute(editing), schemaRoute(adding), ...publicationRoutes(publication)];
+    const workflowService = workflowRoute({ workflows, registry, now });
+    const routes = [documentRoute(editing), schemaRoute(adding), workflowService, ...publicationRoutes(publication)];
     const { host, grpcPort: port } = config;
     const rpc = stack.use(await startRpcServer({ ...process, host, port, routes }));
     stack.defer(() => publication.changed.close());
     return { grpcPort: rpc.port, check: mongo.ping };
   });
-}
-
-async function currentWorkflow(_tenantId: string, type: string): Promise<WorkflowReference | undefined> {
-  const { workflowId, version } = defaultWorkflow;
-  return coreTypes.has(type) ? { workflowId, workflowVersion: version } : undefined;
 }

@@ -33,6 +33,7 @@ export interface Publishing extends AsyncDisposable {
   feed: RpcClient<typeof SnapshotFeedService>;
   db: Db;
   database: string;
+  target: string;
   create(tenantId: string, document: object): Promise<string>;
   /** Takes a transition as admin. */
   take(tenantId: string, documentId: string, name: string, version?: number): Promise<Taken>;
@@ -72,6 +73,7 @@ export async function runPublishing(options: {
     published,
     feed,
     database,
+    target,
     db: mongo.db(database),
     async create(tenantId, document) {
       const documentJson = Buffer.from(JSON.stringify(document));

@@ -6,6 +6,7 @@ import { RevisionStore } from "./revision-store.ts";
 import { SchemaStore } from "./schema-store.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 import { TransitionStore } from "./transition-store.ts";
+import { WorkflowStore } from "./workflow-store.ts";
 
 /** Version of the database that this code works with. Raised with every change of a store's indexes. */
 export const schemaVersion = 1;
@@ -31,6 +32,7 @@ export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Pro
     new TransitionStore(client, db),
     new PublicationStore(db),
     new SnapshotStore(db),
+    new WorkflowStore(db),
   ];
   for (const store of stores) await store.ensureIndexes();
   await migrations(db).updateOne({ _id: schemaVersion }, { $setOnInsert: { at: new Date() } }, { upsert: true });

@@ -162,3 +162,24 @@ export interface SchemaRow {
   createdAt: Date;
   createdBy: string;
 }
+
+/** `workflows`: versions of tenants' workflows, immutable. Unique on (tenantId, workflowId, version). */
+export interface WorkflowRow {
+  tenantId: string;
+  workflowId: string;
+  version: number;
+  /** Canonical JSON. */
+  definition: Binary;
+  createdAt: Date;
+  createdBy: string;
+}
+
+/** `activations`: what new documents of a type are stamped with. Unique on (tenantId, type). */
+export interface ActivationRow {
+  tenantId: string;
+  type: string;
+  workflowId: string;
+  version: number;
+  at: Date;
+  by: string;
+}

@@ -13,4 +13,6 @@ export const shardKeys: Readonly<Record<string, readonly string[]>> = {
   clocks: ["tenantId"],
   slugs: ["tenantId"],
   schemas: ["tenantId"],
+  workflows: ["tenantId"],
+  activations: ["tenantId"],
 };

@@ -32,7 +32,8 @@ export interface AddGenerationDeps {
 }
 
 const schemaBytesMax = 256 * 1024;
-const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
+/** What tenants may call their types. */
+export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
 const administrators: ReadonlySet<string> = new Set(["owner", "admin"]);
 
 /**

@@ -6,7 +6,8 @@ import type { WorkflowDefinition } from "./definition.ts";
 
 const statesMax = 40;
 const transitionsMax = 100;
-const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
+/** What states, transitions, roles and workflows are called. */
+export const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** States every workflow has, whether its definition lists them or not. */
 const fixedStates: ReadonlyMap<string, StateKind> = new Map([

@@ -1,0 +1,82 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { Actor } from "../document/document.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { defaultWorkflow } from "./default-workflow.ts";
+import { namePattern, parseDefinition } from "./parse-definition.ts";
+import type { StoredWorkflow } from "./stored-workflow.ts";
+
+/** A version that somebody wants to add. */
+export interface WorkflowRequest {
+  readonly tenantId: string;
+  readonly workflowId: string;
+  /** The newest version the caller saw; 0 for none. */
+  readonly expectedVersion: number;
+  /** JSON. */
+  readonly definition: Uint8Array;
+}
+
+/** What adding a version needs. */
+export interface AddWorkflowDeps {
+  workflows: {
+    /** Keeps a version; false when there is one of that number already. */
+    insert(tenantId: string, workflow: StoredWorkflow): Promise<boolean>;
+    /** The newest version of each of a tenant's workflows. */
+    newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
+  };
+  now(): Date;
+}
+
+const definitionBytesMax = 64 * 1024;
+const workflowsMax = 100;
+const administrators: ReadonlySet<string> = new Set(["owner", "admin"]);
+
+/** Throws `permission_denied` unless the role may change workflows. */
+export function requireAdministrator({ role }: Actor): void {
+  if (administrators.has(role)) return;
+  throw new DomainError("permission_denied", "only an owner or an admin may change workflows");
+}
+
+/**
+ * Keeps the next version of a workflow.
+ *
+ * @returns its number
+ * @throws DomainError `permission_denied`; `invalid` with a pointer for every fault of the definition; `conflict`, with what
+ *   stands there now, when the named version is not the newest; `exhausted` beyond 100 workflows
+ */
+export async function addWorkflow(deps: AddWorkflowDeps, request: WorkflowRequest, by: Actor): Promise<number> {
+  requireAdministrator(by);
+  const { tenantId, workflowId, expectedVersion } = request;
+  if (!namePattern.test(workflowId)) {
+    throw new DomainError("invalid", `workflow_id must be a name like ${namePattern.source}`);
+  }
+  const definition = readDefinition(request.definition);
+  await requireNewest(deps, request);
+  const version = expectedVersion + 1;
+  const workflow = { workflowId, version, definition, createdAt: deps.now(), createdBy: by.actor };
+  const isFirst = await deps.workflows.insert(tenantId, workflow);
+  if (!isFirst) await requireNewest(deps, request);
+  return version;
+}
+
+function readDefinition(bytes: Uint8Array): Buffer {
+  if (bytes.byteLength > definitionBytesMax) {
+    throw new DomainError("too_large", `definition_json has at most ${definitionBytesMax} bytes`);
+  }
+  const value = parseJson(bytes);
+  parseDefinition(value);
+  return canonicalJson(value);
+}
+
+async function requireNewest({ workflows }: AddWorkflowDeps, request: WorkflowRequest): Promise<void> {
+  const { tenantId, workflowId, expectedVersion } = request;
+  const own = await workflows.newest(tenantId);
+  const newest = own.get(workflowId) ?? (workflowId === defaultWorkflow.workflowId ? defaultWorkflow.version : 0);
+  if (newest !== expectedVersion) {
+    const message = `version ${expectedVersion} of ${workflowId} was expected, but ${newest} is the newest`;
+    throw new DomainError("conflict", message);
+  }
+  if (!own.has(workflowId) && own.size >= workflowsMax) {
+    throw new DomainError("exhausted", `a tenant has at most ${workflowsMax} workflows`);
+  }
+}

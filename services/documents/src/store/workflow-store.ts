@@ -1,0 +1,66 @@
+import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { Binary, type Collection, type Db } from "mongodb";
+import type { Activation, StoredWorkflow } from "../domain/workflow/stored-workflow.ts";
+import type { ActivationRow, WorkflowRow } from "./rows.ts";
+
+const bounds = { maxTimeMS: 5_000 };
+
+/** Keeps the versions of tenants' workflows, and which of them new documents of a type are stamped with. */
+export class WorkflowStore {
+  readonly #workflows: Collection<WorkflowRow>;
+  readonly #activations: Collection<ActivationRow>;
+
+  constructor(db: Db) {
+    this.#workflows = db.collection("workflows");
+    this.#activations = db.collection("activations");
+  }
+
+  /** Makes the indexes. Idempotent. */
+  async ensureIndexes(): Promise<void> {
+    await this.#workflows.createIndex({ tenantId: 1, workflowId: 1, version: 1 }, { unique: true });
+    await this.#activations.createIndex({ tenantId: 1, type: 1 }, { unique: true });
+  }
+
+  /** Keeps a version; false when there is one of that number already. */
+  async insert(tenantId: string, { definition, ...workflow }: StoredWorkflow): Promise<boolean> {
+    try {
+      await this.#workflows.insertOne({ tenantId, ...workflow, definition: new Binary(definition) });
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  /** One version. */
+  async find(tenantId: string, workflowId: string, version: number): Promise<StoredWorkflow | undefined> {
+    const row = await this.#workflows.findOne({ tenantId, workflowId, version }, bounds);
+    return row ? fromWorkflowRow(row) : undefined;
+  }
+
+  /** The newest version of each of a tenant's workflows, by id. Read from the index alone. */
+  async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#workflows
+      .find({ tenantId }, bounds)
+      .sort({ workflowId: 1, version: 1 })
+      .project<Pick<WorkflowRow, "workflowId" | "version">>({ _id: 0, workflowId: 1, version: 1 })
+      .toArray();
+    return new Map(rows.map(({ workflowId, version }) => [workflowId, version]));
+  }
+
+  /** Stamps new documents of a type with a workflow from now on. */
+  async activate(tenantId: string, activation: Activation, at: Date, by: string): Promise<void> {
+    const { type, workflowId, version } = activation;
+    await this.#activations.updateOne({ tenantId, type }, { $set: { workflowId, version, at, by } }, { upsert: true });
+  }
+
+  /** What was activated, by type. */
+  async activations(tenantId: string): Promise<Activation[]> {
+    const rows = this.#activations.find({ tenantId }, bounds).sort({ type: 1 });
+    return rows.project<Activation>({ _id: 0, type: 1, workflowId: 1, version: 1 }).toArray();
+  }
+}
+
+function fromWorkflowRow({ workflowId, version, definition, createdAt, createdBy }: WorkflowRow): StoredWorkflow {
+  return { workflowId, version, definition: definition.value(), createdAt, createdBy };
+}

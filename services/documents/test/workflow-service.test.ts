@@ -1,0 +1,186 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+
+let service: Publishing;
+let workflows: RpcClient<typeof WorkflowService>;
+let schemas: RpcClient<typeof SchemaService>;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  workflows = openRpcClient(WorkflowService, { target: service.target });
+  schemas = openRpcClient(SchemaService, { target: service.target });
+});
+afterAll(async () => {
+  workflows[Symbol.dispose]();
+  schemas[Symbol.dispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+const legal = {
+  states: { "legal-check": { kind: "working" }, archived: { kind: "terminal" } },
+  transitions: [
+    { name: "check", from: ["draft"], to: "legal-check", roles: ["writer"], guards: [{ linkPresent: "source" }] },
+    { name: "release", from: ["legal-check", "withheld"], to: "usable", roles: ["legal"], guards: ["fourEyes"] },
+    { name: "withhold", from: ["usable"], to: "withheld", roles: ["legal"] },
+    { name: "archive", from: ["usable", "withheld", "draft"], to: "archived", roles: ["legal"] },
+  ],
+};
+
+function json(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function create(tenantId: string, definition: unknown, more: object = {}, role = "admin") {
+  const request = { tenantId, workflowId: "legal", expectedVersion: 0, definitionJson: json(definition), ...more };
+  return workflows.createWorkflowVersion(request, as(role));
+}
+
+function activate(tenantId: string, type: string, workflowId: string, version: number, role = "admin") {
+  return workflows.activateWorkflow({ tenantId, activation: { type, workflowId, version } }, as(role));
+}
+
+async function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof ConnectError ? error.code : undefined;
+}
+
+describe("versions of a workflow", () => {
+  test("are numbered, kept in canonical form, and never change", async () => {
+    const tenantId = "kept";
+    expect(await create(tenantId, legal)).toMatchObject({ version: 1 });
+    expect(await create(tenantId, { transitions: [] }, { expectedVersion: 1 })).toMatchObject({ version: 2 });
+    const first = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal", version: 1 });
+    expect(JSON.parse(Buffer.from(first.workflow!.definitionJson).toString())).toEqual(legal);
+    const newest = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal" });
+    expect(newest.workflow).toMatchObject({ version: 2, createdBy: "admin@example.com" });
+    const { workflows: all } = await workflows.listWorkflows({ tenantId });
+    expect(all.map(({ workflowId, version }) => [workflowId, version])).toEqual([
+      ["editorial", 1],
+      ["legal", 2],
+    ]);
+  });
+
+  test("of two written at once on the same one, one wins and the other is ABORTED", async () => {
+    const settled = await Promise.allSettled([1, 2, 3, 4].map(() => create("race", legal)));
+    expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await codeOf(create("race", legal))).toBe(Code.Aborted);
+  });
+
+  test("are refused with the place of every fault", async () => {
+    const broken = { transitions: [{ name: "go", from: ["cancelled"], to: "nowhere", roles: [] }] };
+    const refused = create("broken", broken);
+    await expect(refused).rejects.toThrow(/\/transitions\/0\/to.*\/transitions\/0\/from\/0/);
+    expect(await codeOf(refused)).toBe(Code.InvalidArgument);
+  });
+
+  test("are for owners and admins to make and to activate", async () => {
+    expect(await codeOf(create("roles", legal, {}, "editor"))).toBe(Code.PermissionDenied);
+    expect(await codeOf(create("roles", legal, {}, ""))).toBe(Code.PermissionDenied);
+    expect(await codeOf(activate("roles", "core/article", "editorial", 1, "editor"))).toBe(Code.PermissionDenied);
+    expect(await create("roles", legal, {}, "owner")).toMatchObject({ version: 1 });
+  });
+
+  test("belong to their tenant", async () => {
+    await create("mine", legal);
+    expect(await codeOf(workflows.getWorkflowVersion({ tenantId: "yours", workflowId: "legal" }))).toBe(Code.NotFound);
+    expect(await codeOf(activate("yours", "core/article", "legal", 1))).toBe(Code.NotFound);
+  });
+
+  test("include the built-in one, which reads like any other and may be continued", async () => {
+    const tenantId = "built_in";
+    const { workflow } = await workflows.getWorkflowVersion({ tenantId, workflowId: "editorial", version: 1 });
+    const next = { tenantId, workflowId: "editorial", definitionJson: workflow!.definitionJson };
+    expect(await codeOf(workflows.createWorkflowVersion({ ...next, expectedVersion: 0 }, as("admin")))).toBe(
+      Code.Aborted,
+    );
+    const made = await workflows.createWorkflowVersion({ ...next, expectedVersion: 1 }, as("admin"));
+    expect(made.version).toBe(2);
+  });
+});
+
+describe("an active workflow", () => {
+  const tenantId = "active";
+  const links = [{ rel: "source", type: "core/content-source", uri: "wires://source/ap" }];
+
+  function take(documentId: string, name: string, role: string, actor?: string) {
+    const transition = { documentId, name, expectedVersion: 1n };
+    return service.documents.transitionDocument({ tenantId, transition }, as(role, actor));
+  }
+
+  async function createAs(actor: string, document: object): Promise<string> {
+    const request = { tenantId, draft: { documentJson: json(document) } };
+    return (await service.documents.createDocument(request, as("writer", actor))).documentId;
+  }
+
+  beforeAll(async () => {
+    await service.create(tenantId, article({ id: "00000000-0000-4000-8000-000000000001" }));
+    await create(tenantId, legal);
+    await activate(tenantId, "core/article", "legal", 1);
+  });
+
+  test("is what new documents are stamped with, while older ones keep theirs", async () => {
+    const older = "00000000-0000-4000-8000-000000000001";
+    expect(await codeOf(take(older, "check", "admin"))).toBe(Code.FailedPrecondition);
+    expect(await take(older, "submit", "admin")).toMatchObject({ status: "review" });
+    const id = await service.create(tenantId, article());
+    const { document } = await service.documents.getDocument({ tenantId, documentId: id });
+    expect(document).toMatchObject({ workflowId: "legal", workflowVersion: 1 });
+    const { activations } = await workflows.listWorkflowActivations({ tenantId });
+    expect(activations).toMatchObject([{ type: "core/article", workflowId: "legal", version: 1 }]);
+  });
+
+  test("is kept to: its states, its roles and its guards", async () => {
+    const bare = await createAs("wanda", article());
+    await expect(take(bare, "check", "writer")).rejects.toThrow('linkPresent: /links has no link "source"');
+    expect(await codeOf(take(bare, "publish", "admin"))).toBe(Code.FailedPrecondition);
+    const id = await createAs("wanda", article({ links }));
+    expect(await codeOf(take(id, "release", "legal"))).toBe(Code.FailedPrecondition);
+    expect(await take(id, "check", "writer")).toMatchObject({ status: "legal-check", sequence: 0n });
+    expect(await codeOf(take(id, "release", "editor"))).toBe(Code.PermissionDenied);
+    await expect(take(id, "release", "legal", "wanda")).rejects.toThrow("fourEyes: wanda wrote this version");
+    expect(await take(id, "release", "legal")).toMatchObject({ status: "usable", sequence: 1n });
+  });
+
+  test("of the tenant's own making passes through a withheld snapshot on the way to its terminal state", async () => {
+    const id = await createAs("wanda", article({ links }));
+    await take(id, "check", "writer");
+    await take(id, "release", "legal");
+    expect(await take(id, "archive", "legal")).toMatchObject({ status: "archived", sequence: 2n });
+    const references = [{ tenantId, documentId: id, sequence: 2n }];
+    const { snapshots } = await service.feed.getSnapshots({ references });
+    expect(snapshots[0]?.status).toBe("withheld");
+    expect(await service.list(tenantId)).not.toContainEqual(expect.objectContaining({ id }));
+    expect(await codeOf(take(id, "release", "legal"))).toBe(Code.FailedPrecondition);
+  });
+
+  test("lets no two published documents share a slug, though it names no such guard", async () => {
+    const ids = await Promise.all([1, 2].map(() => createAs("wanda", article({ links, slug: "twin" }))));
+    for (const id of ids) await take(id, "check", "writer");
+    await take(ids[0]!, "release", "legal");
+    await expect(take(ids[1]!, "release", "legal")).rejects.toThrow("slugFree");
+  });
+
+  test("makes a type known that has a schema, and only then", async () => {
+    const recipe = { ...article(), type: "acme/recipe" };
+    await schemas.createSchemaGeneration(
+      { tenantId, type: "acme/recipe", expectedGeneration: 0, shapeSchemaJson: json({ type: "object" }) },
+      as("admin"),
+    );
+    expect(await codeOf(service.create(tenantId, recipe))).toBe(Code.InvalidArgument);
+    await activate(tenantId, "acme/recipe", "editorial", 1);
+    expect(await service.create(tenantId, recipe)).toBe(recipe.id);
+    expect(await service.take(tenantId, recipe.id, "publish")).toMatchObject({ status: "usable", sequence: 1n });
+    const published = service.published.getPublishedDocument({
+      tenantId,
+      by: { case: "documentId", value: recipe.id },
+    });
+    expect(await codeOf(published)).toBe(Code.NotFound);
+  });
+});
