@@ -26,15 +26,25 @@ export interface Violation {
   readonly line?: number;
 }
 
-/** An expected failure. Its message is safe to show to the caller; whatever is not a `DomainError` is a bug. */
+/**
+ * An expected failure. Its message is safe to show to the caller; whatever is not a `DomainError` is a bug.
+ *
+ * A message that quotes input may cut a surrogate pair in two, and gRPC cannot carry the halves: they are replaced.
+ */
 export class DomainError extends Error {
   override readonly name = "DomainError";
   readonly kind: ErrorKind;
   readonly violations: readonly Violation[];
 
   constructor(kind: ErrorKind, message: string, options: { violations?: readonly Violation[]; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(message.toWellFormed(), options.cause === undefined ? {} : { cause: options.cause });
     this.kind = kind;
-    this.violations = options.violations ?? [];
+    this.violations = (options.violations ?? []).map(wellFormed);
   }
+}
+
+function wellFormed<V extends Violation>(violation: V): V {
+  const { pointer, message } = violation;
+  if (pointer.isWellFormed() && message.isWellFormed()) return violation;
+  return { ...violation, pointer: pointer.toWellFormed(), message: message.toWellFormed() };
 }
