@@ -20,6 +20,7 @@ const query = Type.Object(
     status: Type.Optional(Type.String({ enum: ["usable"], "x-must": "usable" })),
     updatedSince: Type.Optional(
       Type.String({
+        examples: ["2026-11-21T09:30:00.000Z"],
         description:
           "ISO 8601 date or date-time, UTC where it names no offset. Only documents whose updated_at is at or after it.",
       }),

@@ -15,8 +15,12 @@ export const documentId = Type.String({
 });
 
 const draftFields = {
-  type: Type.String({ minLength: 1, description: "A type the tenant has a schema and a workflow for." }),
-  title: Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
+  type: Type.String({
+    minLength: 1,
+    description: "A type the tenant has a schema and a workflow for.",
+    examples: ["core/newswire", "core/article"],
+  }),
+  title: Type.Union([Type.String({ minLength: 1 }), Type.Object({}, { additionalProperties: true })], {
     description: "Plain text, or a rich text document.",
   }),
   meta: Type.Optional(Type.Object({}, { additionalProperties: true })),

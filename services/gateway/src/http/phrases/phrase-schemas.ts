@@ -36,8 +36,8 @@ export const phraseInput = Type.Object(
     forbidden: Type.Optional(optional.forbidden),
     commonMistakes: Type.Optional(optional.commonMistakes),
     description: Type.Optional(optional.description),
-    createdAt: Type.Optional(Type.String({ description: "Ignored." })),
-    updatedAt: Type.Optional(Type.String({ description: "Ignored." })),
+    createdAt: Type.Optional(Type.Unknown({ description: "Ignored." })),
+    updatedAt: Type.Optional(Type.Unknown({ description: "Ignored." })),
   },
   { additionalProperties: false },
 );
