@@ -60,11 +60,15 @@ test("a document without an id is not pushed twice: the platform would make two"
   expect(gateway.bodies).toHaveLength(1);
 });
 
-test("Retry-After is waited out", async () => {
+test("Retry-After is waited out, and a long one is explained on standard error", async () => {
   const headers = { "retry-after": "9" };
   gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "write budget", { headers }));
   gateway.scripted.push((response) => refuse(response, 503, "UNAVAILABLE", "no database", { headers }));
-  expect(await create()).toMatchObject({ code: 0, pausesMs: [9_000, 9_000] });
+  expect(await create()).toMatchObject({
+    code: 0,
+    pausesMs: [9_000, 9_000],
+    stderr: "the platform asks to come back in 9 s: waiting\n",
+  });
 });
 
 test("what --max-wait does not allow is an error in the platform's words", async () => {

@@ -3,6 +3,7 @@ import { withPlaces } from "../rpc/rpc-failure.ts";
 import type { Session } from "../session.ts";
 import { isRecord } from "../settings/json-file.ts";
 import { type Answer, type Outcome, sendPatiently } from "./send-patiently.ts";
+import { sleepAloud } from "./sleep-aloud.ts";
 
 /** A request that the public API did not carry out. */
 export class ApiError extends CliError {
@@ -39,10 +40,10 @@ const attemptTimeoutMs = 30_000;
 export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
   const url = `${settings.get("gateway")}/v1/documents`;
   const headers = { authorization: `Bearer ${settings.get("key")}`, "content-type": "application/json" };
+  const sleep = sleepAloud(world);
   return {
     async pushDocument(body, repeatable) {
       const send = () => post(url, { headers, body });
-      const { sleep } = world;
       const outcome = await sendPatiently(send, { repeatable, maxWaitMs, sleep }).catch((error: unknown) => {
         throw new ApiError(`cannot reach ${url}: ${reasonOf(error)}`, true, error);
       });

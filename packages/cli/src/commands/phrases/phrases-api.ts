@@ -1,5 +1,6 @@
 import { ApiError, apiError, readEnvelope, reasonOf } from "../../gateway/public-api.ts";
 import { type Answer, type Outcome, sendPatiently } from "../../gateway/send-patiently.ts";
+import { sleepAloud } from "../../gateway/sleep-aloud.ts";
 import type { Session } from "../../session.ts";
 import { isRecord } from "../../settings/json-file.ts";
 
@@ -80,7 +81,7 @@ export function openPhrasesApi(session: Session): PhrasesApi {
 }
 
 async function send({ maxWaitMs, world }: Session, url: string, attempt: () => Promise<Answer>): Promise<Outcome> {
-  const sleep = (ms: number) => world.sleep(ms);
+  const sleep = sleepAloud(world);
   return sendPatiently(attempt, { repeatable: true, maxWaitMs, sleep }).catch((error: unknown) => {
     throw new ApiError(`cannot reach ${url}: ${reasonOf(error)}`, true, error);
   });
