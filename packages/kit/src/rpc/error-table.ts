@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { DomainError, errorKinds, type ErrorKind } from "../errors.ts";
 import { isMongoUnavailable } from "../mongo-errors.ts";
+import { fitError } from "./fit-error.ts";
 
 const codes: Readonly<Record<ErrorKind, Code>> = {
   invalid: Code.InvalidArgument,
@@ -17,17 +18,13 @@ const codes: Readonly<Record<ErrorKind, Code>> = {
   unavailable: Code.Unavailable,
 };
 
-/** What a failure looks like inside a batch: the same facts a failed call carries as its detail. */
+/** What a failure looks like inside a batch: the same facts a failed call carries as its detail, shortened to fit there. */
 export function toErrorInfo(error: DomainError): {
   kind: ErrorKind;
   message: string;
   violations: { pointer: string; message: string; line?: number }[];
 } {
-  return {
-    kind: error.kind,
-    message: error.message,
-    violations: error.violations.map((violation) => ({ ...violation })),
-  };
+  return { kind: error.kind, ...fitError(error) };
 }
 
 /** Reads an `ErrorInfo` back into the error it was made from. */
@@ -59,8 +56,9 @@ export function asDomainError(error: unknown): DomainError | undefined {
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);
   if (domain) {
-    const detail = { desc: ErrorInfoSchema, value: toErrorInfo(domain) };
-    return new ConnectError(domain.message, codes[domain.kind], undefined, [detail], domain.cause);
+    const value = toErrorInfo(domain);
+    const detail = { desc: ErrorInfoSchema, value };
+    return new ConnectError(value.message, codes[domain.kind], undefined, [detail], domain.cause);
   }
   if (error instanceof ConnectError) return error;
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { fitError } from "./fit-error.ts";
+
+test("what fits stays as it is", () => {
+  const error = { message: "no", violations: [{ pointer: "/a", message: "wrong", line: 7 }] };
+  expect(fitError(error)).toEqual(error);
+});
+
+test("whatever a request makes us quote, the answer stays small and well-formed", () => {
+  const long = "😀".repeat(100_000);
+  const violations = Array.from({ length: 1_000 }, (_, index) => ({
+    pointer: `/${index}${long}`,
+    message: `x${long}`,
+  }));
+  const fitted = fitError({ message: `\ud800${long}`, violations });
+  expect(fitted.violations.length).toBeGreaterThan(5);
+  expect(fitted.violations[1]?.pointer).toMatch(/^\/1😀+…$/u);
+  const text = JSON.stringify(fitted);
+  expect(Buffer.byteLength(text)).toBeLessThan(12_000);
+  expect(
+    [fitted.message, ...fitted.violations.map(({ pointer }) => pointer)].every((part) => part.isWellFormed()),
+  ).toBe(true);
+});
