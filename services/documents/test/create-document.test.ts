@@ -236,6 +236,18 @@ describe("what is refused", () => {
     expect(new Set(error.pointers)).toEqual(new Set(["/type", "/title", "/meta", "/extra"]));
   });
 
+  test.each<[string, object]>([
+    ["a member with a name of 200 KB", { ["é".repeat(100_000)]: 1 }],
+    ["a type of 200 KB", { type: "x".repeat(200_000) }],
+    ["20,000 unknown members", Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))],
+    ["20,000 links without rel", { links: Array.from({ length: 20_000 }, () => ({})) }],
+  ])("what it quotes of a hostile document stays small: %s", async (_, fault) => {
+    const error = await failure(create({ ...wire(id), ...fault }));
+    expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
+    expect(error.pointers.length).toBeGreaterThan(0);
+    expect(Buffer.byteLength(error.message + error.pointers.join(""))).toBeLessThan(12_000);
+  });
+
   test("a refused document leaves nothing behind", async () => {
     expect(await heads().countDocuments({ documentId: id })).toBe(0);
   });

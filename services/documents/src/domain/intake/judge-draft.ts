@@ -1,5 +1,6 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { randomUUID } from "node:crypto";
+import { violationsBelow } from "../document/invalid-document.ts";
 import { isJsonObject, type JsonValue } from "../json/json-value.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { TypeRegistry } from "../types/document-type.ts";
@@ -22,16 +23,15 @@ export async function judgeDraft(
 ): Promise<Judgement> {
   try {
     const { members, pointer } = openEnvelope(withId(parseJson(json)), randomUUID);
-    const below = (violations: readonly Violation[]) =>
-      violations.map((violation) => ({ ...violation, pointer: pointer + violation.pointer }));
     const reading = readMembers(members);
-    if ("violations" in reading) return { violations: below(reading.violations), schemaGeneration: 0 };
+    if ("violations" in reading)
+      return { violations: violationsBelow(pointer, reading.violations), schemaGeneration: 0 };
     const { type: name, value } = reading.document;
     const known = await types.find(tenantId, name);
-    if (!known) return { violations: below([unknownType(name)]), schemaGeneration: 0 };
+    if (!known) return { violations: violationsBelow(pointer, [unknownType(name)]), schemaGeneration: 0 };
     const { type } = known;
     const violations = forPublication ? type.checkPublishable(value) : type.checkShape(value);
-    return { violations: below(violations), schemaGeneration: type.generation };
+    return { violations: violationsBelow(pointer, violations), schemaGeneration: type.generation };
   } catch (error) {
     if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
     const { message } = error;

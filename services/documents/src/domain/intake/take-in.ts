@@ -1,7 +1,7 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { createHash, randomUUID } from "node:crypto";
 import type { Actor, NewDocument } from "../document/document.ts";
-import { invalidDocument } from "../document/invalid-document.ts";
+import { invalidDocument, violationsBelow } from "../document/invalid-document.ts";
 import { requireTenantId } from "../document/require-ids.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { TypeRegistry } from "../types/document-type.ts";
@@ -111,15 +111,13 @@ async function toCandidate(deps: IntakeDeps, item: IntakeItem, createdBy: Actor)
   if (intakeToken.length > 64) throw new DomainError("invalid", "an intake token has at most 64 characters");
   const { documentId, members, pointer } = openEnvelope(parseJson(item.json), () => mintId(tenantId, intakeToken));
   const candidate = { tenantId, documentId, intakeToken };
-  const below = (violations: Violation[]) =>
-    violations.map((violation) => ({ ...violation, pointer: pointer + violation.pointer }));
   const reading = readMembers(members);
-  if ("violations" in reading) return { ...candidate, violations: below(reading.violations) };
+  if ("violations" in reading) return { ...candidate, violations: violationsBelow(pointer, reading.violations) };
   const { type, value, parts, digest } = reading.document;
   const known = await deps.types.find(tenantId, type);
-  if (!known) return { ...candidate, digest, violations: below([unknownType(type)]) };
+  if (!known) return { ...candidate, digest, violations: violationsBelow(pointer, [unknownType(type)]) };
   const violations = known.type.checkShape(value);
-  if (violations.length > 0) return { ...candidate, digest, violations: below(violations) };
+  if (violations.length > 0) return { ...candidate, digest, violations: violationsBelow(pointer, violations) };
   const document: NewDocument = {
     tenantId,
     documentId,

@@ -2,6 +2,7 @@ import type { Violation } from "@vidimus/kit/errors";
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { DocumentValue } from "../document/assemble-document.ts";
 import { jsonPointer } from "../json/json-value.ts";
+import { violationsMax } from "../document/invalid-document.ts";
 import { compileSchema } from "./compile-schema.ts";
 import type { DocumentType } from "./document-type.ts";
 
@@ -12,9 +13,6 @@ export interface TypeSchemas {
   /** Checked, beside `shape`, when a document is published. */
   complete: AnySchemaObject;
 }
-
-/** Most violations that are reported. */
-const violationsMax = 20;
 
 /** Makes a type of its schemas, which are compiled on first use. */
 export function jsonSchemaType(name: string, generation: number, schemas: TypeSchemas): DocumentType {
