@@ -57,8 +57,8 @@ export async function updateDocument(deps: EditDeps, edit: Edit): Promise<Head> 
     return {
       ...reading.document.parts,
       schemaGeneration: type.generation,
-      // A clock that lags behind another process's must not put an edit before what it follows.
-      writtenAt: new Date(Math.max(deps.now().getTime(), head.changedAt.getTime())),
+      // A clock that lags behind another process's must not put an edit before, or beside, what it follows.
+      writtenAt: new Date(Math.max(deps.now().getTime(), head.changedAt.getTime() + 1)),
       writtenBy: edit.by,
     };
   });
