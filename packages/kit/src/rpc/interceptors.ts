@@ -30,22 +30,28 @@ async function* withMappedErrors<T>(messages: AsyncIterable<T>): AsyncIterable<T
 
 /**
  * Bounds unary calls whose callers gave no deadline, and answers at the deadline even if the handler does not listen
- * to its signal. (`maxTimeoutMs` of Connect refuses longer deadlines and gives none to callers without one.)
+ * to its signal. (`maxTimeoutMs` of Connect refuses longer deadlines and gives none to callers without one.) A caller's
+ * own deadline is enforced by Connect, and may be later: whoever asks to wait for something says how long.
  */
 export function deadlineInterceptor(defaultTimeoutMs: number): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
+    if (bringsDeadline(request.header)) return Promise.race([next(request), rejectionOf(request.signal)]);
     const timeout = AbortSignal.timeout(defaultTimeoutMs);
     const signal = AbortSignal.any([request.signal, timeout]);
     return Promise.race([next({ ...request, signal }), rejectionOf(signal, timeout)]);
   };
 }
 
-function rejectionOf(signal: AbortSignal, timeout: AbortSignal): Promise<never> {
+function bringsDeadline(header: Headers): boolean {
+  return header.has("grpc-timeout") || header.has("connect-timeout-ms");
+}
+
+function rejectionOf(signal: AbortSignal, timeout?: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = () =>
       reject(
-        timeout.aborted
+        timeout?.aborted
           ? new ConnectError("the deadline passed", Code.DeadlineExceeded)
           : ConnectError.from(signal.reason),
       );

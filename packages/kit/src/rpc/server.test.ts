@@ -110,6 +110,22 @@ describe("the RPC server", () => {
     expect(error.code).toBe(Code.DeadlineExceeded);
   });
 
+  it("lets a caller's own deadline be later than that, and answers at it all the same", async () => {
+    const { promise: never } = Promise.withResolvers<never>();
+    const answering: Implementation = {
+      listEndpoints: async ({ tenantId }) => {
+        if (tenantId === "never") return never;
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        return { endpoints: [{ tenantId }] };
+      },
+    };
+    const { transport } = await serve(answering, { defaultTimeoutMs: 50 });
+    const client = createClient(EndpointService, transport);
+    expect((await client.listEndpoints({ tenantId: "late" }, { timeoutMs: 5_000 })).endpoints).toHaveLength(1);
+    const error = await failure(client.listEndpoints({ tenantId: "never" }, { timeoutMs: 250 }));
+    expect(error.code).toBe(Code.DeadlineExceeded);
+  });
+
   it("hands on who calls, and makes an id where none came", async () => {
     const seen: unknown[] = [];
     const { transport } = await serve({
