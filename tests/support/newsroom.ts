@@ -10,15 +10,22 @@ export interface Newsroom extends Disposable {
   readonly apiKey: string;
   readonly documents: RpcClient<typeof DocumentService>;
   readonly endpoints: RpcClient<typeof EndpointService>;
-  /** A request to the public API with the tenant's key. */
+  /** A request to the public API, with the tenant's key unless its headers name another. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** Pushes a publishable article and answers its id. */
   push(overrides?: object): Promise<string>;
-  /** Moves version 1 of a document along a transition. */
-  move(documentId: string, name: string): ReturnType<RpcClient<typeof DocumentService>["transitionDocument"]>;
+  /** Moves version 1 of a document along a transition, as an editor unless said. */
+  move(
+    documentId: string,
+    name: string,
+    role?: string,
+  ): ReturnType<RpcClient<typeof DocumentService>["transitionDocument"]>;
 }
 
-const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "test-editor" } };
+/** Metadata of calls to the services' own interfaces. */
+export function as(role: string) {
+  return { headers: { "vidimus-role": role, "vidimus-actor": `test-${role}` } };
+}
 
 /** A complete article: it may be published as it stands. */
 export function article(overrides: object = {}): { id: string } & Record<string, unknown> {
@@ -35,12 +42,15 @@ export function article(overrides: object = {}): { id: string } & Record<string,
 }
 
 /** Opens a tenant's view on a running constellation. */
-export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId: "demo" | "rival" = "demo"): Newsroom {
+export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): Newsroom {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const documents = openRpcClient(DocumentService, { target: dev.grpc.documents });
   const endpoints = openRpcClient(EndpointService, { target: dev.grpc.delivery });
-  const request = (path: string, init: RequestInit = {}) =>
-    fetch(`${dev.gateway}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
+  const request = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${apiKey}`);
+    return fetch(`${dev.gateway}${path}`, { ...init, headers });
+  };
   return {
     tenantId,
     apiKey,
@@ -54,8 +64,8 @@ export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId: "demo" | "riv
       if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
       return draft.id;
     },
-    move: (documentId, name) =>
-      documents.transitionDocument({ tenantId, transition: { documentId, name, expectedVersion: 1n } }, asEditor),
+    move: (documentId, name, role = "editor") =>
+      documents.transitionDocument({ tenantId, transition: { documentId, name, expectedVersion: 1n } }, as(role)),
     [Symbol.dispose]() {
       documents[Symbol.dispose]();
       endpoints[Symbol.dispose]();

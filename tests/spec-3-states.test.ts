@@ -1,0 +1,140 @@
+/** Section 3: the states of a document, how it gets there, and what readers and receivers see of each. */
+import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type Page, success } from "./support/answers.ts";
+import { article, type Newsroom } from "./support/newsroom.ts";
+import { openReceiver, payloadOf, type Receiver } from "./support/receiver.ts";
+import { stored } from "./support/stored.ts";
+import { openTenants, type Tenants } from "./support/tenants.ts";
+
+let stack: Constellation;
+let tenants: Tenants;
+let room: Newsroom;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { IP_RATE_LIMIT: "off" } });
+  tenants = openTenants(stack.dev);
+  room = await tenants.create();
+  receiver = await openReceiver();
+  await room.endpoints.createEndpoint({ tenantId: room.tenantId, url: receiver.url });
+});
+
+afterAll(async () => {
+  tenants?.[Symbol.dispose]();
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+/** Whether `GET /v1/documents` shows a document, on any page. */
+async function isReadable(id: string): Promise<boolean> {
+  let cursor = "";
+  for (;;) {
+    const query = new URLSearchParams({ type: "core/article", limit: "200", ...(cursor ? { cursor } : {}) });
+    const page = await success<Page>(room.request(`/v1/documents?${query}`), 200);
+    if (page.items.some((item) => item.id === id)) return true;
+    if (!page.hasMore) return false;
+    cursor = page.nextCursor;
+  }
+}
+
+async function moveAlong(path: readonly string[]): Promise<string> {
+  const id = await room.push();
+  for (const name of path) await room.move(id, name, "admin");
+  return id;
+}
+
+const webhooksAbout = (id: string) =>
+  receiver.received.map((webhook) => payloadOf(webhook)).filter(({ data }) => data.documentId === id);
+
+describe("3 row 1: POST /v1/documents with a valid request and a free id", () => {
+  test("answers 201 and leaves the document at draft, with the workflow fields stamped", async () => {
+    const draft = article();
+    const headers = { "content-type": "application/json" };
+    const answer = room.request("/v1/documents", { method: "POST", headers, body: JSON.stringify(draft) });
+    expect(await success(answer, 201)).toEqual({ id: draft.id });
+    const { document, head } = await stored(room, draft.id);
+    expect(head.meta).toMatchObject({ status: "draft", version: 1 });
+    expect(document).toMatchObject({ status: "draft", version: 1n, workflowId: "editorial", workflowVersion: 1 });
+    expect(document.live).toBeUndefined();
+  });
+});
+
+/** A way into each state of the built-in workflow, with what section 3 says of it. */
+const states = [
+  { state: "draft", path: [], readable: false, snapshots: [] },
+  { state: "review", path: ["submit"], readable: false, snapshots: [] },
+  { state: "approved", path: ["submit", "approve"], readable: false, snapshots: [] },
+  { state: "spiked", path: ["spike"], readable: false, snapshots: [] },
+  { state: "usable", path: ["submit", "approve", "publish"], readable: true, snapshots: ["usable"] },
+  { state: "withheld", path: ["publish", "withhold"], readable: false, snapshots: ["usable", "withheld"] },
+  {
+    state: "usable, a second time",
+    path: ["publish", "withhold", "publish"],
+    readable: true,
+    snapshots: ["usable", "withheld", "usable"],
+  },
+  { state: "cancelled", path: ["publish", "kill"], readable: false, snapshots: ["usable", "withheld"] },
+  { state: "cancelled", path: ["publish", "withhold", "kill"], readable: false, snapshots: ["usable", "withheld"] },
+] as const;
+
+describe("3: usable is the only status that can be read", () => {
+  test.each(states)("$state, reached by $path: readable is $readable", async ({ state, path, readable }) => {
+    const id = await moveAlong(path);
+    const { document, head } = await stored(room, id);
+    expect(document.status).toBe(state.split(",")[0]);
+    expect(head.meta.status).toBe(state.split(",")[0]);
+    expect(await isReadable(id)).toBe(readable);
+  });
+
+  test("the status that readers see is the document's own: meta.status is usable in every item", async () => {
+    const id = await moveAlong(["publish"]);
+    const page = await success<Page>(room.request("/v1/documents?type=core/article"), 200);
+    expect(page.items.map(({ meta }) => meta.status)).toEqual(page.items.map(() => "usable"));
+    expect(page.items.map((item) => item.id)).toContain(id);
+  });
+
+  test("what is withheld can no longer be read from the moment the transition is answered", async () => {
+    const id = await moveAlong(["publish"]);
+    expect(await isReadable(id)).toBe(true);
+    await room.move(id, "withhold");
+    expect(await isReadable(id)).toBe(false);
+  });
+});
+
+describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and no other status does", () => {
+  test.each(states.filter(({ snapshots }) => snapshots.length > 0))(
+    "$path: receivers get $snapshots",
+    async ({ path, snapshots }) => {
+      const id = await moveAlong(path);
+      for (const [index, status] of snapshots.entries()) {
+        const webhook = await receiver.about(id, { sequence: index + 1 });
+        const { type, data } = payloadOf(webhook);
+        expect(type).toBe(`snapshot.${status}`);
+        expect(data).toMatchObject({ status, sequence: index + 1, version: 1, tenantId: room.tenantId });
+        expect(data.snapshot.meta.status).toBe(status);
+        expect(data.signature.statement.split("\n")[5]).toBe(status);
+        expect(data.signature.value).toMatch(/^[A-Za-z0-9+/]{86}==$/);
+        expect(webhook.headers["webhook-signature"]).toMatch(/^v1,/);
+      }
+    },
+  );
+
+  test("of a killed document the last word is withheld: there is one snapshot a snapshotted status, and none of cancelled", async () => {
+    const id = await moveAlong(["publish", "kill"]);
+    await receiver.about(id, { sequence: 2 });
+    expect(webhooksAbout(id).map(({ data }) => data.status)).toEqual(["usable", "withheld"]);
+    const { document } = await stored(room, id);
+    expect(document.live).toMatchObject({ status: "cancelled", sequence: 2n });
+  });
+
+  test("draft, review, approved and spiked make no snapshot: sequence 1 is that of the publication", async () => {
+    const id = await moveAlong(["submit", "return", "spike", "restore", "submit", "approve"]);
+    expect((await stored(room, id)).document.live).toBeUndefined();
+    const { sequence } = await room.move(id, "publish");
+    expect(sequence).toBe(1n);
+    expect(payloadOf(await receiver.about(id)).data.sequence).toBe(1);
+    const statuses = new Set(receiver.received.map((webhook) => payloadOf(webhook).data.status));
+    expect(statuses).toEqual(new Set(["usable", "withheld"]));
+  });
+});

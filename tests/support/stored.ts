@@ -1,0 +1,37 @@
+import { expect } from "vitest";
+import { as, type Newsroom } from "./newsroom.ts";
+
+/** A document's head as JSON. */
+export interface HeadJson {
+  id: string;
+  type: string;
+  title: string;
+  meta: { status: string; version: number; [key: string]: unknown };
+  content: Record<string, unknown>;
+  links: unknown[];
+}
+
+/** What editors see of a document: its row, and its head as JSON. */
+export async function stored(room: Newsroom, documentId: string) {
+  const { document } = await room.documents.getDocument({ tenantId: room.tenantId, documentId }, as("editor"));
+  if (!document) throw new Error(`${documentId} is not stored`);
+  return { document, head: JSON.parse(Buffer.from(document.documentJson).toString()) as HeadJson };
+}
+
+/** Ids of all documents of a tenant, published or not. */
+export async function storedIds(room: Newsroom): Promise<string[]> {
+  const { documents } = await room.documents.listDocuments({ tenantId: room.tenantId, limit: 200 }, as("editor"));
+  return documents.map(({ documentId }) => documentId);
+}
+
+/** Moves version 1 of documents, 64 at a call, in the order given. All have to arrive. */
+export async function moveAll(room: Newsroom, documentIds: readonly string[], name: string): Promise<void> {
+  for (let at = 0; at < documentIds.length; at += 64) {
+    const transitions = documentIds.slice(at, at + 64).map((documentId) => ({ documentId, name, expectedVersion: 1n }));
+    const { results } = await room.documents.batchTransitionDocuments(
+      { tenantId: room.tenantId, transitions },
+      as("editor"),
+    );
+    expect(results.filter(({ outcome }) => outcome.case !== "moved")).toEqual([]);
+  }
+}

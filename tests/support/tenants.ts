@@ -1,0 +1,59 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import type { DevJson } from "@vidimus/devstack/stack/dev-json";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomBytes } from "node:crypto";
+import { as, type Newsroom, openNewsroom } from "./newsroom.ts";
+
+/** Every scope a key can have, written down apart from the gateway's own list. */
+export const everyScope = [
+  "documents:create",
+  "publisher:read",
+  "phrases:read",
+  "phrases:write",
+  "webhooks:read",
+  "webhooks:write",
+];
+
+/** A key as its owner got it. */
+export interface IssuedKey {
+  readonly keyId: string;
+  /** The whole key. */
+  readonly key: string;
+}
+
+/** Makes tenants and keys of a running constellation, so that each test has what nobody else touches. */
+export interface Tenants extends Disposable {
+  readonly access: RpcClient<typeof AccessService>;
+  /** A tenant that is new, with a key of every scope. */
+  create(): Promise<Newsroom>;
+  /** A key of a tenant, of every scope unless said. */
+  issue(tenantId: string, scopes?: readonly string[], expiresAt?: Date): Promise<IssuedKey>;
+}
+
+/** Metadata of an administrator's calls. */
+export const asAdmin = as("admin");
+
+/** Opens the access service behind a constellation's gateway. */
+export function openTenants(dev: Omit<DevJson, "pids">): Tenants {
+  const access = openRpcClient(AccessService, { target: dev.grpc.access });
+  const opened = new DisposableStack();
+  opened.use(access);
+  const issue = async (tenantId: string, scopes: readonly string[] = everyScope, expiresAt?: Date) => {
+    const request = { tenantId, name: "test", scopes: [...scopes] };
+    const end = expiresAt ? { expiresAt: timestampFromDate(expiresAt) } : {};
+    const { apiKey, secret } = await access.createApiKey({ ...request, ...end }, asAdmin);
+    return { keyId: apiKey?.keyId ?? "", key: secret };
+  };
+  return {
+    access,
+    issue,
+    async create() {
+      const tenantId = `t_${randomBytes(6).toString("hex")}`;
+      await access.createTenant({ tenantId, name: tenantId }, asAdmin);
+      const { key } = await issue(tenantId);
+      return opened.use(openNewsroom({ ...dev, tenants: [{ id: tenantId, apiKey: key }] }, tenantId));
+    },
+    [Symbol.dispose]: () => opened.dispose(),
+  };
+}
