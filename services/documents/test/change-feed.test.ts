@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { article, type Publishing, runPublishing } from "./publishing.ts";
+
+interface Change {
+  change: "upsert" | "withdraw";
+  id: string;
+  type: string;
+  version: number;
+  sequence: number;
+  updated_at: string;
+  document?: { id: string; updated_at: string; meta: { status: string } };
+}
+
+let service: Publishing;
+const started = () => runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+
+beforeAll(async () => {
+  service = await started();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function changes(tenantId: string, since = "", more: object = {}, of = service) {
+  const answer = await of.published.listPublishedChanges(
+    { tenantId, since, limit: 50, ...more },
+    { timeoutMs: 25_000 },
+  );
+  const items: Change[] = JSON.parse(Buffer.from(answer.itemsJson).toString());
+  return { ...answer, items };
+}
+
+async function publish(tenantId: string, document: object = article(), of = service): Promise<string> {
+  const id = await of.create(tenantId, document);
+  await of.take(tenantId, id, "publish");
+  return id;
+}
+
+const tag = () => ({ ...article(), type: "core/tag", content: { name: "Snow" } });
+const newswire = () => ({ ...article(), type: "core/newswire", meta: { source: "AP" } });
+const summary = ({ items }: { items: Change[] }) => items.map(({ change, id, sequence }) => [change, id, sequence]);
+
+describe("the feed", () => {
+  test("begins with what is published, oldest first, whole, and without the removals of before", async () => {
+    const tenantId = "begin";
+    const [first, withheld, second] = [await publish(tenantId), await publish(tenantId), await publish(tenantId)];
+    await service.take(tenantId, withheld, "withhold");
+    const begun = await changes(tenantId);
+    expect(summary(begun)).toEqual([
+      ["upsert", first, 1],
+      ["upsert", second, 1],
+    ]);
+    const [item] = begun.items;
+    const { documentJson } = await service.published.getPublishedDocument({
+      tenantId,
+      by: { case: "documentId", value: first },
+    });
+    expect(item?.document).toEqual(JSON.parse(Buffer.from(documentJson).toString()));
+    expect(item).toMatchObject({ type: "core/article", version: 1, updated_at: item?.document?.updated_at });
+  });
+
+  test("goes on with what was published and withdrawn since, each document once as it stands now", async () => {
+    const tenantId = "go_on";
+    const [first, second] = [await publish(tenantId), await publish(tenantId)];
+    const { since } = await changes(tenantId);
+    expect(await changes(tenantId, since)).toMatchObject({ items: [], since, hasMore: false });
+    await service.take(tenantId, first, "withhold");
+    await service.take(tenantId, first, "publish");
+    await service.take(tenantId, second, "kill");
+    const next = await changes(tenantId, since);
+    expect(summary(next)).toEqual([
+      ["upsert", first, 3],
+      ["withdraw", second, 2],
+    ]);
+    expect(next.items[1]).toMatchObject({ type: "core/article", version: 1 });
+    expect(next.items[1]).not.toHaveProperty("document");
+    expect((await changes(tenantId, next.since)).items).toEqual([]);
+  });
+
+  test("tells a removal that happens while a reader is still beginning", async () => {
+    const tenantId = "beginning";
+    const [first, second] = [await publish(tenantId), await publish(tenantId)];
+    const page = await changes(tenantId, "", { limit: 1 });
+    expect(page.hasMore).toBe(true);
+    await service.take(tenantId, first, "withhold");
+    await service.take(tenantId, second, "withhold");
+    expect(summary(await changes(tenantId, page.since))).toEqual([
+      ["withdraw", first, 2],
+      ["withdraw", second, 2],
+    ]);
+  });
+
+  test("narrowed to a type keeps that type's removals and shows nothing else", async () => {
+    const tenantId = "typed";
+    const [tagId, articleId] = [await publish(tenantId, tag()), await publish(tenantId)];
+    const { since } = await changes(tenantId, "", { type: "core/tag" });
+    await service.take(tenantId, articleId, "withhold");
+    await service.take(tenantId, tagId, "withhold");
+    const { items } = await changes(tenantId, since, { type: "core/tag" });
+    expect(items.map(({ change, id, type }) => [change, id, type])).toEqual([["withdraw", tagId, "core/tag"]]);
+  });
+
+  test("never shows a newswire, its removal, or another tenant's document", async () => {
+    const tenantId = "hidden";
+    const { since } = await changes(tenantId);
+    const wire = await publish(tenantId, newswire());
+    await publish("hidden_rival");
+    await service.take(tenantId, wire, "withhold");
+    expect((await changes(tenantId, since)).items).toEqual([]);
+  });
+
+  test("pages by limit and by 4 MiB", async () => {
+    const tenantId = "paged";
+    const text = "x".repeat(900_000);
+    for (let at = 0; at < 6; at += 1) await publish(tenantId, article({ text }));
+    const sizes: number[] = [];
+    for (let since = ""; ;) {
+      const page = await changes(tenantId, since);
+      sizes.push(page.items.length);
+      if (!page.hasMore) break;
+      since = page.since;
+    }
+    expect(sizes).toEqual([4, 2]);
+  });
+
+  test.each(["nonsense", "W10", Buffer.from("[1,0]").toString("base64url")])("refuses token %j", async (since) => {
+    await expect(changes("any", since)).rejects.toThrow("since must be a token");
+  });
+
+  test("refuses what is out of bounds", async () => {
+    await expect(changes("any", "", { limit: 201 })).rejects.toThrow("limit");
+    await expect(changes("any", "", { limit: 0 })).rejects.toThrow("limit");
+    await expect(changes("any", "", { waitMs: 20_001 })).rejects.toThrow("wait_ms");
+    await expect(changes("any", "", { type: "core/newswire" })).rejects.toThrow("type");
+  });
+});
+
+describe("a reader who waits", () => {
+  test("is answered by the next publication, also one of another process", async () => {
+    const tenantId = "waiting";
+    await using other = await runPublishing({
+      mongoUrl: inject("mongoUrl"),
+      natsUrl: inject("natsUrl"),
+      database: service.database,
+    });
+    let { since } = await changes(tenantId);
+    for (const of of [service, other]) {
+      const waiting = changes(tenantId, since, { waitMs: 20_000 });
+      const id = await publish(tenantId, article(), of);
+      const answer = await waiting;
+      expect(summary(answer)).toEqual([["upsert", id, 1]]);
+      since = answer.since;
+    }
+  });
+
+  test("finds a change without the broker, too", async () => {
+    const tenantId = "no_broker";
+    const options = { mongoUrl: inject("mongoUrl"), natsUrl: "nats://127.0.0.1:1", database: service.database };
+    await using deaf = await runPublishing(options);
+    const { since } = await changes(tenantId);
+    const waiting = changes(tenantId, since, { waitMs: 20_000 }, deaf);
+    const id = await publish(tenantId);
+    expect(summary(await waiting)).toEqual([["upsert", id, 1]]);
+  });
+
+  test("is not woken by another tenant or another type, and told in time that there is nothing", async () => {
+    const tenantId = "quiet";
+    const { since } = await changes(tenantId, "", { type: "core/tag" });
+    const waiting = changes(tenantId, since, { type: "core/tag", waitMs: 300 });
+    await publish(tenantId);
+    await publish("loud", tag());
+    expect(await waiting).toMatchObject({ items: [], since, hasMore: false });
+  });
+
+  test("is answered when the service stops, not cut off", async () => {
+    const stopping = await started();
+    const { since } = await changes("stop", "", {}, stopping);
+    const waiting = changes("stop", since, { waitMs: 20_000 }, stopping);
+    // Answered behind it on the same connection: the waiting call has arrived.
+    await stopping.list("stop");
+    await stopping[Symbol.asyncDispose]();
+    expect(await waiting).toMatchObject({ items: [], since, hasMore: false });
+  });
+});

@@ -1,0 +1,225 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { MongoClient } from "mongodb";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type DocumentProcess, runDocumentProcess } from "./document-process.ts";
+import { article, as } from "./publishing.ts";
+
+const type = "core/article";
+const database = testDatabaseName("order");
+let twins: [DocumentProcess, DocumentProcess];
+let mongo: MongoClient;
+
+beforeAll(async () => {
+  const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database };
+  twins = [await runDocumentProcess(options), await runDocumentProcess(options)];
+  mongo = await new MongoClient(inject("mongoUrl")).connect();
+});
+afterAll(async () => {
+  await Promise.all(twins.map((twin) => twin[Symbol.asyncDispose]()));
+  await mongo.db(database).dropDatabase();
+  await mongo.close();
+});
+
+interface Item {
+  id: string;
+  updated_at: string;
+}
+
+interface Change extends Item {
+  change: "upsert" | "withdraw";
+  sequence: number;
+}
+
+async function create(tenantId: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID());
+  for (let at = 0; at < count; at += 64) {
+    const items = ids.slice(at, at + 64).map((id) => {
+      return { tenantId, draft: { documentJson: Buffer.from(JSON.stringify(article({ id }))) } };
+    });
+    await twins[0].documents.batchCreateDocuments({ items });
+  }
+  return ids;
+}
+
+async function move(tenantId: string, ids: readonly string[], name: string, twin = twins[0]): Promise<void> {
+  const transitions = ids.map((documentId) => ({ documentId, name, expectedVersion: 1n }));
+  const { results } = await twin.documents.batchTransitionDocuments({ tenantId, transitions }, as("admin"));
+  const refused = results.find(({ outcome }) => outcome.case !== "moved");
+  expect(refused).toBeUndefined();
+}
+
+async function walk(tenantId: string, limit: number, since?: Date): Promise<Item[]> {
+  const items: Item[] = [];
+  const updatedSince = since ? { updatedSince: timestampFromDate(since) } : {};
+  for (let cursor = "", at = 0; ; at += 1) {
+    const reader = twins[at % 2]!.published;
+    const page = await reader.listPublishedDocuments({ tenantId, type, limit, cursor, ...updatedSince });
+    items.push(...JSON.parse(Buffer.from(page.itemsJson).toString()));
+    if (!page.hasMore) return items;
+    cursor = page.nextCursor;
+  }
+}
+
+/** What is published, straight from the database: stamps by id. */
+async function publishedNow(tenantId: string): Promise<Map<string, string>> {
+  const rows = await mongo.db(database).collection("publications").find({ tenantId, state: "live" }).toArray();
+  return new Map(rows.map(({ documentId, updatedAt }) => [documentId, updatedAt.toISOString()]));
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+describe("5,000 publications, a third of them and more sharing their updated_at", () => {
+  const tenantId = "walks";
+  let touched: string[];
+  let untouched: Map<string, string>;
+  const stop = new AbortController();
+  let writers: Promise<void>[];
+
+  beforeAll(async () => {
+    const ids = await create(tenantId, 5_000);
+    for (let rest = ids; rest.length > 0;) {
+      const size = Math.random() < 0.3 ? 1 : 1 + Math.floor(Math.random() * 64);
+      await move(tenantId, rest.slice(0, size), "publish");
+      rest = rest.slice(size);
+    }
+    touched = shuffled(ids).slice(0, 400);
+    untouched = await publishedNow(tenantId);
+    for (const id of touched) untouched.delete(id);
+    writers = twins.map((twin, at) => write(twin, touched.slice(at * 200, at * 200 + 200)));
+  }, 120_000);
+
+  afterAll(async () => {
+    stop.abort();
+    await Promise.all(writers);
+  });
+
+  /** Takes documents away and puts them back until told to stop. */
+  async function write(twin: DocumentProcess, own: readonly string[]): Promise<void> {
+    while (!stop.signal.aborted) {
+      const some = shuffled(own).slice(0, 1 + Math.floor(Math.random() * 20));
+      for (const name of ["withhold", "publish"]) await move(tenantId, some, name, twin);
+    }
+  }
+
+  test("share it indeed", () => {
+    const count = new Map<string, number>();
+    for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
+    const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;
+    expect(untouched.size).toBe(4_600);
+    expect(sharing / untouched.size).toBeGreaterThanOrEqual(0.3);
+  });
+
+  function expectWhole(items: readonly Item[], since = ""): void {
+    const keys = items.map(({ updated_at, id }) => `${updated_at} ${id}`);
+    expect(keys).toEqual(keys.toSorted().toReversed());
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+    expect(items.every(({ updated_at }) => updated_at >= since)).toBe(true);
+    const seen = new Map(items.map(({ id, updated_at }) => [id, updated_at]));
+    const skipped = [...untouched].filter(([id, stamp]) => stamp >= since && seen.get(id) !== stamp);
+    expect(skipped).toEqual([]);
+  }
+
+  test.each([7, 200])(
+    "a walk in pages of %i shows nothing twice and skips nothing that was not touched, while writers run",
+    async (limit) => expectWhole(await walk(tenantId, limit)),
+    120_000,
+  );
+
+  test("a walk in pages of 1 through the newest three hundred is as whole", async () => {
+    const since = [...untouched.values()].toSorted().at(-300)!;
+    expectWhole(await walk(tenantId, 1, new Date(since)), since);
+  }, 120_000);
+
+  test("updatedSince on a stamp and between two cuts exactly there, while writers run", async () => {
+    const stamps = [...new Set(untouched.values())].toSorted();
+    for (const stamp of shuffled(stamps).slice(0, 12)) {
+      const at = Date.parse(stamp);
+      expectWhole(await walk(tenantId, 200, new Date(at)), stamp);
+      const between = new Date(at + 1);
+      expectWhole(await walk(tenantId, 200, between), between.toISOString());
+    }
+  }, 120_000);
+});
+
+describe("16 concurrent publishers of one tenant on two processes", () => {
+  const tenantId = "crowd";
+  const each = 40;
+  let publishing: Promise<void>;
+  let done = false;
+
+  /** Publishes some documents for good, withdraws others, and moves some back and forth. */
+  async function publisher(ids: readonly string[], twin: DocumentProcess): Promise<void> {
+    for (const [at, id] of ids.entries()) {
+      const names = [["publish"], ["publish", "withhold"], ["publish", "withhold", "publish"], ["publish", "kill"]];
+      for (const name of names[at % 4]!) await move(tenantId, [id], name, twin);
+    }
+  }
+
+  beforeAll(async () => {
+    const ids = await create(tenantId, 16 * each);
+    const begin = async () => {
+      const all = Array.from({ length: 16 }, (_, at) =>
+        publisher(ids.slice(at * each, at * each + each), twins[at % 2]!),
+      );
+      await Promise.all(all);
+      done = true;
+    };
+    publishing = begin();
+  });
+
+  test("a reader who follows the catch-up recipe misses no publication, one of the feed no publication and no removal", async () => {
+    const [caughtUp, mirror] = await Promise.all([catchUp(), follow(), publishing]);
+    const published = await publishedNow(tenantId);
+    expect(published.size).toBe((16 * each) / 2);
+    expect(new Map([...caughtUp].filter(([id]) => published.has(id)))).toEqual(published);
+    expect(mirror).toEqual(published);
+  }, 120_000);
+
+  /** The recipe: keep the first stamp of a walk, and begin the next walk there once this one is through. */
+  async function catchUp(): Promise<Map<string, string>> {
+    const seen = new Map<string, string>();
+    let since: Date | undefined;
+    for (let last = false; !last;) {
+      last = done;
+      const items = await walk(tenantId, 7, since);
+      for (const { id, updated_at } of items) {
+        if ((seen.get(id) ?? "") < updated_at) seen.set(id, updated_at);
+      }
+      const [first] = items;
+      if (first) since = new Date(first.updated_at);
+    }
+    return seen;
+  }
+
+  /** Keeps a copy by the feed alone; what it is told never goes back, and never comes twice. */
+  async function follow(): Promise<Map<string, string>> {
+    const copy = new Map<string, string>();
+    const sequences = new Map<string, number>();
+    let since = "";
+    let place = "";
+    for (let last = false; !last;) {
+      last = done;
+      for (let hasMore = true; hasMore;) {
+        const answer = await twins[1].published.listPublishedChanges({ tenantId, since, limit: 5 });
+        for (const item of JSON.parse(Buffer.from(answer.itemsJson).toString()) as Change[]) {
+          const { id, change, sequence, updated_at } = item;
+          expect(`${updated_at} ${id}` > place).toBe(true);
+          expect(sequence).toBeGreaterThan(sequences.get(id) ?? 0);
+          place = `${updated_at} ${id}`;
+          sequences.set(id, sequence);
+          if (change === "upsert") copy.set(id, updated_at);
+          else copy.delete(id);
+        }
+        ({ since, hasMore } = answer);
+      }
+    }
+    return copy;
+  }
+});
