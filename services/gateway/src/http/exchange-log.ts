@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 import { openExchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
+import type { WaitingRoom } from "./waiting-room.ts";
 
 /** Requests that are being worked on at once; more are turned away while there is memory to do it politely. */
 const inFlightMax = 2_048;
@@ -11,11 +12,12 @@ const inFlightMax = 2_048;
  * Opens every exchange: its id, its place among those in flight, its one log line and its measurement. The line has never
  * a body, a query or a key; the prefix names the key.
  */
-export function watchExchanges(app: FastifyInstance, log: Logger, registry: Registry): void {
+export function watchExchanges(app: FastifyInstance, log: Logger, registry: Registry, room: WaitingRoom): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyType", "");
   app.decorateRequest("traceparent", "");
   app.decorateRequest("startedAt", 0);
+  app.decorateRequest("pausedAt", undefined);
   const seconds = new Histogram({
     name: "vidimus_http_handled_seconds",
     help: "Seconds a request to the public port took.",
@@ -34,20 +36,20 @@ export function watchExchanges(app: FastifyInstance, log: Logger, registry: Regi
       seconds.observe({ method: line.method, route: line.route, status: line.status }, ms / 1000);
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, "request");
     });
-    if (inFlight > inFlightMax) {
+    if (inFlight - room.taken > inFlightMax) {
       throw new HttpError("UNAVAILABLE", "too many requests at once", { headers: { "retry-after": "1" } });
     }
   });
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply) {
-  const { caller, id: requestId, traceparent, method, routeOptions, startedAt } = request;
+  const { caller, id: requestId, traceparent, method, routeOptions, startedAt, pausedAt } = request;
   const who = caller ? { tenant: caller.tenantId, keyPrefix: caller.prefix } : {};
   return {
     method,
     route: routeOptions.url ?? "",
     status: reply.raw.writableFinished ? reply.statusCode : 499,
-    ms: performance.now() - startedAt,
+    ms: (pausedAt ?? performance.now()) - startedAt,
     ...who,
     requestId,
     traceparent,

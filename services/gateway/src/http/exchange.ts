@@ -11,8 +11,10 @@ declare module "fastify" {
     bodyType: string;
     /** W3C Trace Context, the client's or a new one. */
     traceparent: string;
-    /** Milliseconds on the monotonic clock. */
+    /** Milliseconds on the monotonic clock, moved on by the time that the request only waited. */
     startedAt: number;
+    /** The same clock when the request began to wait, while it does. */
+    pausedAt: number | undefined;
   }
   interface FastifyContextConfig {
     /** What a key needs for the route, or `open`. */

@@ -3,7 +3,7 @@ import { withinDeadline } from "@vidimus/kit/deadline";
 import type { Logger } from "@vidimus/kit/log";
 import { portOf } from "@vidimus/kit/port";
 import { uuidv7 } from "@vidimus/kit/uuid";
-import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { METHODS } from "node:http";
 import { constants } from "node:zlib";
 import type { Registry } from "prom-client";
@@ -21,6 +21,7 @@ import { urlFault } from "./query-error.ts";
 import { receiveBodies } from "./receive-bodies.ts";
 import { acceptBody } from "./request-body.ts";
 import type { Route } from "./route.ts";
+import { WaitingRoom } from "./waiting-room.ts";
 
 /** How the public port runs. */
 export interface HttpServerOptions<Deps> {
@@ -50,9 +51,11 @@ export interface HttpServer extends AsyncDisposable {
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
   const { routes, log, registry, limits, trustedProxies } = options;
   const app = createApp(log, trustedProxies);
+  const room = new WaitingRoom();
+  app.addHook("preClose", async () => room.close());
   requireScopes(app);
   handleFailures(app, log);
-  watchExchanges(app, log, registry);
+  watchExchanges(app, log, registry, room);
   app.addHook("onRequest", async (request) => {
     limits.countRequest(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") throw noHost();
@@ -66,7 +69,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
     // The best of brotli costs a hundred times what it saves on an answer that is made anew each time.
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
   });
-  mountRoutes(app, routes, options.deps, gatesOf(options));
+  mountRoutes(app, routes, options.deps, { ...gatesOf(options), room });
   await app.listen({ host: options.host, port: options.port });
   const port = portOf(app.server.address());
   log.info({ port }, "public port open");
@@ -119,14 +122,23 @@ function handleFailures(app: FastifyInstance, log: Logger): void {
     if (refusal.code === "INTERNAL") {
       log.error({ requestId: request.id, err: refusal.cause ?? error }, "request failed");
     }
-    // The framework would cut off a client that is still sending a body, which then often misses the answer. What is left
-    // of the body is let through unread, for as long as `requestTimeout` lets it.
-    void reply.removeHeader("connection");
+    startOver(reply);
     return sendAnswer(request, reply, refused(refusal));
   });
   app.setNotFoundHandler(() => {
     throw nothingHere();
   });
+}
+
+/** Takes back what was set for an answer that broke before its first byte. */
+function startOver(reply: FastifyReply): void {
+  // The framework would cut off a client that is still sending a body, which then often misses the answer. What is left
+  // of the body is let through unread, for as long as `requestTimeout` lets it.
+  void reply.removeHeader("connection");
+  for (const name of ["content-encoding", "content-disposition", "etag"]) {
+    void reply.removeHeader(name);
+    reply.raw.removeHeader(name);
+  }
 }
 
 function nothingHere(): HttpError {
@@ -137,7 +149,7 @@ function noHost(): HttpError {
   return new HttpError("INVALID_PAYLOAD", "a Host header is needed", { headers: { connection: "close" } });
 }
 
-function gatesOf(options: Pick<HttpServerOptions<never>, "verifier" | "onUse" | "limits">): Gates {
+function gatesOf(options: Pick<HttpServerOptions<never>, "verifier" | "onUse" | "limits">): Omit<Gates, "room"> {
   const { verifier, onUse, limits } = options;
   async function callerOf(request: FastifyRequest): Promise<Caller> {
     try {

@@ -2,8 +2,9 @@ import { fastify } from "fastify";
 import { expect, test } from "vitest";
 import { type Gates, mountRoutes, requireScopes } from "./mount-routes.ts";
 import type { Route } from "./route.ts";
+import { WaitingRoom } from "./waiting-room.ts";
 
-const gates: Gates = { admit: async () => {}, charge: async () => {}, accept: () => {} };
+const gates: Gates = { admit: async () => {}, charge: async () => {}, accept: () => {}, room: new WaitingRoom() };
 
 const route: Route<object> = {
   method: "GET",

@@ -6,6 +6,7 @@ import { METHODS } from "node:http";
 import { HttpError } from "./http-error.ts";
 import { nobody, sendAnswer } from "./exchange.ts";
 import type { Call, Handler, Route } from "./route.ts";
+import type { WaitingRoom } from "./waiting-room.ts";
 
 /** What a request passes before its handler, in this order; each throws what it refuses. */
 export interface Gates {
@@ -15,6 +16,8 @@ export interface Gates {
   charge(request: FastifyRequest, reply: FastifyReply, route: Route<never>): Promise<void>;
   /** 415 and an announced 413. */
   accept(request: FastifyRequest, route: Route<never>): void;
+  /** Not a gate but a room beside the way: `Call.wait`. */
+  readonly room: Pick<WaitingRoom, "wait">;
 }
 
 const emptyBody = Buffer.alloc(0);
@@ -57,13 +60,13 @@ function mount<Deps>(app: FastifyInstance, route: Route<Deps>, handler: Handler,
       if (method !== "GET") await gates.charge(request, reply, route);
       gates.accept(request, route);
     },
-    handler: async (request, reply) => sendAnswer(request, reply, await handler(callOf(request))),
+    handler: async (request, reply) => sendAnswer(request, reply, await handler(callOf(request, reply, gates))),
   });
 }
 
 const nothing: TSchema = { type: "object", additionalProperties: false };
 
-function callOf(request: FastifyRequest): Call {
+function callOf(request: FastifyRequest, reply: FastifyReply, { room }: Gates): Call {
   const { headers, caller = nobody, bodyType: mediaType, traceparent } = request;
   const actor = caller === nobody ? "" : `key:${caller.prefix}`;
   return {
@@ -80,6 +83,7 @@ function callOf(request: FastifyRequest): Call {
       headers: contextHeaders({ requestId: request.id, traceparent, actor, role: "integrator" }),
       timeoutMs: rpcTimeoutMs,
     },
+    wait: (work) => room.wait(request, reply, work),
   };
 }
 

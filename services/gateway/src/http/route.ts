@@ -17,8 +17,13 @@ export interface Call<Query = unknown, Params = unknown> {
   readonly mediaType: string;
   /** A request header, by its lowercase name. */
   header(name: string): string | undefined;
-  /** For calls to services on behalf of this request: identity, signal, deadline. */
+  /** For calls to services on behalf of this request: identity and deadline. */
   readonly rpc: CallOptions;
+  /**
+   * Runs work that only waits for something to happen. Its signal aborts when the client goes away or the process stops;
+   * the result is then undefined, as it is, at once, when too many requests wait already: answer without it.
+   */
+  wait<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>;
 }
 
 /** Answers calls. Failures are thrown: a DomainError, an HttpError or a ConnectError finds its envelope. */

@@ -5,6 +5,13 @@ import { getPhrases } from "./phrases/get-phrases.ts";
 import { postPhrasesImport } from "./phrases/post-phrases-import.ts";
 import { putPhrases } from "./phrases/put-phrases.ts";
 import { postDocuments } from "./post-documents.ts";
+import { getBySlug } from "./publisher/get-by-slug.ts";
+import { getChanges } from "./publisher/get-changes.ts";
+import { getCollection } from "./publisher/get-collection.ts";
+import { getDocument } from "./publisher/get-document.ts";
+import { getSite } from "./publisher/get-site.ts";
+import { getVersion } from "./publisher/get-version.ts";
+import { getVersions } from "./publisher/get-versions.ts";
 import type { Route } from "./route.ts";
 
 /**
@@ -23,6 +30,13 @@ export const routes = [
   putPhrases,
   postPhrasesImport,
   deletePhrase,
+  getDocument,
+  ...getCollection,
+  ...getBySlug,
+  getSite,
+  getChanges,
+  getVersions,
+  getVersion,
 ] satisfies readonly Route<never>[];
 
 type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;
