@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { doctor } from "./commands/doctor.ts";
 import { createDocument } from "./commands/documents/create.ts";
 import { showHistory } from "./commands/documents/history.ts";
 import { importDocuments } from "./commands/documents/import.ts";
@@ -88,12 +89,13 @@ export function buildProgram(world: World): Command {
     const noun = program.command(name).description(description);
     for (const make of commands) noun.addCommand(make(world).copyInheritedSettings(noun));
   }
-  return program;
+  return program.addCommand(doctor(world).copyInheritedSettings(program));
 }
 
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
-VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, else from the profile named by --profile or VIDIMUS_PROFILE,
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY (and for doctor VIDIMUS_PHRASES, VIDIMUS_SIGNING, VIDIMUS_OPS,
+VIDIMUS_MONGODB, VIDIMUS_NATS), else from the profile named by --profile or VIDIMUS_PROFILE,
 else from the dev stack whose .vidimus/dev.json is found in this folder or above it.
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong.`;

@@ -7,7 +7,7 @@ import type { SettingValues } from "./setting.ts";
 export interface DevStack {
   /** The file it was read from. */
   readonly file: string;
-  readonly addresses: Pick<SettingValues, "gateway" | "access" | "documents" | "delivery">;
+  readonly addresses: Omit<SettingValues, "tenant" | "role" | "key">;
   /** Tenant to API key. */
   readonly keys: ReadonlyMap<string, string>;
 }
@@ -26,15 +26,18 @@ export async function findDevStack(folder: string): Promise<DevStack | undefined
 }
 
 function readDevStack(file: string, content: Readonly<Record<string, unknown>>): DevStack {
-  const { gateway, grpc, tenants } = content;
+  const { gateway, grpc, tenants, ops, mongodb, nats } = content;
   if (typeof gateway !== "string" || !isRecord(grpc) || !Array.isArray(tenants)) {
     throw new CliError(`${file} is not what a dev stack writes: start it again with \`npm start\``);
   }
   const addresses: DevStack["addresses"] = { gateway };
-  for (const name of ["access", "documents", "delivery"] as const) {
+  for (const name of ["access", "documents", "delivery", "phrases", "signing"] as const) {
     const address = grpc[name];
     if (typeof address === "string") addresses[name] = address;
   }
+  if (isRecord(ops)) addresses.ops = Array.from(Object.entries(ops), ([name, url]) => `${name}=${String(url)}`).join();
+  if (typeof mongodb === "string") addresses.mongodb = mongodb;
+  if (typeof nats === "string") addresses.nats = nats;
   return { file, addresses, keys: new Map(tenants.flatMap(readTenant)) };
 }
 

@@ -7,9 +7,14 @@ export interface SettingRule {
   readonly pattern?: RegExp;
   /** What the pattern asks for, in words. */
   readonly shape?: string;
+  /** Never shown, not even when it is wrong: it holds, or may hold, a password. */
+  readonly secret?: boolean;
 }
 
-const target = { pattern: /^(dns:\/\/\/)?[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, shape: "host:port" };
+const target = {
+  pattern: /^(dns:\/\/\/)?[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$|^ipv[46]:[^\s/]+:\d{1,5}$/i,
+  shape: "host:port",
+};
 
 /** Every setting, with the names it goes by: the flag is `--` and the setting's own name. */
 export const settingRules = {
@@ -22,6 +27,28 @@ export const settingRules = {
   access: { variable: "VIDIMUS_ACCESS", what: "the gateway's internal address", ...target },
   documents: { variable: "VIDIMUS_DOCUMENTS", what: "the address of the documents service", ...target },
   delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
+  phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
+  signing: { variable: "VIDIMUS_SIGNING", what: "the address of the signing service", ...target },
+  ops: {
+    variable: "VIDIMUS_OPS",
+    what: "the ops ports",
+    pattern: /^[a-z]+=https?:\/\/[^\s,]+(,[a-z]+=https?:\/\/[^\s,]+)*$/,
+    shape: "a list like gateway=http://host:9090,documents=http://host:9091",
+  },
+  mongodb: {
+    variable: "VIDIMUS_MONGODB",
+    what: "the URL of MongoDB",
+    pattern: /^mongodb(\+srv)?:\/\/\S+$/,
+    shape: "a URL like mongodb://host:27017/?replicaSet=rs0",
+    secret: true,
+  },
+  nats: {
+    variable: "VIDIMUS_NATS",
+    what: "the URL of NATS",
+    pattern: /^(nats|tls):\/\/\S+$/,
+    shape: "a URL like nats://host:4222",
+    secret: true,
+  },
   tenant: {
     variable: "VIDIMUS_TENANT",
     what: "a tenant",
@@ -29,7 +56,7 @@ export const settingRules = {
     shape: "a small letter, then up to 31 of a-z, 0-9 and _",
   },
   role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: /^[\w-]{1,64}$/, shape: "one word" },
-  key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces" },
+  key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces", secret: true },
 } as const satisfies Record<string, SettingRule>;
 
 /** The name of a setting, in flags and profiles. */

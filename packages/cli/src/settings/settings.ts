@@ -17,6 +17,8 @@ export interface SettingSources {
 export interface Settings {
   /** A setting that is needed. @throws CliError that says how to give it */
   get(name: SettingName): string;
+  /** A setting that can be done without; undefined when nobody gave it. @throws CliError when it has the wrong form */
+  find(name: SettingName): string | undefined;
 }
 
 /**
@@ -41,6 +43,10 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
       const found = value(name);
       if (!found) throw new CliError(missing(name, { profile, dev, tenant: given("tenant") }));
       return checked(name, found);
+    },
+    find(name) {
+      const found = value(name);
+      return found ? checked(name, found) : undefined;
     },
   };
 }
@@ -68,9 +74,9 @@ function missing(
 }
 
 function checked(name: SettingName, value: string): string {
-  const { pattern, shape, variable }: SettingRule = settingRules[name];
+  const { pattern, shape, variable, secret }: SettingRule = settingRules[name];
   if (pattern && !pattern.test(value)) {
-    const shown = name === "key" ? "" : `, not "${value}"`;
+    const shown = secret ? "" : `, not "${value}"`;
     throw new CliError(`--${name} (${variable}) must be ${shape}${shown}`);
   }
   return name === "gateway" ? value.replace(/\/+$/, "") : value;

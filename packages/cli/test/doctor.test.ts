@@ -1,0 +1,273 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { portOf } from "@vidimus/kit/port";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { openTestPages, type TestPage } from "./testing/pages.ts";
+import { run } from "./testing/run.ts";
+import { openTestServices, route } from "./testing/services.ts";
+
+/** Nobody listens there, and unlike port 1 it is none that fetch itself refuses. */
+const nobody = "http://127.0.0.1:2";
+
+interface Finding {
+  check: string;
+  status: string;
+  finding: string;
+  remedy?: string;
+}
+
+let stack: AsyncDisposableStack;
+beforeEach(() => void (stack = new AsyncDisposableStack()));
+afterEach(() => stack.disposeAsync());
+
+const refusal = (code: string, message: string) => ({ ok: false, error: { code, message } });
+const well: Record<string, TestPage> = {
+  "GET /api/keys": { body: { active: null, keys: [] }, headers: { "cache-control": "public, max-age=3600" } },
+  "GET /v1/documents": { body: { ok: true } },
+  "GET /v1/phrases": { body: { ok: true } },
+  "POST /v1/documents": { status: 400, body: refusal("INVALID_PAYLOAD", "id is missing") },
+};
+
+async function openGateway(pages: Record<string, TestPage> = {}) {
+  return stack.use(await openTestPages({ ...well, ...pages }));
+}
+
+async function doctor(argv: readonly string[], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await run(["doctor", ...argv, "--json"], { env });
+  const { findings, ...sums } = JSON.parse(stdout) as { findings: Finding[] };
+  const of = (check: string) => findings.find((finding) => finding.check === check);
+  return { code, stderr, sums, findings, of };
+}
+
+describe("exit codes", () => {
+  test("without a gateway there is nothing to check: exit 1", async () => {
+    expect(await run(["doctor"])).toMatchObject({ code: 1, stderr: expect.stringContaining("no dev stack found") });
+  });
+
+  test("warnings and what nobody gave the address of leave 0", async () => {
+    const gateway = await openGateway();
+    const { code, sums, findings, stderr } = await doctor(["--gateway", gateway.url]);
+    expect([code, stderr, sums]).toEqual([0, "", { broken: 0, warnings: 1, unchecked: 13 }]);
+    expect(findings.filter(({ status, remedy }) => status !== "ok" && !remedy)).toEqual([]);
+  });
+
+  test("a gateway that is away is broken, and said once", async () => {
+    const { code, stderr, findings } = await doctor(["--gateway", nobody, "--key", "vk_x"]);
+    expect(findings.filter(({ status }) => status === "broken")).toMatchObject([
+      {
+        check: "gateway",
+        finding: expect.stringContaining("ECONNREFUSED"),
+        remedy: expect.stringContaining("HTTP_PORT"),
+      },
+    ]);
+    expect([code, stderr]).toEqual([1, `error: 1 of ${findings.length} checks found something broken\n`]);
+  });
+
+  test("people get a table, and below it what to do", async () => {
+    const { stdout, code } = await run(["doctor", "--gateway", nobody]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^STATUS +CHECK +FINDING\nbroken +gateway +http:\/\/127\.0\.0\.1:2 cannot be reached/);
+    expect(stdout).toMatch(/\n\nWhat to do:\nbroken: gateway: Is the gateway running/);
+  });
+});
+
+describe("through the gateway", () => {
+  test("a clock ten minutes off is broken, one ten seconds off a warning", async () => {
+    for (const [offMs, status] of [
+      [600_000, "broken"],
+      [-10_000, "warning"],
+    ] as const) {
+      const date = new Date(Date.now() + offMs).toUTCString();
+      const gateway = await openGateway({ "GET /api/keys": { ...well["GET /api/keys"], headers: { date } } });
+      const { of } = await doctor(["--gateway", gateway.url]);
+      expect(of("clock of the gateway")).toMatchObject({ status, remedy: expect.stringContaining("NTP") });
+    }
+  });
+
+  test("a trust list the gateway cannot get is broken", async () => {
+    const gateway = await openGateway({ "GET /api/keys": { status: 503, body: refusal("UNAVAILABLE", "no list") } });
+    const { of } = await doctor(["--gateway", gateway.url]);
+    expect(of("trust list")).toMatchObject({ status: "broken", remedy: expect.stringContaining("SIGNING_TARGET") });
+  });
+
+  test("the key is used for two reads and one write that is refused", async () => {
+    const gateway = await openGateway();
+    const { of, sums } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
+    expect(sums).toMatchObject({ broken: 0, warnings: 1 });
+    expect(of("write budget")).toMatchObject({ status: "ok", finding: "none is set" });
+    expect(gateway.asked.toSorted()).toEqual([
+      "GET /api/keys -",
+      "GET /v1/documents?type=core/article&limit=1 Bearer vk_x",
+      "GET /v1/phrases?language=zxx Bearer vk_x",
+      "POST /v1/documents Bearer vk_x",
+    ]);
+  });
+
+  test("a service the gateway does not reach is broken, and named", async () => {
+    const gateway = await openGateway({
+      "GET /v1/phrases": { status: 503, body: refusal("UNAVAILABLE", "phrases does not answer") },
+    });
+    const { of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
+    expect(of("phrases by HTTP")).toEqual({
+      check: "phrases by HTTP",
+      status: "broken",
+      finding: "503 UNAVAILABLE: phrases does not answer",
+      remedy: expect.stringContaining("PHRASES_TARGET"),
+    });
+    expect(of("documents by HTTP")?.status).toBe("ok");
+  });
+
+  test("a write that fails is broken although its answer tells of a full budget", async () => {
+    const headers = { ratelimit: '"writes";r=9;t=1', "ratelimit-policy": '"writes";q=10;w=60' };
+    const body = refusal("INTERNAL", "internal error");
+    const gateway = await openGateway({ "POST /v1/documents": { status: 500, body, headers } });
+    const { of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
+    expect(of("write budget")).toMatchObject({ status: "broken", finding: "500 INTERNAL: internal error" });
+  });
+
+  test("a spent budget is a warning that says when it is back", async () => {
+    const headers = { "retry-after": "41", ratelimit: '"writes";r=0;t=41', "ratelimit-policy": '"writes";q=10;w=60' };
+    const body = refusal("RATE_LIMITED", "Write budget of the tenant");
+    const gateway = await openGateway({ "POST /v1/documents": { status: 429, body, headers } });
+    const { code, of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
+    expect([code, of("write budget")]).toEqual([
+      0,
+      expect.objectContaining({ status: "warning", remedy: expect.stringMatching(/in 41 s.*WRITE_BUDGET/) }),
+    ]);
+  });
+
+  test("what the key may not do is unchecked, and the scope is named", async () => {
+    const gateway = await openGateway({ "GET /v1/phrases": { status: 403, body: refusal("FORBIDDEN", "no") } });
+    const { code, of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
+    expect([code, of("phrases by HTTP")]).toEqual([
+      0,
+      expect.objectContaining({ status: "unchecked", remedy: expect.stringContaining("phrases:read") }),
+    ]);
+  });
+
+  test("the key is never printed", async () => {
+    const body = refusal("UNAUTHORIZED", "no");
+    const gateway = await openGateway({ "GET /v1/phrases": { status: 401, body } });
+    const { code, stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--key", "vk_secret"]);
+    expect([code, `${stdout}${stderr}`]).toEqual([1, expect.not.stringContaining("vk_secret")]);
+  });
+});
+
+describe("internal ports", () => {
+  test("health is asked for the service that should be there: swapped ports are found", async () => {
+    const gateway = await openGateway();
+    const { target } = stack.use(await openTestServices(route(AccessService, {})));
+    const { code, of } = await doctor(["--gateway", gateway.url, "--access", target, "--signing", target]);
+    expect(code).toBe(1);
+    expect(of("access rpc")).toMatchObject({ status: "ok" });
+    expect(of("signing rpc")).toMatchObject({
+      status: "broken",
+      finding: `${target} does not know vidimus.signing.v1.TrustListService`,
+      remedy: expect.stringContaining("GRPC_PORT"),
+    });
+  });
+
+  test("an RPC port where nobody listens is broken", async () => {
+    const gateway = await openGateway();
+    const { of } = await doctor(["--gateway", gateway.url, "--documents", "127.0.0.1:1"]);
+    expect(of("documents rpc")).toMatchObject({
+      status: "broken",
+      finding: expect.stringContaining("cannot be reached"),
+    });
+  });
+
+  test("readyz gives the reason, metrics the version of Node, and the gateway its contract", async () => {
+    const gateway = await openGateway();
+    const metrics = (version: string) => ({ body: `x 1\nnodejs_version_info{version="v${version}",major="1"} 1\n` });
+    const healthy = stack.use(
+      await openTestPages({
+        "GET /readyz": { body: { ok: true } },
+        "GET /metrics": metrics("26.10.0"),
+        "GET /openapi.json": { body: { info: { version: "0.1.0" } } },
+      }),
+    );
+    const ill = stack.use(
+      await openTestPages({
+        "GET /readyz": { status: 503, body: { ok: false, reason: "no primary" } },
+        "GET /metrics": metrics("24.1.0"),
+      }),
+    );
+    const ops = `gateway=${healthy.url},documents=${ill.url},phrases=${nobody}`;
+    const { code, of } = await doctor(["--gateway", gateway.url, "--ops", ops]);
+    expect(code).toBe(1);
+    expect(of("gateway ops")).toMatchObject({ status: "ok", finding: "ready" });
+    expect(of("gateway node")).toMatchObject({ status: "ok", finding: "26.10.0" });
+    expect(of("contract")).toMatchObject({ status: "ok", finding: "revision 0.1.0 of the public API" });
+    expect(of("documents ops")).toMatchObject({ status: "broken", finding: "not ready: no primary" });
+    expect(of("documents node")).toMatchObject({ status: "warning" });
+    expect(of("phrases ops")).toMatchObject({ status: "broken", finding: expect.stringContaining("ECONNREFUSED") });
+    expect(of("signing ops")).toMatchObject({ status: "unchecked" });
+  });
+
+  test("a list of ops ports that is none is an error before anything is asked", async () => {
+    const gateway = await openGateway();
+    expect(await run(["doctor", "--gateway", gateway.url, "--ops", "http://a:1"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("must be a list like gateway=http://host:9090"),
+    });
+  });
+});
+
+describe("MongoDB and NATS", () => {
+  test("a replica set and a server with JetStream are well", async () => {
+    const gateway = await openGateway();
+    const env = { VIDIMUS_MONGODB: inject("mongoUrl"), VIDIMUS_NATS: inject("natsUrl") };
+    const { of, findings } = await doctor(["--gateway", gateway.url], env);
+    expect(of("mongodb")).toMatchObject({
+      status: "ok",
+      finding: expect.stringMatching(/^\d+\.\d+\.\d+, replica set \w+$/),
+    });
+    expect(of("clock of mongodb")).toMatchObject({ status: "ok" });
+    expect(findings.filter(({ check }) => check.startsWith("nats "))).toMatchObject([
+      { status: "ok", finding: expect.stringMatching(/^2\.\d+\.\d+ with JetStream$/) },
+    ]);
+  });
+
+  test.each([
+    ['INFO {"version":"2.9.25","jetstream":true}\r\n', "2.9.25 is older than 2.10.0"],
+    ['INFO {"version":"2.11.0"}\r\n', "2.11.0 without JetStream"],
+    ["SSH-2.0-OpenSSH_9.2\r\n", "what answers there is no nats-server"],
+    ["", "what answers there is no nats-server"],
+  ])("a greeting of %j is broken", async (greeting, finding) => {
+    const gateway = await openGateway();
+    const server = createServer((socket) => void socket.on("error", () => undefined).end(greeting));
+    stack.defer(() => void server.close());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = `127.0.0.1:${portOf(server.address())}`;
+    const { code, of } = await doctor(["--gateway", gateway.url, "--nats", `nats://${address}`]);
+    expect([code, of(`nats ${address}`)]).toEqual([1, expect.objectContaining({ status: "broken", finding })]);
+  });
+
+  test("of several NATS servers each is asked, and their passwords are never printed", async () => {
+    const gateway = await openGateway();
+    const nats = `${inject("natsUrl")},nats://me:hunter2@127.0.0.1:1`;
+    const { stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--nats", nats]);
+    expect(stdout).toMatch(/^ok +nats 127\.0\.0\.1:\d+ +2\./m);
+    expect(stdout).toMatch(/^broken +nats 127\.0\.0\.1:1 +.*ECONNREFUSED/m);
+    expect(`${stdout}${stderr}`).not.toContain("hunter2");
+  });
+
+  test.each(["mongodb://me:hunter2@127.0.0.1:1/", "mongodb://me:hunter2@[bad/"])(
+    "a MongoDB that cannot be used is broken, and its password never printed: %s",
+    async (url) => {
+      const gateway = await openGateway();
+      const { stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--mongodb", url]);
+      expect(stdout).toMatch(/^broken +mongodb /m);
+      expect(`${stdout}${stderr}`).not.toContain("hunter2");
+    },
+  );
+
+  test("a URL of another kind is an error that does not show it", async () => {
+    const argv = ["doctor", "--gateway", nobody, "--mongodb", "postgres://me:hunter2@h/"];
+    const { code, stderr } = await run(argv);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("--mongodb (VIDIMUS_MONGODB) must be a URL like")]);
+    expect(stderr).not.toContain("hunter2");
+  });
+});

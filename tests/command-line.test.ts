@@ -1,0 +1,154 @@
+import { runCli } from "@vidimus/cli/run-cli";
+import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+
+let stack: Constellation;
+/** A folder that looks like a dev stack's. */
+let cwd: string;
+
+beforeAll(async () => {
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl") });
+  cwd = await mkdtemp(join(tmpdir(), "vidimus-command-line-"));
+  await mkdir(join(cwd, ".vidimus"));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev));
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+async function vidimus(argv: readonly string[], stdin = "") {
+  const [stdout, stderr] = [new PassThrough({ encoding: "utf8" }), new PassThrough({ encoding: "utf8" })];
+  const code = await runCli([...argv, "--json"], {
+    env: {},
+    cwd,
+    home: cwd,
+    user: "kari",
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    sleep: (ms) => sleep(ms),
+  });
+  const said = (stdout.read() as string | null) ?? "";
+  return {
+    code,
+    result: said === "" ? undefined : (JSON.parse(said) as unknown),
+    stderr: stderr.read() as string | null,
+  };
+}
+
+/** What the public API says to a key. */
+async function statusFor(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers })).status;
+}
+
+/** Every check there is, so that none can be lost unnoticed. */
+const checks = [
+  "gateway",
+  "clock of the gateway",
+  "trust list",
+  "API key",
+  "documents by HTTP",
+  "phrases by HTTP",
+  "write budget",
+  "access rpc",
+  "documents rpc",
+  "phrases rpc",
+  "signing rpc",
+  "delivery rpc",
+  "gateway ops",
+  "gateway node",
+  "contract",
+  "documents ops",
+  "documents node",
+  "phrases ops",
+  "phrases node",
+  "signing ops",
+  "signing node",
+  "delivery ops",
+  "delivery node",
+  "mongodb",
+  "clock of mongodb",
+  "nats 127.0.0.1",
+];
+
+test("doctor finds nothing wrong with a constellation that is well", async () => {
+  const { code, result } = await vidimus(["doctor"]);
+  const { findings } = result as { findings: { check: string; status: string; finding: string }[] };
+  expect(findings.filter(({ status }) => status !== "ok")).toEqual([]);
+  expect([code, findings.map(({ check }) => check.replace(/:\d+$/, ""))]).toEqual([0, checks]);
+});
+
+test("a key is made, granted more, rolled and revoked, and the public API obeys", async () => {
+  const made = await vidimus(["keys", "create", "--name", "Feed", "--scopes", "documents:create"]);
+  const old = made.result as { id: string; key: string };
+  expect(await statusFor(old.key)).toBe(403);
+
+  const granted = await vidimus(["keys", "grant", old.id, "--scopes", "publisher:read"]);
+  expect(granted.result).toEqual({ id: old.id, scopes: ["documents:create", "publisher:read"] });
+  await vi.waitFor(async () => expect(await statusFor(old.key)).toBe(200), 5_000);
+
+  const rolled = (await vidimus(["keys", "roll", old.id, "--overlap", "1h"])).result as { id: string; key: string };
+  expect([await statusFor(old.key), await statusFor(rolled.key)]).toEqual([200, 200]);
+
+  expect((await vidimus(["keys", "revoke", old.id])).code).toBe(0);
+  await vi.waitFor(async () => expect(await statusFor(old.key)).toBe(401), 5_000);
+  expect(await statusFor(rolled.key)).toBe(200);
+});
+
+test("a disabled tenant's keys open nothing, and doctor says whose fault a refused key is", async () => {
+  await vidimus(["tenants", "create", "--id", "nord", "--name", "Nordlys"]);
+  const made = await vidimus(["keys", "create", "--tenant", "nord", "--name", "All", "--scopes", "publisher:read"]);
+  const { key } = made.result as { key: string };
+  expect(await statusFor(key)).toBe(200);
+  await vidimus(["tenants", "disable", "nord"]);
+  await vi.waitFor(async () => expect(await statusFor(key)).toBe(401), 5_000);
+
+  const { code, result, stderr } = await vidimus(["doctor", "--key", key]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: 1 of \d+ checks found something broken\n$/)]);
+  expect(result).toMatchObject({
+    broken: 1,
+    findings: expect.arrayContaining([
+      {
+        check: "API key",
+        status: "broken",
+        finding: "the gateway refuses the key",
+        remedy: expect.stringContaining("revoked, expired, or its tenant is disabled"),
+      },
+    ]),
+  });
+});
+
+test("a document is pushed, edited, listed, and its history names who did it", async () => {
+  const id = randomUUID();
+  await vidimus(
+    ["documents", "create", "-"],
+    JSON.stringify({ id, type: "core/tag", title: "Sport", meta: { slug: id } }),
+  );
+  const edited = await vidimus(
+    ["documents", "update", id, "-"],
+    JSON.stringify({ title: "Idrett", meta: { slug: id } }),
+  );
+  expect(edited.result).toEqual({ id, version: 2, status: "draft" });
+  const stale = await vidimus(["documents", "update", id, "-", "--version", "1"], JSON.stringify({ title: "Sport" }));
+  expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining("version 2")]);
+  await vidimus(["documents", "publish", id]);
+
+  const { result } = await vidimus(["documents", "list", "--type", "core/tag", "--status", "usable"]);
+  expect(result).toMatchObject([
+    { id, version: 2, status: "usable", title: "Idrett", live: { version: 2, status: "usable" } },
+  ]);
+  const history = await vidimus(["documents", "history", id]);
+  expect(history.result).toMatchObject([
+    { action: "publish", actor: "cli:kari", role: "admin", version: 2, from: "draft", to: "usable" },
+    { action: "update", actor: "cli:kari", version: 2, to: "draft" },
+    { action: "create", version: 1, from: null, to: "draft" },
+  ]);
+});
