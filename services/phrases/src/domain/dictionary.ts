@@ -23,8 +23,8 @@ export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
   /** Lets `work` write. From the first write until the end the dictionary has no revision, and then a new one. */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
-  /** Batches, ordered by language and text. The next one is read when it is asked for. */
-  list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncIterable<Phrase[]>;
+  /** Batches, ordered by language and text; read once. The next one is fetched when it is asked for. */
+  list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncIterable<Iterable<Phrase>>;
   /** The state of a tenant's dictionary, never the same again after a change; undefined while it is being changed. */
   revision(tenantId: string): Promise<string | undefined>;
 }

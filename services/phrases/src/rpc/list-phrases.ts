@@ -14,7 +14,7 @@ export function listPhrases(deps: {
     const filter = readLanguageFilter(language);
     let lead = text.head;
     for await (const batch of deps.phrases.list(tenantId, filter, signal)) {
-      yield { content: Buffer.from(lead + batch.map(text.write).join(text.separator)) };
+      yield { content: Buffer.from(lead + Array.from(batch, text.write).join(text.separator)) };
       lead = text.separator;
     }
     const end = (lead === text.head ? text.head : "") + text.tail;

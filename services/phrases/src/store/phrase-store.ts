@@ -1,13 +1,14 @@
 import type { Mongo } from "@vidimus/kit/mongo";
 import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter, FindCursor } from "mongodb";
 import type { Dictionary, Wanted, Write } from "../domain/dictionary.ts";
 import type { Phrase } from "../domain/phrase.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
 import { DictionaryState } from "./dictionary-state.ts";
 import type { PhraseRow } from "./rows.ts";
 
-const rowsPerBatch = 500;
+/** Rows that an export fetches at once. With 500, what one piece is made of outlives two collections, and memory grows by 100 MB more. */
+const rowsPerBatch = 200;
 const withoutOwn = { _id: 0, tenantId: 0 } as const;
 
 /** Keeps the tenants' phrases. Every write is conditional on what was read, so nobody has to wait for anybody. */
@@ -38,11 +39,11 @@ export class PhraseStore implements Dictionary {
     return rows.map(fromRow);
   }
 
-  async *list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Phrase[]> {
+  async *list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Iterable<Phrase>> {
     const filter = language === undefined ? { tenantId } : { tenantId, language };
     const options = { projection: withoutOwn, batchSize: rowsPerBatch, signal };
     await using cursor = this.#phrases.find(filter, options).sort({ tenantId: 1, language: 1, phrase: 1 });
-    while (await cursor.hasNext()) yield cursor.readBufferedDocuments().map(fromRow);
+    while (await cursor.hasNext()) yield buffered(cursor);
   }
 
   async change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T> {
@@ -73,6 +74,11 @@ export class PhraseStore implements Dictionary {
       throw error;
     }
   }
+}
+
+/** What a cursor holds, each row decoded when its turn comes. */
+function* buffered(cursor: FindCursor<Omit<PhraseRow, "tenantId">>): Generator<Phrase> {
+  for (let [row] = cursor.readBufferedDocuments(1); row; [row] = cursor.readBufferedDocuments(1)) yield fromRow(row);
 }
 
 function matchesOf(tenantId: string, { ids, keys }: Wanted): Filter<PhraseRow>[] {
