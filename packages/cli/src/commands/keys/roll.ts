@@ -28,12 +28,12 @@ export function rollKey(world: World): Command {
       const { apiKey, secret, replaced } = await access.call((client, options) =>
         client.rollApiKey({ tenantId, keyId, overlap: durationFromMs(overlapsMs[overlap]) }, options),
       );
-      const expiresAt = isoTime(replaced?.expiresAt);
       const made = { id: apiKey?.keyId, key: secret, scopes: apiKey?.scopes };
+      const old = { id: keyId, expiresAt: isoTime(replaced?.expiresAt), revokedAt: isoTime(replaced?.revokedAt) };
+      const rest = old.revokedAt ? "opens nothing any more" : `works until ${old.expiresAt}`;
       session.print(
-        { ...made, replaced: { id: keyId, expiresAt } },
-        `key ${made.id} takes the place of ${keyId}, which works until ${expiresAt}. ` +
-          `Keep the new one: it is not shown again.\n\n${secret}`,
+        { ...made, replaced: old },
+        `key ${made.id} takes the place of ${keyId}, which ${rest}. Keep the new one: it is not shown again.\n\n${secret}`,
       );
     });
 }
