@@ -11,6 +11,8 @@ export class ClockStore {
     this.#clocks = db.collection("clocks");
     this.#read = createBatcher<string, ClockRow | undefined>({
       itemsMax: 1_000,
+      // So that one slow read does not hold up every tenant's readers.
+      inFlightMax: 4,
       run: (tenantIds) => this.#readAll(tenantIds),
     });
   }

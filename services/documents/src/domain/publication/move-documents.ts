@@ -111,9 +111,11 @@ async function chooseAll(
       if (complete) outcomes.set(move.documentId, notFound(move.documentId));
       continue;
     }
-    const definition = await deps.workflow(tenantId, head.workflowId, head.workflowVersion);
-    const { name, expectedVersion, by } = move;
-    const chosen = await refusal(() => chooseTransition(definition, standing(head), { name, expectedVersion, ...by }));
+    const chosen = await refusal(async () => {
+      const definition = await deps.workflow(tenantId, head.workflowId, head.workflowVersion);
+      const { name, expectedVersion, by } = move;
+      return chooseTransition(definition, standing(head), { name, expectedVersion, role: by.role });
+    });
     if (chosen instanceof DomainError) outcomes.set(move.documentId, chosen);
     else attempts.push({ move, head, chosen });
   }

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { defaultWorkflow } from "./default-workflow.ts";
+import type { Guard } from "./definition.ts";
+import { definitionJson } from "./definition-json.ts";
+import { parseDefinition } from "./parse-definition.ts";
+
+test("the default workflow, written and read again, is itself", () => {
+  const { states, transitions } = defaultWorkflow;
+  expect(parseDefinition(JSON.parse(definitionJson(defaultWorkflow).toString()))).toEqual({ states, transitions });
+});
+
+test("guards keep their arguments", () => {
+  const guards: Guard[] = [
+    { kind: "metaPresent", keys: ["slug", "language"] },
+    { kind: "linkPresent", rel: "source" },
+    { kind: "fourEyes" },
+  ];
+  const transitions = [{ name: "publish", from: ["draft"], to: "usable", roles: ["editor"], guards }];
+  const written = definitionJson({ ...defaultWorkflow, transitions });
+  expect(parseDefinition(JSON.parse(written.toString())).transitions).toEqual(transitions);
+});
