@@ -1,0 +1,26 @@
+import { EnvReader } from "@vidimus/kit/env";
+
+/** How long and how much a benchmark runs. */
+export interface BenchSettings {
+  /** Measured turns of each side; BENCH_ROUNDS, 5 unless said. */
+  readonly rounds: number;
+  /** Length of one turn; BENCH_SECONDS, 5 unless said. */
+  readonly durationMs: number;
+  /** Depth that pages are read at; BENCH_PUBLICATIONS, 1,000,000 unless said. */
+  readonly publications: number;
+  /** Snapshots in a burst; BENCH_DELIVERIES, 10,000 unless said. */
+  readonly deliveries: number;
+}
+
+/** Reads the settings; throws a ConfigError that names every fault. */
+export function readBenchSettings(variables: NodeJS.ProcessEnv = process.env): BenchSettings {
+  const env = new EnvReader(variables);
+  const settings = {
+    rounds: env.int("BENCH_ROUNDS", { min: 1, max: 101, fallback: 5 }),
+    durationMs: 1_000 * env.int("BENCH_SECONDS", { min: 1, max: 600, fallback: 5 }),
+    publications: env.int("BENCH_PUBLICATIONS", { min: 1_000, max: 10_000_000, fallback: 1_000_000 }),
+    deliveries: env.int("BENCH_DELIVERIES", { min: 100, max: 1_000_000, fallback: 10_000 }),
+  };
+  env.finish();
+  return settings;
+}

@@ -1,0 +1,63 @@
+/**
+ * Pages of 50 published documents, 16 connections: the full path beside a bare server that maps rows to objects, and
+ * one that joins stored bytes; then pages a million publications deep beside the first page.
+ */
+import { compare, type Side } from "./load/compare.ts";
+import { httpRequest, runLoad } from "./load/http-load.ts";
+import { readBenchSettings } from "./load/settings.ts";
+import { judge, judgeBaseline } from "./load/verdict.ts";
+import { openStage } from "./stage/open-stage.ts";
+import { seedPublications } from "./stage/publications.ts";
+
+const settings = readBenchSettings();
+const { rounds, durationMs } = settings;
+const limit = 50;
+/** Pages that the deep side reads in turn, so that it is not one page kept warm. */
+const deepPages = 100;
+
+await using stage = await openStage();
+console.log(`seeding ${settings.publications} publications`);
+const publications = await seedPublications(stage.documents, stage.tenantId, settings.publications);
+const baseline = await stage.startBaseline("bare-reads");
+const path = `/v1/documents?type=core/article&limit=${limit}`;
+const headers = { authorization: `Bearer ${stage.apiKey}` };
+await describePage();
+
+const first = pages("vidimus", stage.constellation.dev.gateway, [path]);
+const objects = await compare(first, pages("objects", baseline, [`/objects?limit=${limit}`]), rounds);
+const bytes = await compare(first, pages("bytes", baseline, [`/bytes?limit=${limit}`]), rounds);
+const deep = await compare(pages("deep", stage.constellation.dev.gateway, deepPaths()), first, rounds);
+
+judgeBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
+judgeBaseline("that joins stored bytes", bytes.baseline.perSecond, 1_600);
+judge("pages, times the server that maps rows to objects", objects.ratio, { atLeast: 1 });
+console.log(`       pages, times the server that joins stored bytes: ${bytes.ratio.toFixed(2)} (no bar)`);
+judge(`cost of a page ${publications.count} deep, times the first page's`, 1 / deep.ratio, { atMost: 1.2 });
+
+function pages(name: string, base: string, paths: readonly string[]): Side {
+  const requests = paths.map((each) => httpRequest("GET", each, headers));
+  let sent = 0;
+  const next = () => requests[sent++ % requests.length] ?? Buffer.alloc(0);
+  return { name, run: () => runLoad({ url: new URL(base), connections: 16, durationMs, next, expectedStatus: 200 }) };
+}
+
+function deepPaths(): string[] {
+  return Array.from({ length: deepPages }, (_, index) => {
+    const behind = publications.count - limit * (index + 2);
+    return `${path}&cursor=${publications.cursorAt(Math.max(0, behind))}`;
+  });
+}
+
+async function describePage(): Promise<void> {
+  const [page = "", deepest = ""] = await Promise.all([path, deepPaths()[0] ?? path].map(read));
+  console.log(`a page has ${Math.round(page.length / 1_000)} KB`);
+  const { items, hasMore }: { items: unknown[]; hasMore: boolean } = JSON.parse(deepest).data;
+  if (items.length !== limit || !hasMore) throw new Error(`the deep page has ${items.length} items`);
+}
+
+async function read(each: string): Promise<string> {
+  const answer = await fetch(stage.constellation.dev.gateway + each, { headers });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
+  return text;
+}

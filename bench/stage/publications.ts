@@ -1,0 +1,76 @@
+import { assembleDocument } from "@vidimus/documents/domain/document/assemble-document";
+import { canonicalJson } from "@vidimus/documents/domain/json/canonical-json";
+import { encodeCursor } from "@vidimus/documents/domain/publication/page-cursor";
+import { toPublicationRow } from "@vidimus/documents/store/publication-rows";
+import type { PublicationRow } from "@vidimus/documents/store/rows";
+import type { Db } from "mongodb";
+import { createHash } from "node:crypto";
+import { runCallers } from "../load/caller-load.ts";
+import { article } from "./article.ts";
+
+/** Published articles, numbered from 0, the newest. */
+export interface Publications {
+  readonly count: number;
+  idAt(index: number): string;
+  /** The cursor of a page that starts behind a publication. */
+  cursorAt(index: number): string;
+}
+
+/** About what makes 50 of them a page of 79 KB. */
+const articleBytes = 1_620;
+const batchMax = 1_000;
+const newest = new Date("2026-11-21T09:30:00.000Z").getTime();
+
+/**
+ * Puts publications straight into the database of the documents service, in the shape its store writes, because
+ * publishing a million would take a quarter of an hour. Takes about a minute and a half for the million.
+ */
+export async function seedPublications(db: Db, tenantId: string, count: number): Promise<Publications> {
+  const rows = db.collection<PublicationRow>("publications");
+  let next = count;
+  const insertOne = () => {
+    const last = next;
+    next -= batchMax;
+    const size = Math.min(batchMax, last);
+    if (size <= 0) return undefined;
+    const batch = Array.from({ length: size }, (_, offset) => publicationAt(tenantId, last - 1 - offset));
+    return rows.insertMany(batch, { ordered: false, writeConcern: { w: 1 } });
+  };
+  await runCallers({ callers: 3, durationMs: 30 * 60_000, call: insertOne });
+  const tick = new Date(newest);
+  const clock = { tick, types: { "core/article": tick }, holder: "bench", rival: null };
+  await db.collection("clocks").updateOne({ tenantId }, { $set: clock }, { upsert: true });
+  const cursorAt = (index: number) => encodeCursor({ updatedAt: updatedAtOf(index), documentId: idOf(index) });
+  return { count, idAt: idOf, cursorAt };
+}
+
+function publicationAt(tenantId: string, index: number): PublicationRow {
+  const { id: documentId, type, title, meta, content, links } = article(articleBytes, idOf(index));
+  const updatedAt = updatedAtOf(index);
+  const parts = {
+    content: canonicalJson(JSON.parse(JSON.stringify(content))),
+    links: canonicalJson(JSON.parse(JSON.stringify(links))),
+    meta: canonicalJson({ ...meta }),
+    title: canonicalJson(title),
+  };
+  const assembled = assembleDocument(parts, { documentId, type, status: "usable", version: 1, updatedAt });
+  const { slug, language } = meta;
+  return toPublicationRow(tenantId, {
+    documentId,
+    type,
+    version: 1,
+    sequence: 1,
+    updatedAt,
+    live: { slug, language, ...assembled },
+  });
+}
+
+/** Scattered, as the ids of real documents are. */
+function idOf(index: number): string {
+  const hex = createHash("md5").update(String(index)).digest("hex");
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");
+}
+
+function updatedAtOf(index: number): Date {
+  return new Date(newest - index * 1_000);
+}

@@ -1,0 +1,33 @@
+import { pickFreePort } from "@vidimus/devstack/port-guard";
+import { startServiceProcess, untilServiceReady } from "@vidimus/devstack/stack/service-process";
+import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { join } from "node:path";
+import { documentsDatabase } from "./open-stage.ts";
+
+/** A second documents process on the database of the first. */
+export interface SecondDocuments extends AsyncDisposable {
+  /** `host:port` */
+  readonly target: string;
+}
+
+/** Starts one, and waits until it is ready. */
+export async function startSecondDocuments({ dev, stateDir }: ProcessConstellation): Promise<SecondDocuments> {
+  const grpcPort = await pickFreePort();
+  const opsPort = await pickFreePort();
+  const logFile = join(stateDir, "logs/documents-2.log");
+  const env = {
+    ...process.env,
+    HOST: "127.0.0.1",
+    GRPC_PORT: String(grpcPort),
+    OPS_PORT: String(opsPort),
+    MONGODB_URL: dev.mongodb,
+    MONGODB_DATABASE: documentsDatabase,
+    NATS_URL: dev.nats,
+    LOG_LEVEL: "warn",
+  };
+  await using stack = new AsyncDisposableStack();
+  stack.use(await startServiceProcess("documents", env, logFile));
+  await untilServiceReady("documents", `http://127.0.0.1:${opsPort}`, logFile);
+  const started = stack.move();
+  return { target: `127.0.0.1:${grpcPort}`, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
