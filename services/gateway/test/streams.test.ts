@@ -1,0 +1,150 @@
+import { createLogger } from "@vidimus/kit/log";
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { mintApiKey } from "../src/domain/api-key.ts";
+import { startHttpServer } from "../src/http/http-server.ts";
+import { Limits } from "../src/http/limits.ts";
+import { defineRoute } from "../src/http/route.ts";
+import { bearer } from "./support/start-gateway.ts";
+
+const part = `${"0123456789".repeat(1_000)}\n`;
+let opened = 0;
+let closed = 0;
+let arrived = false;
+let parts: () => AsyncGenerator<string>;
+
+/** Streams what the test says. */
+const exportRoute = defineRoute({
+  method: "GET",
+  url: "/v1/export",
+  scope: "phrases:read",
+  doc: { operationId: "x", summary: "x", success: { status: 200, description: "x", content: {} } },
+  handler: () => async () => ({
+    status: 200,
+    headers: { "content-type": "text/csv; charset=utf-8", etag: 'W/"x"' },
+    body: () => {
+      opened += 1;
+      return Readable.from(parts()).on("close", () => (closed += 1));
+    },
+  }),
+});
+
+let server: Awaited<ReturnType<typeof startHttpServer>>;
+const { key, prefix } = mintApiKey();
+
+beforeAll(async () => {
+  const registry = new Registry();
+  const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
+  server = await startHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes: [exportRoute],
+    deps: {},
+    verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
+    limits: new Limits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
+    onUse: () => {},
+    trustedProxies: [],
+    log: createLogger("test", "silent"),
+    registry,
+  });
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  opened = closed = 0;
+  arrived = false;
+  parts = async function* parts() {
+    for (let at = 0; at < 100; at += 1) yield part;
+  };
+});
+
+const get = (headers: Record<string, string> = {}, method = "GET") =>
+  fetch(`http://127.0.0.1:${server.port}/v1/export`, { method, headers: { ...bearer(key), ...headers } });
+
+describe("a streamed answer", () => {
+  test.each(["identity", "gzip", "br"])("arrives whole as %s", async (encoding) => {
+    const response = await get({ "accept-encoding": encoding });
+    expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
+    expect(await response.text()).toBe(part.repeat(100));
+    expect([opened, closed]).toEqual([1, 1]);
+  });
+
+  test("is not even opened for HEAD", async () => {
+    const response = await get({}, "HEAD");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(opened).toBe(0);
+  });
+
+  test.each(["identity", "gzip", "br"])(
+    "that breaks is cut off as %s, never ended as if it were whole",
+    async (encoding) => {
+      parts = async function* parts() {
+        // Noise, which compressors cannot keep to themselves for long.
+        while (!arrived) {
+          yield randomBytes(10_000).toString("latin1");
+          await turn();
+        }
+        throw new Error("the cursor died");
+      };
+      const answer = await raw(encoding);
+      expect(answer).toMatch(/^HTTP\/1.1 200 /);
+      expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+    },
+  );
+
+  test.each(["identity", "gzip", "br"])(
+    "that breaks before its first byte is a 500 in the envelope as %s",
+    async (encoding) => {
+      parts = async function* parts() {
+        yield* [];
+        throw new Error("the cursor died");
+      };
+      const response = await get({ "accept-encoding": encoding });
+      expect(response.status).toBe(500);
+      expect(response.headers.get("content-encoding")).toBeNull();
+      expect(response.headers.get("etag")).toBeNull();
+      expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+      expect(await response.json()).toEqual({ ok: false, error: { code: "INTERNAL", message: "internal error" } });
+    },
+  );
+
+  function raw(encoding: string): Promise<string> {
+    const head = `GET /v1/export HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
+    return new Promise((resolve) => {
+      const socket = connect(server.port, "127.0.0.1", () =>
+        socket.write(`${head}Accept-Encoding: ${encoding}\r\n\r\n`),
+      );
+      let text = "";
+      socket.on("data", (chunk) => {
+        arrived = true;
+        text += chunk.toString("latin1");
+      });
+      socket.on("error", () => {}).on("close", () => resolve(text));
+    });
+  }
+
+  test("is closed when the client goes away", async () => {
+    const gone = Promise.withResolvers<void>();
+    parts = async function* parts() {
+      try {
+        for (;;) yield part;
+      } finally {
+        gone.resolve();
+      }
+    };
+    const leave = new AbortController();
+    const response = await fetch(`http://127.0.0.1:${server.port}/v1/export`, {
+      headers: bearer(key),
+      signal: leave.signal,
+    });
+    await response.body!.getReader().read();
+    leave.abort();
+    await gone.promise;
+  });
+});
