@@ -1,0 +1,280 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { DomainError } from "@vidimus/kit/errors";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FakePublisher } from "./support/fake-publisher.ts";
+import { serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+const documentId = "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11";
+const snapshotBytes = Buffer.from('{"content":{},"n":1.50,"title":"Ø"}');
+
+const publisher = new FakePublisher();
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let key: string;
+
+beforeAll(async () => {
+  rpc = await serve([publisher.route()]);
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  key = await newKey(gateway.access, "acme");
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  publisher.asked.length = 0;
+  publisher.failure = undefined;
+  publisher.includedJson = "";
+  const updatedAt = timestampFromDate(new Date("2026-11-21T09:30:00.012Z"));
+  const sha256 = new Uint8Array(32).fill(0xab);
+  publisher.versions = {
+    versions: [{ version: 7n, sequence: 12n, updatedAt, sha256 }],
+    nextCursor: 'v"1',
+    hasMore: true,
+  };
+  const snapshot = (sequence: bigint, snapshotJson: Uint8Array) => ({
+    reference: { tenantId: "acme", documentId, sequence },
+    documentType: "core/article",
+    version: 7n,
+    status: "usable",
+    snapshotJson,
+    sha256,
+  });
+  const signature = { keyId: "ed25519-k", statement: "vidimus-snapshot-v1\nacme", value: new Uint8Array(64).fill(1) };
+  const snapshots = [{ ...snapshot(9n, Buffer.from("{}")), signature }, snapshot(12n, snapshotBytes)];
+  publisher.version = { version: 7n, snapshots };
+});
+
+const read = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(`${gateway.url}/v1/publisher${path}`, { method, headers: { ...bearer(key), ...headers } });
+
+const collections = [
+  ["articles", "core/article"],
+  ["images", "core/image"],
+  ["audio", "core/audio"],
+  ["tags", "core/tag"],
+  ["sites", "core/publisher-site"],
+] as const;
+
+/** One path of each endpoint. */
+const paths = [
+  `/documents/${documentId}`,
+  "/articles",
+  "/articles/slug/ferry",
+  "/site?host=example.com",
+  "/changes",
+  `/documents/${documentId}/versions`,
+  `/documents/${documentId}/versions/7`,
+];
+
+async function refusalOf(response: Response) {
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+describe("GET /v1/publisher/documents/:id", () => {
+  test("200 frames the stored bytes as they are", async () => {
+    const response = await read(`/documents/${documentId.toUpperCase()}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
+    expect(publisher.asked).toMatchObject([
+      { tenantId: "acme", by: { case: "documentId", value: documentId.toUpperCase() }, includeLinks: false },
+    ]);
+  });
+
+  test("200 with include=links has what documents sent along, none of them included", async () => {
+    publisher.includedJson = "{}";
+    const response = await read(`/documents/${documentId}?include=links`);
+    expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50},"included":{}}}');
+    expect(publisher.asked).toMatchObject([{ includeLinks: true }]);
+  });
+
+  test("404 and 410 say which of the two it is", async () => {
+    publisher.failure = new DomainError("not_found", "there is no published document x");
+    expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({
+      status: 404,
+      body: { ok: false, error: { code: "NOT_FOUND", message: "there is no published document x" } },
+    });
+    publisher.failure = new DomainError("gone", "document x was withdrawn");
+    expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({
+      status: 410,
+      body: { ok: false, error: { code: "GONE", message: "document x was withdrawn" } },
+    });
+  });
+});
+
+describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
+  test("200 is a page of its type, with links, narrowed as asked", async () => {
+    const query =
+      "?tag=snow&site=main&language=en-GB&slug=a&updatedSince=2026-11-21T09:30:00%2B02:00&limit=200&cursor=c";
+    const response = await read(`/${collection}${query}`);
+    expect(await response.text()).toBe(
+      '{"ok":true,"data":{"items":[{"id":"a", "n":1.50}],"nextCursor":"c1","hasMore":true}}',
+    );
+    const [asked] = publisher.asked;
+    expect(asked).toMatchObject({
+      tenantId: "acme",
+      type,
+      includeLinks: true,
+      limit: 200,
+      cursor: "c",
+      filter: { tag: "snow", site: "main", language: "en-GB", slug: "a" },
+    });
+    const since = asked && "updatedSince" in asked ? asked.updatedSince : undefined;
+    expect(timestampDate(since!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
+  });
+
+  test("200 without a query asks for 50, narrowed by nothing", async () => {
+    expect((await read(`/${collection}`)).status).toBe(200);
+    expect(publisher.asked).toMatchObject([{ type, limit: 50, filter: { tag: "", site: "", language: "", slug: "" } }]);
+  });
+
+  test("200 by slug, percent-encoded as any slug", async () => {
+    const response = await read(`/${collection}/slug/${encodeURIComponent("färja:1")}?include=links`);
+    expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
+    expect(publisher.asked).toMatchObject([
+      { by: { case: "slug", value: { type, slug: "färja:1" } }, includeLinks: true },
+    ]);
+  });
+});
+
+describe("GET /v1/publisher/site", () => {
+  test("200 is the site's one object", async () => {
+    const response = await read("/site?host=WWW.Example.com:8443");
+    expect(await response.text()).toBe('{"ok":true,"data":{"site":{"hosts":["a"], "n":1.0}}}');
+    expect((await read("/site")).status).toBe(200);
+    expect(publisher.asked).toMatchObject([{ tenantId: "acme", host: "WWW.Example.com:8443" }, { host: "" }]);
+  });
+});
+
+describe("GET /v1/publisher/documents/:id/versions", () => {
+  test("200 lists versions with their digests in hex", async () => {
+    const response = await read(`/documents/${documentId}/versions?limit=7&cursor=x`);
+    expect(await response.json()).toEqual({
+      ok: true,
+      data: {
+        versions: [{ version: 7, sequence: 12, updated_at: "2026-11-21T09:30:00.012Z", sha256: "ab".repeat(32) }],
+        nextCursor: 'v"1',
+        hasMore: true,
+      },
+    });
+    expect(publisher.asked).toMatchObject([{ tenantId: "acme", documentId, limit: 7, cursor: "x" }]);
+  });
+});
+
+describe("GET /v1/publisher/documents/:id/versions/:n", () => {
+  test("200 shows the newest snapshot's bytes as the document, and each one's exactly; null is not signed yet", async () => {
+    const response = await read(`/documents/${documentId}/versions/7`);
+    const text = await response.text();
+    expect(text).toContain(`"version":7,"document":${snapshotBytes.toString()},"snapshots":[`);
+    const sha256 = "ab".repeat(32);
+    const value = Buffer.alloc(64, 1).toString("base64");
+    const signature = { keyId: "ed25519-k", algorithm: "ed25519", statement: "vidimus-snapshot-v1\nacme", value };
+    expect(JSON.parse(text).data.version.snapshots).toEqual([
+      { sequence: 9, status: "usable", bytes: Buffer.from("{}").toString("base64"), sha256, signature },
+      { sequence: 12, status: "usable", bytes: snapshotBytes.toString("base64"), sha256, signature: null },
+    ]);
+    expect(publisher.asked).toMatchObject([{ tenantId: "acme", documentId, version: 7n }]);
+  });
+});
+
+describe.each(paths)("every read: GET %s", (path) => {
+  test("304 for the tag it was answered with, alone, in a list and as *; 200 for another", async () => {
+    const response = await read(path);
+    const tag = response.headers.get("etag") ?? "";
+    expect(tag).toMatch(/^W\/"[^"]+"$/);
+    expect(response.headers.get("cache-control")).toBe("private, no-cache");
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    for (const held of [tag, tag.slice(2), `"old", ${tag}`, "*"]) {
+      const again = await read(path, { "if-none-match": held });
+      expect([again.status, again.headers.get("etag"), await again.text()], held).toEqual([304, tag, ""]);
+      expect(again.headers.get("cache-control")).toBe("private, no-cache");
+    }
+    expect((await read(path, { "if-none-match": 'W/"old"' })).status).toBe(200);
+  });
+
+  test("HEAD is the headers alone", async () => {
+    const full = await read(path);
+    const { length } = Buffer.from(await full.arrayBuffer());
+    const response = await read(path, {}, "HEAD");
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(response.headers.get("content-length")).toBe(String(length));
+    expect(response.headers.get("etag")).toBe(full.headers.get("etag"));
+  });
+
+  test("403 for a key without publisher:read, before the query is looked at", async () => {
+    const writer = await newKey(gateway.access, "acme", ["documents:create", "phrases:read"]);
+    expect((await read(`${path}?x=1`, bearer(writer))).status).toBe(403);
+    expect(publisher.asked).toEqual([]);
+  });
+
+  test("405 for other methods, with what is allowed", async () => {
+    const response = await read(path, {}, "POST");
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+
+  test("503 while documents are away", async () => {
+    publisher.failure = new DomainError("unavailable", "the database cannot be reached");
+    const response = await read(path);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+});
+
+const limits = ["0", "201", "-1", "1.0", "Infinity", "1e2", "0x10", "%205", "007", "5%0A", ""];
+const waits = ["-1", "21", "1.5", "020", "Infinity", "1e1", "%205", ""];
+
+describe("400", () => {
+  test.each<[string, string]>([
+    ["/documents/x", "id"],
+    [`/documents/${documentId}0`, "id"],
+    ["/documents/x/versions", "id"],
+    [`/documents/${documentId}/versions/0`, "n"],
+    [`/documents/${documentId}/versions/01`, "n"],
+    [`/documents/${documentId}/versions/1e3`, "n"],
+    [`/documents/${documentId}/versions/9999999999999999`, "n"],
+    [`/documents/${documentId}/versions/7?include=links`, "include"],
+    [`/documents/${documentId}?include=`, "include"],
+    [`/documents/${documentId}?include=links&include=links`, "include"],
+    [`/documents/${documentId}?includes=links`, "includes"],
+    [`/articles/slug/${"x".repeat(201)}`, "slug"],
+    ["/articles/slug/a?include=all", "include"],
+    ["/articles?type=core/tag", "type"],
+    ["/articles?tag=", "tag"],
+    ["/articles?site=a&site=b", "site"],
+    ["/articles?language=", "language"],
+    ["/articles?slug=", "slug"],
+    ["/articles?updatedSince=yesterday", "updatedSince"],
+    ["/articles?updatedSince=2026-02-30", "updatedSince"],
+    ["/articles?updatedsince=2026-11-21", "updatedsince"],
+    ["/articles?cursor=a&cursor=b", "cursor"],
+    ["/site?host=", "host"],
+    ["/site?hostname=a", "hostname"],
+    ["/site?host=a&host=b", "host"],
+    ["/changes?type=core/newswire", "type"],
+    ["/changes?type=", "type"],
+    ["/changes?since=a&since=b", "since"],
+    [`/changes?since=${"x".repeat(257)}`, "since"],
+    ["/changes?cursor=a", "cursor"],
+    ...waits.map((wait): [string, string] => [`/changes?wait=${wait}`, "wait"]),
+    ...["/articles", "/changes", `/documents/${documentId}/versions`].flatMap((path) =>
+      limits.map((limit): [string, string] => [`${path}?limit=${limit}`, "limit"]),
+    ),
+  ])("%s is INVALID_QUERY and names %s", async (path, name) => {
+    expect(await refusalOf(await read(path))).toEqual({
+      status: 400,
+      body: { ok: false, error: { code: "INVALID_QUERY", message: expect.stringContaining(`"${name}"`) } },
+    });
+    expect(publisher.asked).toEqual([]);
+  });
+});
+
+describe("404", () => {
+  test.each(["", "/newswires", "/articles/ferry", "/articles/slug", "/sites/slug/a/b", "/documents", "/site/"])(
+    "there is nothing at /v1/publisher%s",
+    async (path) => {
+      expect(await refusalOf(await read(path))).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
+    },
+  );
+});
