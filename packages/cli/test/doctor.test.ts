@@ -205,6 +205,23 @@ describe("internal ports", () => {
     expect(of("signing ops")).toMatchObject({ status: "unchecked" });
   });
 
+  test.each([
+    ["starting", "its log says what is missing"],
+    ["shutting down", "It is being stopped"],
+    ["connection refused", "MONGODB_URL"],
+    ["constructor", "MONGODB_URL"],
+  ])("a service that is not ready because of %j is broken, with a remedy of its own", async (reason, words) => {
+    const page = { status: 503, body: { ok: false, reason } };
+    const [gateway, ops] = [await openGateway(), stack.use(await openTestPages({ "GET /readyz": page }))];
+    const { of } = await doctor(["--gateway", gateway.url, "--ops", `delivery=${ops.url}`]);
+    expect(of("delivery ops")).toEqual({
+      check: "delivery ops",
+      status: "broken",
+      finding: `not ready: ${reason}`,
+      remedy: expect.stringContaining(words),
+    });
+  });
+
   test("a list of ops ports that is none is an error before anything is asked", async () => {
     const gateway = await openGateway();
     expect(await run(["doctor", "--gateway", gateway.url, "--ops", "http://a:1"])).toMatchObject({

@@ -21,21 +21,25 @@ async function checkService(name: (typeof opsServices)[number], url: string | un
   const base = url.replace(/\/+$/, "");
   const page = await fetchPage(`${base}/readyz`);
   if (typeof page === "string") {
-    const remedy = "Is the service running, and is this its OPS_PORT?";
+    const remedy =
+      "Is this its OPS_PORT? A service that refuses its settings or an old database ends, and its log says why.";
     return [broken(check, `${base} cannot be reached: ${page}`, remedy)];
   }
   const contract = name === "gateway" ? await checkContract(base) : [];
   return [judgeReady(check, page), ...(await checkNode(name, base)), ...contract];
 }
 
+const remedies = new Map([
+  ["starting", "It is opening what it needs. If that lasts, its log says what is missing."],
+  ["shutting down", "It is being stopped: see who did, or wait for the next one."],
+]);
+
 function judgeReady(check: string, page: Page): Finding {
   if (page.status === 200) return ok(check, "ready");
   const body = jsonOf(page);
   const reason = isRecord(body) ? String(body["reason"]) : `/readyz answered ${page.status}`;
   const remedy =
-    reason === "shutting down"
-      ? "It is being stopped: see who did, or wait for the next one."
-      : "This is what it needs and does not get, in most cases MongoDB: see MONGODB_URL and the service's log.";
+    remedies.get(reason) ?? "It needs this and does not get it: see MONGODB_URL and the log of the service.";
   return broken(check, `not ready: ${reason}`, remedy);
 }
 
