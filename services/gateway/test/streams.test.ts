@@ -14,7 +14,7 @@ import { bearer } from "./support/start-gateway.ts";
 const part = `${"0123456789".repeat(1_000)}\n`;
 let opened = 0;
 let closed = 0;
-let arrived = false;
+let arrived: AbortController;
 let parts: () => AsyncGenerator<string>;
 
 /** Streams what the test says. */
@@ -57,7 +57,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 beforeEach(() => {
   opened = closed = 0;
-  arrived = false;
+  arrived = new AbortController();
   parts = async function* parts() {
     for (let at = 0; at < 100; at += 1) yield part;
   };
@@ -86,7 +86,7 @@ describe("a streamed answer", () => {
     async (encoding) => {
       parts = async function* parts() {
         // Noise, which compressors cannot keep to themselves for long.
-        while (!arrived) {
+        while (!arrived.signal.aborted) {
           yield randomBytes(10_000).toString("latin1");
           await turn();
         }
@@ -122,7 +122,7 @@ describe("a streamed answer", () => {
       );
       let text = "";
       socket.on("data", (chunk) => {
-        arrived = true;
+        arrived.abort();
         text += chunk.toString("latin1");
       });
       socket.on("error", () => {}).on("close", () => resolve(text));
