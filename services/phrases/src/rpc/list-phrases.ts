@@ -4,6 +4,9 @@ import type { Dictionary } from "../domain/dictionary.ts";
 import { csvText, jsonText, type PhraseText } from "../domain/text/phrase-text.ts";
 import { invalid, readLanguageFilter, requireTenant } from "./request-fields.ts";
 
+/** Many small pieces leave more garbage behind them than a few larger ones. */
+const pieceCharsMin = 128 * 1024;
+
 /** Implements `ListPhrases`. Reads a batch when the one before has left for the caller, so memory stays flat. */
 export function listPhrases(deps: {
   phrases: Pick<Dictionary, "list">;
@@ -12,13 +15,19 @@ export function listPhrases(deps: {
     requireTenant(tenantId);
     const text = textOf(format);
     const filter = readLanguageFilter(language);
-    let lead = text.head;
+    let piece = text.head;
+    let lead = "";
     for await (const batch of deps.phrases.list(tenantId, filter, signal)) {
-      yield { content: Buffer.from(lead + Array.from(batch, text.write).join(text.separator)) };
-      lead = text.separator;
+      for (const phrase of batch) {
+        piece += lead + text.write(phrase);
+        lead = text.separator;
+      }
+      if (piece.length < pieceCharsMin) continue;
+      yield { content: Buffer.from(piece) };
+      piece = "";
     }
-    const end = (lead === text.head ? text.head : "") + text.tail;
-    if (end !== "") yield { content: Buffer.from(end) };
+    piece += text.tail;
+    if (piece !== "") yield { content: Buffer.from(piece) };
   };
 }
 

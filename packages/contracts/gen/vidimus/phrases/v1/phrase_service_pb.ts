@@ -361,7 +361,8 @@ export const PhraseService: GenService<{
   /**
    * Does what UpsertPhrase does for many phrases, in their order, after all of them have been found valid:
    * INVALID_ARGUMENT means that nothing was written, and its violations name the rows. An import that ends with another
-   * error may have been written in part, and is safe to repeat.
+   * error may have been written in part; the same import done again ends as it would have. ABORTED when somebody else's
+   * change has meanwhile made one of its rows contradict the dictionary.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ImportPhrases
    */

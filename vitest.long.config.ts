@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** Fault matrices and large runs: minutes, not seconds. `npm run test:long` */
+export default defineConfig({
+  test: {
+    include: ["**/*.long.test.ts"],
+    globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    // What is measured would measure its neighbours.
+    fileParallelism: false,
+  },
+});
