@@ -44,25 +44,22 @@ export async function seedPublications(db: Db, tenantId: string, count: number):
   return { count, idAt: idOf, cursorAt };
 }
 
+const { title, content, links, meta, type } = article(articleBytes);
+/** What all of them share, canonical. */
+const shared = {
+  content: canonicalJson(JSON.parse(JSON.stringify(content))),
+  links: canonicalJson(JSON.parse(JSON.stringify(links))),
+  title: canonicalJson(title),
+};
+
 function publicationAt(tenantId: string, index: number): PublicationRow {
-  const { id: documentId, type, title, meta, content, links } = article(articleBytes, idOf(index));
+  const documentId = idOf(index);
   const updatedAt = updatedAtOf(index);
-  const parts = {
-    content: canonicalJson(JSON.parse(JSON.stringify(content))),
-    links: canonicalJson(JSON.parse(JSON.stringify(links))),
-    meta: canonicalJson({ ...meta }),
-    title: canonicalJson(title),
-  };
+  const keys = { slug: `ferry-${documentId}`, language: meta.language };
+  const parts = { ...shared, meta: canonicalJson({ ...meta, ...keys }) };
   const assembled = assembleDocument(parts, { documentId, type, status: "usable", version: 1, updatedAt });
-  const { slug, language } = meta;
-  return toPublicationRow(tenantId, {
-    documentId,
-    type,
-    version: 1,
-    sequence: 1,
-    updatedAt,
-    live: { slug, language, ...assembled },
-  });
+  const live = { ...keys, ...assembled };
+  return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, live });
 }
 
 /** Scattered, as the ids of real documents are. */
