@@ -73,6 +73,27 @@ describe("writing the next version", () => {
     expect(now).toMatchObject({ version: 2n, status: "draft" });
   });
 
+  test("a spiked document is edited only by those who may restore it", async () => {
+    const id = await created();
+    await move(id, "spike", 1);
+    const refused = await failure(update(id, 1, { title: "Two" }, as("bob", "writer")));
+    expect(refused).toMatchObject({ code: "PermissionDenied", message: expect.stringContaining("spiked") });
+    expect(await shown(id)).toMatchObject({ version: 1n, status: "spiked" });
+    await update(id, 1, { title: "Two" }, as("eve", "admin"));
+    expect(await shown(id)).toMatchObject({ version: 2n, status: "draft" });
+  });
+
+  test("a document in review is edited by those who may return it, an approved one by anybody", async () => {
+    const inReview = await created();
+    await move(inReview, "submit", 1);
+    await update(inReview, 1, { title: "Two" }, as("bob", "writer"));
+    const approved = await created();
+    await move(approved, "submit", 1);
+    await move(approved, "approve", 1);
+    await update(approved, 1, { title: "Two" }, as("bob", "writer"));
+    for (const id of [inReview, approved]) expect(await shown(id)).toMatchObject({ version: 2n, status: "draft" });
+  });
+
   test("what GetDocument shows can be changed and sent back", async () => {
     const id = await created();
     const before = await shown(id);

@@ -6,7 +6,7 @@ import type { Revision } from "../document/revision.ts";
 import { type ReadDocument, readMembers } from "../intake/read-members.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { DocumentType, TypeRegistry } from "../types/document-type.ts";
-import type { WorkflowDefinition } from "../workflow/definition.ts";
+import { mayTake, type WorkflowDefinition } from "../workflow/definition.ts";
 import { openEdit } from "./open-edit.ts";
 
 /** An edit that somebody asks for. */
@@ -39,7 +39,8 @@ export interface EditDeps {
  *
  * @returns the new head
  * @throws DomainError `not_found`; `conflict`, with what stands there now, when the named version is not the newest;
- *   `failed_precondition` when the document has ended; `invalid` when the new content does not hold
+ *   `failed_precondition` when the document has ended; `permission_denied` when the workflow names a way from the head's
+ *   state to draft and the role may not take it; `invalid` when the new content does not hold
  */
 export async function updateDocument(deps: EditDeps, edit: Edit): Promise<Head> {
   const { tenantId, documentId } = edit;
@@ -54,6 +55,7 @@ export async function updateDocument(deps: EditDeps, edit: Edit): Promise<Head> 
   return deps.revisions.revise(tenantId, documentId, (head) => {
     requireVersion(head, edit.expectedVersion);
     requireOpen(head, workflow);
+    requireWayToDraft(head, workflow, edit.by.role);
     return {
       ...reading.document.parts,
       schemaGeneration: type.generation,
@@ -85,4 +87,12 @@ function requireVersion({ version, status }: Head, expected: number): void {
 function requireOpen({ status }: Head, workflow: WorkflowDefinition): void {
   if (workflow.states.get(status) !== "terminal") return;
   throw new DomainError("failed_precondition", `the document is ${status}, and nothing leads out of that`);
+}
+
+/** An edit takes the document back to draft, so it must not be a way around a transition that leads there, as restore does. */
+function requireWayToDraft({ status }: Head, { transitions }: WorkflowDefinition, role: string): void {
+  const ways = transitions.filter(({ from, to }) => from.includes(status) && to === "draft");
+  if (ways.length === 0 || ways.some((way) => mayTake(way, role))) return;
+  const names = ways.map(({ name }) => name).join(" or ");
+  throw new DomainError("permission_denied", `the document is ${status}; editing it takes a role that may ${names} it`);
 }

@@ -1311,7 +1311,8 @@ export const DocumentService: GenService<{
   /**
    * Writes the next version of a document, whole, at status draft. What is published stays published as it is.
    * ABORTED, with what stands there now, when `expected_version` is not the newest; FAILED_PRECONDITION when the
-   * document has ended; INVALID_ARGUMENT with JSON pointers when the new content does not hold.
+   * document has ended; PERMISSION_DENIED when the workflow names a way from the head's state to draft, as `restore` does,
+   * and the role may not take it; INVALID_ARGUMENT with JSON pointers when the new content does not hold.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.UpdateDocument
    */
