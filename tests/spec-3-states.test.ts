@@ -1,8 +1,10 @@
 /** Section 3: the states of a document, how it gets there, and what readers and receivers see of each. */
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Page, success } from "./support/answers.ts";
-import { article, type Newsroom } from "./support/newsroom.ts";
+import { article, as, type Newsroom } from "./support/newsroom.ts";
 import { openReceiver, payloadOf, type Receiver } from "./support/receiver.ts";
 import { stored } from "./support/stored.ts";
 import { openTenants, type Tenants } from "./support/tenants.ts";
@@ -136,5 +138,40 @@ describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and n
     expect(payloadOf(await receiver.about(id)).data.sequence).toBe(1);
     const statuses = new Set(receiver.received.map((webhook) => payloadOf(webhook).data.status));
     expect(statuses).toEqual(new Set(["usable", "withheld"]));
+  });
+});
+
+describe("3: a tenant's own editorial status", () => {
+  const definition = {
+    states: { factcheck: { kind: "working" } },
+    transitions: [
+      { name: "check", from: ["draft"], to: "factcheck", roles: ["editor"], guards: [] },
+      { name: "publish", from: ["factcheck"], to: "usable", roles: ["editor"], guards: ["publishValid"] },
+      { name: "withhold", from: ["usable"], to: "withheld", roles: ["editor"], guards: [] },
+      { name: "reopen", from: ["withheld"], to: "usable", roles: ["editor"], guards: ["publishValid"] },
+    ],
+  };
+
+  test("is not readable and delivers nothing; the publication that follows is and does", async () => {
+    using workflows = openRpcClient(WorkflowService, { target: stack.dev.grpc.documents });
+    const { tenantId } = room;
+    const definitionJson = Buffer.from(JSON.stringify(definition));
+    const made = await workflows.createWorkflowVersion({ tenantId, workflowId: "desk", definitionJson }, as("admin"));
+    const activation = { type: "core/article", workflowId: "desk", version: made.version };
+    await workflows.activateWorkflow({ tenantId, activation }, as("admin"));
+
+    const id = await vi.waitFor(async () => {
+      const pushed = await room.push();
+      expect((await stored(room, pushed)).document.workflowId).toBe("desk");
+      return pushed;
+    });
+    await room.move(id, "check");
+    expect((await stored(room, id)).head.meta.status).toBe("factcheck");
+    expect(await isReadable(id)).toBe(false);
+
+    const { sequence } = await room.move(id, "publish");
+    expect(sequence).toBe(1n);
+    expect(await isReadable(id)).toBe(true);
+    expect(payloadOf(await receiver.about(id)).data.status).toBe("usable");
   });
 });

@@ -70,6 +70,12 @@ async function retryAfter(answer: Response, names: RegExp): Promise<number> {
   return Number(text);
 }
 
+/** What many answer at once, so that they fall into one window even on a busy machine. */
+async function flood(count: number, send: () => Promise<Response>): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, async () => (await send()).status));
+}
+
+/** What one after the other answers. */
 async function statusesOf(count: number, send: () => Promise<Response>): Promise<number[]> {
   const statuses = [];
   for (let sent = 0; sent < count; sent += 1) {
@@ -82,11 +88,11 @@ async function statusesOf(count: number, send: () => Promise<Response>): Promise
 
 describe("8: the ceiling per address", () => {
   test("past it everything is 429 RATE_LIMITED, and a client that waits out Retry-After succeeds", async () => {
-    await using gateway = await openGateway({ IP_RATE_LIMIT: "5/2s" });
+    await using gateway = await openGateway({ IP_RATE_LIMIT: "5/3s" });
     const { key } = await gateway.issue("acme");
-    expect(await statusesOf(5, () => gateway.read(key))).toEqual([200, 200, 200, 200, 200]);
+    expect(await flood(5, () => gateway.read(key))).toEqual([200, 200, 200, 200, 200]);
     const seconds = await retryAfter(await gateway.read(key), /per-ip limit/i);
-    expect(seconds).toBeLessThanOrEqual(2);
+    expect(seconds).toBeLessThanOrEqual(3);
     await pause(seconds * 1000);
     await success(gateway.read(key), 200);
   });
@@ -129,9 +135,9 @@ describe("8: the ceiling per address", () => {
 
 describe("8: the ceiling of failed authentications per address", () => {
   test("a flood of bad keys turns from 401 to 429, a valid key from the same address still works, and waiting ends it", async () => {
-    await using gateway = await openGateway({ AUTH_FAILURE_RATE_LIMIT: "20/2s" });
+    await using gateway = await openGateway({ AUTH_FAILURE_RATE_LIMIT: "20/3s" });
     const { key } = await gateway.issue("acme");
-    const statuses = await statusesOf(20, () => gateway.read(forgedKey()));
+    const statuses = await flood(20, () => gateway.read(forgedKey()));
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 401));
     const seconds = await retryAfter(await gateway.read(forgedKey()), /failed authentications/);
     await success(gateway.read(key), 200);
@@ -155,9 +161,9 @@ describe("8: the ceiling of failed authentications per address", () => {
 
 describe("8: the write budget of a tenant", () => {
   test("past it writes are 429 RATE_LIMITED and nothing is stored; reads go on; waiting it out succeeds", async () => {
-    await using gateway = await openGateway({ WRITE_BUDGET: "3/2s" });
+    await using gateway = await openGateway({ WRITE_BUDGET: "3/3s" });
     const { key } = await gateway.issue("acme");
-    expect(await statusesOf(3, () => gateway.push(key))).toEqual([201, 201, 201]);
+    expect(await flood(3, () => gateway.push(key))).toEqual([201, 201, 201]);
     const draft = article();
     const refused = await gateway.push(key, draft);
     const seconds = await retryAfter(refused, /write budget/i);
