@@ -5,7 +5,7 @@ import { openDictionary, phrasesOf } from "./support/dictionary.ts";
 let stack: Constellation;
 
 beforeAll(async () => {
-  stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { WRITE_BUDGET: "6/300s" } });
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { WRITE_BUDGET: "6/86400s" } });
 });
 
 afterAll(async () => {
