@@ -6,6 +6,7 @@ import { createClientMethodSerializers, createMethodUrl } from "@connectrpc/conn
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { validateTrailer } from "@connectrpc/connect/protocol-grpc";
 import * as grpc from "@grpc/grpc-js";
+import { flowWindowBytes } from "./message-limit.ts";
 
 export interface GrpcTransportOptions {
   /** "host:port", "dns:///host:port" (every address of the name is used), or a list "ipv4:1.2.3.4:1,5.6.7.8:2". */
@@ -64,6 +65,7 @@ function channelOptions(messageBytesMax: number): grpc.ChannelOptions {
     "grpc.service_config_disable_resolution": 1,
     "grpc.max_send_message_length": messageBytesMax,
     "grpc.max_receive_message_length": messageBytesMax,
+    "grpc-node.flow_control_window": flowWindowBytes,
     // A request that does not fit these buffers (1 MiB by default) is not repeated when a draining server refuses it.
     "grpc.per_rpc_retry_buffer_size": messageBytesMax,
     "grpc.retry_buffer_size": messageBytesMax * 8,

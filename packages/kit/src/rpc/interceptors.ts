@@ -36,10 +36,10 @@ async function* withMappedErrors<T>(messages: AsyncIterable<T>): AsyncIterable<T
 export function deadlineInterceptor(defaultTimeoutMs: number): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
-    if (bringsDeadline(request.header)) return Promise.race([next(request), rejectionOf(request.signal)]);
+    if (bringsDeadline(request.header)) return unlessAborted(next(request), request.signal);
     const timeout = AbortSignal.timeout(defaultTimeoutMs);
     const signal = AbortSignal.any([request.signal, timeout]);
-    return Promise.race([next({ ...request, signal }), rejectionOf(signal, timeout)]);
+    return unlessAborted(next({ ...request, signal }), signal, timeout);
   };
 }
 
@@ -47,16 +47,19 @@ function bringsDeadline(header: Headers): boolean {
   return header.has("grpc-timeout") || header.has("connect-timeout-ms");
 }
 
-function rejectionOf(signal: AbortSignal, timeout?: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+/** Listens no longer than it must: Connect aborts its signal after every call, and each error made then is made for nobody. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, timeout?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
     const fail = () =>
       reject(
         timeout?.aborted
           ? new ConnectError("the deadline passed", Code.DeadlineExceeded)
           : ConnectError.from(signal.reason),
       );
-    if (signal.aborted) fail();
-    else signal.addEventListener("abort", fail, { once: true });
+    if (signal.aborted) return fail();
+    signal.addEventListener("abort", fail, { once: true });
+    const settle = () => signal.removeEventListener("abort", fail);
+    work.then(resolve, reject).finally(settle);
   });
 }
 

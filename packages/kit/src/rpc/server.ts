@@ -13,7 +13,7 @@ import type { Metrics } from "../metrics.ts";
 import { portOf } from "../port.ts";
 import type { Readiness } from "../readiness.ts";
 import { healthService } from "./health.ts";
-import { messageBytesMax } from "./message-limit.ts";
+import { flowWindowBytes, messageBytesMax } from "./message-limit.ts";
 import { contextInterceptor, deadlineInterceptor, errorInterceptor, observeInterceptor } from "./interceptors.ts";
 import { reflectionService } from "./reflection.ts";
 
@@ -113,6 +113,8 @@ function trackConnections(server: Http2Server, sessionAgeMs: number) {
   });
   server.on("session", (session) => {
     sessions.add(session);
+    session.settings({ initialWindowSize: flowWindowBytes });
+    session.setLocalWindowSize(flowWindowBytes);
     const age = setTimeout(() => session.close(), sessionAgeMs * (0.9 + Math.random() * 0.2)).unref();
     session.once("close", () => {
       clearTimeout(age);

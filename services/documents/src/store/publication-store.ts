@@ -3,6 +3,7 @@ import { publishableTypes } from "../domain/publication/publishable-types.ts";
 import type { PublishedDocument, PublishedQuery } from "../domain/publication/published-page.ts";
 import type { ChangeQuery } from "../domain/publication/read-changes.ts";
 import type { LiveDocument, PublicationState } from "../domain/publication/read-document.ts";
+import { readPage } from "./read-page.ts";
 import type { PublicationRow } from "./rows.ts";
 
 const listIndex = { tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 } as const;
@@ -52,23 +53,16 @@ export class PublicationStore {
     bytesMax: number,
     signal?: AbortSignal,
   ): Promise<{ documents: PublishedDocument[]; hasMore: boolean }> {
-    const documents: PublishedDocument[] = [];
-    let bytes = 0;
-    await using cursor = this.#publications
+    const cursor = this.#publications
       .find(listFilter(tenantId, query), { ...(signal ? { signal } : {}), maxTimeMS })
       .hint(indexFor(query))
       .sort(newestFirst)
       .limit(query.limit + 1)
       .batchSize(query.limit + 1)
       .project<DocumentRow>(documentColumns);
-    for await (const row of cursor) {
-      bytes += row.document.length();
-      if (documents.length === query.limit || (documents.length > 0 && bytes > bytesMax)) {
-        return { documents, hasMore: true };
-      }
-      documents.push({ ...row, bytes: row.document.value() });
-    }
-    return { documents, hasMore: false };
+    const bytesOf = ({ document }: DocumentRow) => document.length();
+    const { rows, hasMore } = await readPage(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
+    return { documents: rows.map(toPublished), hasMore };
   }
 
   /** What readers may know of a document; undefined when it never was published. */
@@ -94,15 +88,9 @@ export class PublicationStore {
     signal: AbortSignal,
   ): Promise<LiveDocument[]> {
     const filter = { tenantId, documentId: { $in: [...documentIds] }, state: "live" } as const;
-    await using cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    const documents: LiveDocument[] = [];
-    let bytes = 0;
-    for await (const row of cursor) {
-      bytes += row.document?.length() ?? 0;
-      if (bytes > bytesMax) break;
-      documents.push(...liveOf(row));
-    }
-    return documents;
+    const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
+    const { rows } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
+    return rows.flatMap(liveOf);
   }
 
   /** Published sites with a host, or all of them; newest first, at most 200. */
@@ -120,21 +108,23 @@ export class PublicationStore {
     bytesMax: number,
     signal: AbortSignal,
   ): Promise<{ changes: PublicationState[]; hasMore: boolean }> {
-    const changes: PublicationState[] = [];
-    let bytes = 0;
-    await using cursor = this.#publications
+    const cursor = this.#publications
       .find(changeFilter(tenantId, query), { projection: { _id: 0 }, signal, maxTimeMS })
       .hint(changeIndex)
       .sort({ updatedAt: 1, documentId: 1 })
       .limit(query.limit + 1)
       .batchSize(query.limit + 1);
-    for await (const row of cursor) {
-      bytes += row.document?.length() ?? 0;
-      if (changes.length === query.limit || (changes.length > 0 && bytes > bytesMax)) return { changes, hasMore: true };
-      changes.push(fromPublicationRow(row));
-    }
-    return { changes, hasMore: false };
+    const { rows, hasMore } = await readPage(cursor, { rowsMax: query.limit, bytesMax, bytesOf: documentBytes });
+    return { changes: rows.map(fromPublicationRow), hasMore };
   }
+}
+
+function toPublished({ document, ...row }: DocumentRow): PublishedDocument {
+  return { ...row, bytes: document.value() };
+}
+
+function documentBytes({ document }: PublicationRow): number {
+  return document?.length() ?? 0;
 }
 
 type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &

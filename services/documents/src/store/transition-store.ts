@@ -22,6 +22,7 @@ import type {
   SnapshotRow,
   VersionRow,
 } from "./rows.ts";
+import { readPage } from "./read-page.ts";
 import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
 
 /** How long a tick of another process counts as a moment ago. */
@@ -140,15 +141,11 @@ class SessionTransaction implements TransitionTransaction {
 
   async readHeads(documentIds: readonly string[], bytesMax: number) {
     const filter = { tenantId: this.#tenantId, documentId: { $in: [...documentIds] } };
-    const heads = [];
-    let bytes = 0;
-    await using cursor = this.#collections.heads.find(filter, { projection: { _id: 0 }, session: this.#session });
-    for await (const row of cursor) {
-      bytes += row.content.length() + row.links.length() + row.meta.length() + row.title.length();
-      if (heads.length > 0 && bytes > bytesMax) return { heads, complete: false };
-      heads.push(fromHeadRow(row));
-    }
-    return { heads, complete: true };
+    const cursor = this.#collections.heads.find(filter, { projection: { _id: 0 }, session: this.#session });
+    const bytesOf = ({ content, links, meta, title }: HeadRow) =>
+      content.length() + links.length() + meta.length() + title.length();
+    const { rows, hasMore } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
+    return { heads: rows.map(fromHeadRow), complete: !hasMore };
   }
 
   async readVersions(references: readonly { documentId: string; version: number }[]) {
