@@ -3,13 +3,14 @@ import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/sn
 import type { ConsumerSpec, EventBus } from "@vidimus/kit/event-bus";
 import type { Logger } from "@vidimus/kit/log";
 import type { Reference } from "../domain/payload.ts";
+import { snapshotStream } from "../snapshot-stream.ts";
 import type { Ingest } from "./ingest-snapshots.ts";
 import { pullMax } from "./pull-snapshots.ts";
 import { fromReference } from "./references.ts";
 
 /** The references that documents' relay publishes. */
 export const snapshotConsumer: ConsumerSpec = {
-  stream: { name: "VIDIMUS_SNAPSHOTS", subjects: ["vidimus.snapshots.v1"], ageMsMax: 24 * 60 * 60 * 1000 },
+  stream: snapshotStream,
   durable: "delivery",
   ackWaitMs: 30_000,
   batchMax: pullMax,
@@ -17,11 +18,13 @@ export const snapshotConsumer: ConsumerSpec = {
   inFlightMax: 4,
 };
 
+type ConsumerLog = Pick<Logger, "debug" | "warn" | "error">;
+
 /**
  * Takes in what the broker tells of. A batch that cannot be taken in right now is left to the reconciler, at its pace:
  * with signing off, every message would come back every second for ever.
  */
-export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest, log: Logger): Disposable {
+export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest, log: ConsumerLog): Disposable {
   const stop = new AbortController();
   bus.consume(snapshotConsumer, async (batch) => {
     try {
@@ -30,13 +33,15 @@ export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest
         stop.signal,
       );
     } catch (error) {
-      log.warn({ err: error, count: batch.length }, "snapshots are left to the reconciler");
+      // Who is closed at work has nothing to warn of: the next process begins with what is left.
+      const level = stop.signal.aborted ? "debug" : "warn";
+      log[level]({ err: error, count: batch.length }, "snapshots are left to the reconciler");
     }
   });
   return { [Symbol.dispose]: () => stop.abort() };
 }
 
-function decode(bytes: Uint8Array, log: Logger): Reference[] {
+function decode(bytes: Uint8Array, log: ConsumerLog): Reference[] {
   try {
     return [fromReference(fromBinary(SnapshotReferenceSchema, bytes))];
   } catch (error) {

@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
-import { snapshotConsumer } from "../../src/ingest/consume-references.ts";
+import { snapshotStream } from "../../src/snapshot-stream.ts";
 import type { DeliveryRow, EndpointRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openNotary } from "./notary.ts";
@@ -94,12 +94,12 @@ async function openBroker(dir: string) {
     /** What documents' relay does. */
     async announce({ tenantId, documentId, sequence }: FeedSnapshot, messageId: string = randomUUID()) {
       const reference = create(SnapshotReferenceSchema, { tenantId, documentId, sequence: BigInt(sequence) });
-      const { stream } = snapshotConsumer;
-      const subject = "vidimus.snapshots.v1";
+      const data = toBinary(SnapshotReferenceSchema, reference);
+      const [subject = ""] = snapshotStream.subjects;
       const deadline = Date.now() + 10_000;
       for (;;) {
         try {
-          return await bus.publish(stream, subject, toBinary(SnapshotReferenceSchema, reference), messageId);
+          return await bus.publish(snapshotStream, subject, data, messageId);
         } catch (error) {
           if (Date.now() > deadline) throw error;
           await new Promise((resolve) => setTimeout(resolve, 20));
