@@ -23,6 +23,8 @@ export interface HeldDelivery extends Lane, Reference {
   webhookId: string;
   /** Attempts recorded so far. */
   attemptCount: number;
+  /** How many of them came before their time, because something newer had arrived. */
+  hurriedCount: number;
   createdAt: Date;
   /** Changes with every claim and every result: who does not know it can change nothing. */
   generation: number;
@@ -43,6 +45,8 @@ export interface OwedDelivery extends Lane, Reference {
 export interface LaneHead {
   sequence: number;
   nextAttemptAt: Date;
+  /** Until when the receiver asked to be left alone, if it did. */
+  notBefore?: Date;
 }
 
 /** What an attempt came to. */
@@ -67,7 +71,7 @@ export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "co
 export interface AttemptRecord {
   delivery: HeldDelivery;
   outcome: AttemptOutcome;
-  verdict: { state: "delivered" | "exhausted" } | { state: "pending"; nextAttemptAt: Date };
+  verdict: { state: "delivered" | "exhausted" } | { state: "pending"; nextAttemptAt: Date; notBefore?: Date };
 }
 
 /** Whether an answer means that the receiver has the snapshot. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { promisedPace } from "../config.ts";
-import { nextAttemptAt, parseRetryAfter } from "./retry-plan.ts";
+import { nextAttemptAt, notBefore, parseRetryAfter } from "./retry-plan.ts";
 
 const plan = promisedPace.retries;
 const createdAt = new Date("2026-11-21T09:00:00.000Z");
@@ -46,6 +46,16 @@ describe("the retry plan", () => {
     expect(waitAfter(1, middle, 600 * secondMs)).toBe(600 * secondMs);
     expect(waitAfter(1, middle, 100 * hourMs)).toBe(24 * hourMs);
     expect(waitAfter(7, middle, 1 * secondMs)).toBe(hourMs);
+  });
+
+  it("knows how long a receiver asked to be left alone, up to 24 hours, whatever the plan says", () => {
+    const until = (retryAfterMs?: number) => notBefore({ endedAt: createdAt, retryAfterMs });
+    expect([until(), until(0), until(secondMs), until(100 * hourMs)]).toEqual([
+      undefined,
+      createdAt,
+      new Date("2026-11-21T09:00:01.000Z"),
+      new Date("2026-11-22T09:00:00.000Z"),
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@ export interface RetryPlan {
 
 /** A failed attempt, as far as the next one depends on it. */
 export interface FailedAttempt {
-  /** From 1. */
+  /** From 1; attempts made before their time are not counted. */
   attempt: number;
   /** When the delivery was made. */
   createdAt: Date;
@@ -29,9 +29,17 @@ const retryAfterMsMax = 24 * 60 * 60 * 1000;
 export function nextAttemptAt(plan: RetryPlan, failed: FailedAttempt, random: number): Date | undefined {
   const delay = plan.delaysMs[Math.min(failed.attempt, plan.delaysMs.length) - 1] ?? 0;
   const planned = delay * (1 - jitter + 2 * jitter * random);
-  const asked = Math.min(failed.retryAfterMs ?? 0, retryAfterMsMax);
-  const at = failed.endedAt.getTime() + Math.round(Math.max(planned, asked));
+  const asked = notBefore(failed)?.getTime() ?? 0;
+  const at = Math.max(failed.endedAt.getTime() + Math.round(planned), asked);
   return at - failed.createdAt.getTime() > plan.ageMsMax ? undefined : new Date(at);
+}
+
+/** Before when the receiver asked not to be tried again, if it did: at most 24 h on. */
+export function notBefore({
+  endedAt,
+  retryAfterMs,
+}: Pick<FailedAttempt, "endedAt" | "retryAfterMs">): Date | undefined {
+  return retryAfterMs === undefined ? undefined : new Date(endedAt.getTime() + Math.min(retryAfterMs, retryAfterMsMax));
 }
 
 /** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from `now`; undefined when it says neither. */

@@ -27,7 +27,7 @@ export interface IngestDeps {
   signing: Pick<Client<typeof SigningService>, "signSnapshots">;
   endpoints: Pick<EndpointStore, "listOf">;
   snapshots: Pick<SnapshotStore, "insert" | "stored">;
-  deliveries: Pick<DeliveryStore, "insert" | "laneHeads" | "advance">;
+  deliveries: Pick<DeliveryStore, "insert" | "laneHeads" | "advance" | "hurry">;
   sender: DeliveryTaker;
   log: Logger;
   leaseMs: number;
@@ -87,8 +87,11 @@ async function storeDeliveries(deps: IngestDeps, stored: readonly Reference[]): 
   const leaseUntil = new Date(now.getTime() + deps.leaseMs);
   const roomOf = (endpointId: string) => deps.sender.roomOf(endpointId);
   const owed = planDeliveries({ references, endpoints, heads, roomOf, now, leaseUntil });
-  const held = await deps.deliveries.insert(owed);
-  const behind = owed.filter(({ nextAttemptAt }) => nextAttemptAt > now);
+  const { held, waiting } = await deps.deliveries.insert(owed);
+  await deps.deliveries.hurry(waiting, new Date());
+  // Known already: whoever stored them may have died before the next step.
+  const arrived = new Set(waiting.map(({ deliveryId }) => deliveryId));
+  const behind = owed.filter(({ deliveryId, nextAttemptAt }) => nextAttemptAt > now && !arrived.has(deliveryId));
   await deps.deliveries.advance(behind, new Date());
   return held;
 }

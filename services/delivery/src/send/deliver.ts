@@ -1,5 +1,5 @@
 import { type AttemptOutcome, type AttemptRecord, type HeldDelivery, isAccepted } from "../domain/delivery.ts";
-import { nextAttemptAt, type RetryPlan } from "../domain/retry-plan.ts";
+import { nextAttemptAt, notBefore, type RetryPlan } from "../domain/retry-plan.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
@@ -52,11 +52,14 @@ function judge(retries: RetryPlan, held: HeldDelivery, outcome: AttemptOutcome):
   if (isAccepted(outcome)) return { state: "delivered" };
   const endedAt = new Date(outcome.startedAt.getTime() + outcome.tookMs);
   const failed = {
-    attempt: held.attemptCount + 1,
+    // An attempt that was hurried and then lost with its process is counted among the hurried ones only.
+    attempt: Math.max(1, held.attemptCount + 1 - held.hurriedCount),
     createdAt: held.createdAt,
     endedAt,
     retryAfterMs: outcome.retryAfterMs,
   };
   const next = nextAttemptAt(retries, failed, Math.random());
-  return next ? { state: "pending", nextAttemptAt: next } : { state: "exhausted" };
+  if (!next) return { state: "exhausted" };
+  const asked = notBefore(failed);
+  return { state: "pending", nextAttemptAt: next, ...(asked ? { notBefore: asked } : {}) };
 }

@@ -25,7 +25,7 @@ export function toDeliveryRow(owed: OwedDelivery, holder: string): DeliveryRow {
 
 /** A row as the one who claims it holds it. */
 export function toHeld(row: Omit<DeliveryRow, "attempts">, leaseUntil: Date): HeldDelivery {
-  const { _id, tenantId, endpointId, documentId, sequence, webhookId, attemptCount, createdAt, generation } = row;
+  const { _id, tenantId, endpointId, documentId, sequence, webhookId, createdAt } = row;
   return {
     deliveryId: _id,
     tenantId,
@@ -33,9 +33,10 @@ export function toHeld(row: Omit<DeliveryRow, "attempts">, leaseUntil: Date): He
     documentId,
     sequence,
     webhookId,
-    attemptCount,
+    attemptCount: row.attemptCount,
+    hurriedCount: row.hurriedCount ?? 0,
     createdAt,
-    generation: generation + 1,
+    generation: row.generation + 1,
     leaseUntil,
   };
 }

@@ -39,9 +39,13 @@ export interface DeliveryRow {
   generation: number;
   /** Of pending rows: when to claim it. While it is held, the end of the lease, so that a dead holder's row comes due by itself. */
   nextAttemptAt?: Date;
+  /** Until when the receiver asked to be left alone, when its last answer did. */
+  notBefore?: Date;
   /** Present while held. At most one row a lane has it: a unique index says so. */
   lease?: { holder: string; until: Date };
   attemptCount: number;
+  /** Attempts that came before their time, because something newer had arrived; none unless said. */
+  hurriedCount?: number;
   attempts: AttemptRow[];
   createdAt: Date;
   /** When it reached a final state. */
