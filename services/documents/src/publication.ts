@@ -77,6 +77,7 @@ function readers(
     slugOf: publications.slugOf.bind(publications),
     list: publications.list.bind(publications),
     find: publications.find.bind(publications),
+    findAll: publications.findAll.bind(publications),
     findLive: publications.findLive.bind(publications),
     findSites: publications.findSites.bind(publications),
     listChanges: publications.listChanges.bind(publications),

@@ -28,6 +28,7 @@ import { ApiKeyStore } from "./store/api-key-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
 import { WriteBudgetStore } from "./store/write-budget-store.ts";
 import { createIntake } from "./upstream/intake.ts";
+import { batchReads } from "./upstream/published-reads.ts";
 import { trustListCache } from "./upstream/trust-list.ts";
 
 /** A running gateway. */
@@ -85,7 +86,12 @@ function openClients(
   const published = stack.use(openRpcClient(PublishedDocumentService, { target: config.documentsTarget }));
   const phrases = stack.use(openRpcClient(PhraseService, { target: config.phrasesTarget }));
   const signing = stack.use(openRpcClient(TrustListService, { target: config.signingTarget }));
-  return { createDocument: createIntake(documents, registry), published, phrases, trustList: trustListCache(signing) };
+  return {
+    createDocument: createIntake(documents, registry),
+    published: { ...published, ...batchReads(published) },
+    phrases,
+    trustList: trustListCache(signing),
+  };
 }
 
 function openLimits(config: GatewayConfig, db: Db, { registry }: Metrics, log: Logger): Limits {

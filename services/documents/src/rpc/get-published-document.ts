@@ -12,7 +12,8 @@ export function getPublishedDocument(
     readDocument(deps, requireTenantId(tenantId), fromBy(by), { includeLinks, ifNoneMatch }, signal);
 }
 
-function fromBy(by: GetPublishedDocumentRequest["by"]): DocumentName {
+/** Reads how a request names its document. */
+export function fromBy(by: GetPublishedDocumentRequest["by"]): DocumentName {
   if (by.case === "slug") return { type: by.value.type, slug: by.value.slug };
   return { documentId: requireDocumentId(by.value ?? "") };
 }

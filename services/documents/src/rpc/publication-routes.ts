@@ -6,6 +6,7 @@ import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
 import type { Publication } from "../publication.ts";
 import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
 import { attachSignatures } from "./attach-signatures.ts";
+import { batchGetPublishedDocuments } from "./batch-get-published-documents.ts";
 import { batchTransitionDocuments } from "./batch-transition-documents.ts";
 import { getPublishedDocument } from "./get-published-document.ts";
 import { getPublishedSite } from "./get-published-site.ts";
@@ -31,6 +32,7 @@ export function publicationRoutes({ reads, snapshots }: Publication): RpcRoute[]
     route(PublishedDocumentService, {
       listPublishedDocuments: listPublishedDocuments(reads),
       getPublishedDocument: getPublishedDocument(reads),
+      batchGetPublishedDocuments: batchGetPublishedDocuments(reads),
       getPublishedSite: getPublishedSite(reads),
       listPublishedChanges: listPublishedChanges(reads),
       listPublishedVersions: listPublishedVersions({ reads, snapshots }),

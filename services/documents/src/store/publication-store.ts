@@ -74,6 +74,19 @@ export class PublicationStore {
     return row ? fromPublicationRow(row) : undefined;
   }
 
+  /** What readers may know of these documents, in any order, until they hold `bytesMax`; `complete` when nothing was left out. */
+  async findAll(
+    tenantId: string,
+    documentIds: readonly string[],
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<{ states: PublicationState[]; complete: boolean }> {
+    const filter = { tenantId, documentId: { $in: [...documentIds] } };
+    const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
+    const { rows, hasMore } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
+    return { states: rows.map(fromPublicationRow), complete: !hasMore };
+  }
+
   /** The slug a document is published under. */
   async slugOf(tenantId: string, documentId: string): Promise<string | undefined> {
     const row = await this.#publications.findOne({ tenantId, documentId }, { projection: { slug: 1 }, maxTimeMS });

@@ -53,10 +53,9 @@ export class FakePublisher {
         nextCursor: "c1",
         hasMore: true,
       }),
-      getPublishedDocument: (request) => ({
-        ...this.#conditional(request),
-        documentJson: text(this.documentJson),
-        includedJson: text(this.includedJson),
+      getPublishedDocument: (request) => this.#document(request),
+      batchGetPublishedDocuments: ({ items }) => ({
+        results: items.map((item) => ({ outcome: { case: "found", value: this.#document(item) } })),
       }),
       getPublishedSite: (request) => ({ ...this.#conditional(request), siteJson: text(this.siteJson) }),
       listPublishedChanges: async (request, context) => {
@@ -67,6 +66,14 @@ export class FakePublisher {
       getPublishedVersion: (request) => this.#note(request) ?? this.version,
     };
     return route(PublishedDocumentService, implementation);
+  }
+
+  #document(request: GetPublishedDocumentRequest) {
+    return {
+      ...this.#conditional(request),
+      documentJson: text(this.documentJson),
+      includedJson: text(this.includedJson),
+    };
   }
 
   #note(request: Request): undefined {

@@ -20,6 +20,13 @@ export type LiveDocument = PublicationState & PublishedDocument;
 /** What reading one document needs. */
 export interface DocumentDeps {
   find(tenantId: string, documentId: string, signal: AbortSignal): Promise<PublicationState | undefined>;
+  /** What there is to know of these, in any order, until they hold `bytesMax`. */
+  findAll(
+    tenantId: string,
+    documentIds: readonly string[],
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<{ states: PublicationState[]; complete: boolean }>;
   /** Published documents among these, in any order; at most `bytesMax` bytes of them. */
   findLive(
     tenantId: string,

@@ -1,0 +1,63 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  BatchGetPublishedDocumentsResponseSchema,
+  type GetPublishedDocumentRequestSchema,
+  ListPublishedDocumentsResponseSchema,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { describe, expect, it } from "vitest";
+import { batchReads } from "./published-reads.ts";
+
+type Item = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
+
+/** A documents service that answers at most `fits` items at once, and pages with the number of the call. */
+function documents(fits: number) {
+  const batches: number[] = [];
+  let pages = 0;
+  const reads = batchReads({
+    batchGetPublishedDocuments: async ({ items = [] }) => {
+      batches.push(items.length);
+      const results = items.slice(0, fits).map(({ by }: Item) => ({
+        outcome:
+          by?.value === "gone"
+            ? { case: "error" as const, value: { kind: "gone", message: "was withdrawn" } }
+            : { case: "found" as const, value: { etag: String(by?.value) } },
+      }));
+      return create(BatchGetPublishedDocumentsResponseSchema, { results });
+    },
+    listPublishedDocuments: async () => create(ListPublishedDocumentsResponseSchema, { etag: `page ${(pages += 1)}` }),
+  });
+  return { reads, batches };
+}
+
+const byId = (value: string): Item => ({ tenantId: "demo", by: { case: "documentId", value } });
+
+describe("reads that come together", () => {
+  it("go out in one call, and each gets its own answer", async () => {
+    const { reads, batches } = documents(64);
+    const answers = await Promise.allSettled(["a", "gone", "b"].map((id) => reads.getPublishedDocument(byId(id))));
+    expect(batches).toEqual([3]);
+    expect(answers.map((answer) => (answer.status === "fulfilled" ? answer.value.etag : answer.reason.kind))).toEqual([
+      "a",
+      "gone",
+      "b",
+    ]);
+  });
+
+  it("are asked for again when they did not fit into one answer", async () => {
+    const { reads, batches } = documents(2);
+    const ids = ["a", "b", "c", "d", "e"];
+    const answers = await Promise.all(ids.map((id) => reads.getPublishedDocument(byId(id))));
+    expect(answers.map(({ etag }) => etag)).toEqual(ids);
+    expect(batches).toEqual([5, 3, 1]);
+  });
+
+  it("share a page only with those who ask for the same of the same tenant", async () => {
+    const { reads } = documents(64);
+    const page = (tenantId: string, cursor = "") =>
+      reads.listPublishedDocuments({ tenantId, type: "core/tag", limit: 50, cursor });
+    const pages = await Promise.all([page("demo"), page("demo"), page("demo"), page("rival"), page("demo", "c")]);
+    const etags = pages.map(({ etag }) => etag);
+    expect(etags[1]).toBe(etags[2]);
+    expect(new Set(etags).size).toBe(4);
+  });
+});

@@ -1,0 +1,76 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CallOptions, Client } from "@connectrpc/connect";
+import {
+  type GetPublishedDocumentRequestSchema,
+  type GetPublishedDocumentResponse,
+  ListPublishedDocumentsRequestSchema,
+  type PublishedDocumentResult,
+  type PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { createBatcher } from "@vidimus/kit/batcher";
+import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
+import { shareCalls } from "@vidimus/kit/shared-call";
+
+type PageRequest = MessageInitShape<typeof ListPublishedDocumentsRequestSchema>;
+type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
+
+/** The reads that many readers make at once. */
+export type PublishedReads = Pick<
+  Client<typeof PublishedDocumentService>,
+  "listPublishedDocuments" | "getPublishedDocument"
+>;
+
+type Published = Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments" | "batchGetPublishedDocuments">;
+
+interface Question<Request> {
+  readonly request: Request;
+  readonly rpc: CallOptions;
+}
+
+/**
+ * Natural batching of reads: a page that several readers wait for is asked for once, and documents that are asked for
+ * while a call is under way go out together. An idle gateway asks at once.
+ */
+export function batchReads(published: Published): PublishedReads {
+  const list = shareCalls(
+    ({ request }: Question<PageRequest>) =>
+      toJsonString(ListPublishedDocumentsRequestSchema, create(ListPublishedDocumentsRequestSchema, request)),
+    ({ request, rpc }) => published.listPublishedDocuments(request, rpc),
+  );
+  const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse | Error>({
+    itemsMax: 64,
+    run: (questions) => getAll(published, questions),
+  });
+  return {
+    listPublishedDocuments: (request, rpc = {}) => list({ request, rpc }),
+    getPublishedDocument: async (request, rpc = {}) => {
+      const answer = await get({ request, rpc });
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+}
+
+/** Asks until everything is answered: an answer holds what fits. */
+async function getAll(
+  published: Published,
+  questions: Question<DocumentRequest>[],
+): Promise<(GetPublishedDocumentResponse | Error)[]> {
+  const answers: (GetPublishedDocumentResponse | Error)[] = [];
+  while (answers.length < questions.length) {
+    const rest = questions.slice(answers.length);
+    const items = rest.map(({ request }) => request);
+    const { results } = await published.batchGetPublishedDocuments({ items }, rest[0]?.rpc);
+    if (results.length === 0 || results.length > rest.length) {
+      throw new Error(`${rest.length} questions were answered with ${results.length} results`);
+    }
+    answers.push(...results.map(toAnswer));
+  }
+  return answers;
+}
+
+function toAnswer({ outcome }: PublishedDocumentResult): GetPublishedDocumentResponse | Error {
+  if (outcome.case === "found") return outcome.value;
+  return outcome.case === "error" ? fromErrorInfo(outcome.value) : new Error("a document had no outcome");
+}
