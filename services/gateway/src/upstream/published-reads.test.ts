@@ -20,7 +20,7 @@ function documents(fits: number) {
         outcome:
           by?.value === "gone"
             ? { case: "error" as const, value: { kind: "gone", message: "was withdrawn" } }
-            : { case: "found" as const, value: { etag: String(by?.value) } },
+            : { case: "found" as const, value: { etag: typeof by?.value === "string" ? by.value : "" } },
       }));
       return create(BatchGetPublishedDocumentsResponseSchema, { results });
     },
