@@ -44,6 +44,8 @@ test.each([
   ["a write conflict", ["findAndModify"], conflict],
   ["a write conflict midway", ["insert"], conflict],
   ["a connection cut midway", ["insert"], { closeConnection: true }],
+  ["a session killed midway", ["insert"], { errorCode: 11601 }],
+  ["a session killed at the commit", ["commitTransaction"], { errorCode: 11601 }],
   ["an unknown outcome of the commit", ["commitTransaction"], { errorCode: 91 }],
   ["a connection cut at the commit", ["commitTransaction"], { closeConnection: true }],
 ])("%s publishes once all the same", async (label, commands, fault) => {

@@ -2,6 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import type { Collection, Db, MongoClient } from "mongodb";
 import { type Head, initialStatus } from "../domain/document/document.ts";
 import type { DocumentVersion, Revision, VersionSummary } from "../domain/document/revision.ts";
+import { AbandonedTransactions } from "./abandoned-transactions.ts";
 import { fromHeadRow, toPartsRow } from "./head-row.ts";
 import type { HeadRow, HistoryRow, VersionRow } from "./rows.ts";
 import { runTransaction } from "./run-transaction.ts";
@@ -17,12 +18,14 @@ interface ReadOptions {
 /** Keeps what documents were: their older versions, and who did what to them. */
 export class RevisionStore {
   readonly #client: MongoClient;
+  readonly #abandoned: AbandonedTransactions;
   readonly #heads: Collection<HeadRow>;
   readonly #versions: Collection<VersionRow>;
   readonly #history: Collection<HistoryRow>;
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
+    this.#abandoned = new AbandonedTransactions(client);
     this.#heads = db.collection("heads");
     this.#versions = db.collection("versions");
     this.#history = db.collection("history");
@@ -39,7 +42,7 @@ export class RevisionStore {
    * history. `decide` may run several times, and refuses by throwing.
    */
   async revise(tenantId: string, documentId: string, decide: (head: Head) => Revision): Promise<Head> {
-    return runTransaction(this.#client, async (session) => {
+    return runTransaction(this.#client, this.#abandoned, async (session) => {
       const row = await this.#heads.findOne({ tenantId, documentId }, { projection: { _id: 0 }, session });
       if (!row) throw new DomainError("not_found", `document ${documentId} does not exist`);
       const revised = toRevisedRow(row, decide(fromHeadRow(row)));

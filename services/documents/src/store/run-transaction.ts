@@ -1,7 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import { type ClientSession, type MongoClient, MongoError } from "mongodb";
+import { type ClientSession, type MongoClient, MongoError, MongoServerError } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
+import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
 /** What every transaction reads and promises. */
 export const transactionOptions = {
@@ -18,7 +19,11 @@ const patienceMs = 10_000;
  *
  * @throws DomainError `unavailable` after ten seconds of conflicts; whatever `work` throws
  */
-export async function runTransaction<T>(client: MongoClient, work: (session: ClientSession) => Promise<T>): Promise<T> {
+export async function runTransaction<T>(
+  client: MongoClient,
+  abandoned: Pick<AbandonedTransactions, "end">,
+  work: (session: ClientSession) => Promise<T>,
+): Promise<T> {
   const patientUntil = Date.now() + patienceMs;
   for (;;) {
     try {
@@ -26,6 +31,7 @@ export async function runTransaction<T>(client: MongoClient, work: (session: Cli
     } catch (error) {
       if (!isConflict(error)) throw error;
       if (Date.now() > patientUntil) throw busy(error);
+      await abandoned.end();
       await pause(1 + Math.random() * 4);
     }
   }
@@ -47,7 +53,8 @@ export async function commit(session: ClientSession): Promise<void> {
       await session.commitTransaction();
       return;
     } catch (error) {
-      const isUnknown = error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
+      const isLabelled = error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
+      const isUnknown = isLabelled || isInterrupted(error);
       if (!isUnknown || Date.now() > patientUntil) throw error;
     }
   }
@@ -58,8 +65,13 @@ export async function commit(session: ClientSession): Promise<void> {
  * inserted: what was read before was free.
  */
 export function isConflict(error: unknown): boolean {
-  if (isDuplicateKey(error)) return true;
+  if (isDuplicateKey(error) || isInterrupted(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
+}
+
+/** Somebody took this process for dead just as it went on. */
+function isInterrupted(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === 11601;
 }
 
 function busy(cause: unknown): DomainError {

@@ -3,6 +3,7 @@ import { uuidv7 } from "@vidimus/kit/uuid";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Changes } from "../domain/publication/publication.ts";
 import { TransactionConflict, type TransitionTransaction } from "../domain/publication/transition-transaction.ts";
+import { AbandonedTransactions } from "./abandoned-transactions.ts";
 import { fromHeadRow } from "./head-row.ts";
 import {
   fromSlugRow,
@@ -35,11 +36,13 @@ const giveWayMs = 6;
 export class TransitionStore {
   readonly #client: MongoClient;
   readonly #collections: Collections;
+  readonly #abandoned: AbandonedTransactions;
   readonly #holder = uuidv7();
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
+    this.#abandoned = new AbandonedTransactions(client);
     this.#collections = {
       clocks: db.collection("clocks"),
       heads: db.collection("heads"),
@@ -70,6 +73,15 @@ export class TransitionStore {
    */
   async transact<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);
+    try {
+      return await this.#attempt(tenantId, work);
+    } catch (error) {
+      if (error instanceof TransactionConflict) await this.#abandoned.end();
+      throw error;
+    }
+  }
+
+  async #attempt<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     const session = this.#client.startSession();
     const transaction = new SessionTransaction(this.#collections, session, tenantId, this.#holder);
     try {

@@ -1,0 +1,59 @@
+import type { MongoClient, UUID } from "mongodb";
+
+/** How long a transaction waits for its next statement at most; a living process sends it within milliseconds. */
+const idleMs = 2_000;
+
+/** How often one process looks at most. */
+const pauseMs = 500;
+
+/** A session of this service's own, as `$currentOp` shows it. */
+interface IdleSession {
+  readonly lsid: { readonly id: UUID };
+}
+
+/**
+ * Ends the transactions of processes that are gone. MongoDB does not notice that a client with an open transaction was
+ * killed: what it had locked, a tenant's clock among it, stays locked until `transactionLifetimeLimitSeconds` have
+ * passed and somebody looked, which is 60 to 90 s by default.
+ *
+ * A process that was merely slow loses nothing when it is taken for dead: its transaction is undone as a whole, it is
+ * told so, and it begins again.
+ */
+export class AbandonedTransactions {
+  readonly #client: MongoClient;
+  #notBefore = 0;
+
+  constructor(client: MongoClient) {
+    this.#client = client;
+  }
+
+  /** To be called by whoever met another transaction. Never rejects: without it, the server's own limit still holds. */
+  async end(): Promise<void> {
+    if (Date.now() < this.#notBefore) return;
+    this.#notBefore = Date.now() + pauseMs;
+    const sessions = await this.#find().catch(() => []);
+    if (sessions.length === 0) return;
+    const killSessions = sessions.map(({ lsid }) => ({ id: lsid.id }));
+    // Its own sessions a user may see and kill without any privilege.
+    await this.#admin.command({ killSessions }).catch(() => {});
+  }
+
+  async #find(): Promise<IdleSession[]> {
+    const isAbandoned = {
+      active: false,
+      appName: this.#client.options.appName,
+      "transaction.parameters.autocommit": false,
+      "transaction.timeInactiveMicros": { $gt: idleMs * 1_000 },
+    };
+    const stages = [
+      { $currentOp: { idleSessions: true } },
+      { $match: isAbandoned },
+      { $project: { _id: 0, "lsid.id": 1 } },
+    ];
+    return this.#admin.aggregate<IdleSession>(stages, { maxTimeMS: 1_000, readConcern: { level: "local" } }).toArray();
+  }
+
+  get #admin() {
+    return this.#client.db("admin");
+  }
+}
