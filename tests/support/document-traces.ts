@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import type { Binary, MongoClient } from "mongodb";
+import type { Step } from "./document-lives.ts";
+import { edited, type Tracked } from "./documents-load.ts";
+import { canonical } from "./webhook-checks.ts";
+
+interface Parts {
+  readonly title: Binary;
+  readonly meta: Binary;
+  readonly content: Binary;
+  readonly links: Binary;
+}
+interface Head extends Parts {
+  readonly version: number;
+  readonly status: string;
+  readonly live?: { readonly version: number; readonly status: string; readonly sequence: number; updatedAt: Date };
+}
+interface Publication {
+  readonly state: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+  readonly document?: Binary;
+}
+interface Slug {
+  readonly slug: string;
+  readonly current: boolean;
+}
+interface Change {
+  readonly transition?: string;
+  readonly version: number;
+  readonly at: Date;
+}
+
+/** A sealed copy as it is stored. */
+export interface StoredSnapshot {
+  readonly documentId: string;
+  readonly sequence: number;
+  readonly version: number;
+  readonly status: string;
+  readonly committedAt: Date;
+  readonly bytes: Binary;
+  readonly sha256: Binary;
+  readonly signature?: { readonly keyId: string; readonly statement: string; readonly value: Binary };
+}
+
+/** Everything that MongoDB holds of one document. */
+export interface Trace {
+  readonly heads: readonly Head[];
+  readonly versions: readonly (Parts & { readonly version: number })[];
+  readonly history: readonly Change[];
+  readonly publications: readonly Publication[];
+  readonly snapshots: readonly StoredSnapshot[];
+  readonly slugs: readonly Slug[];
+}
+
+const order: Readonly<Record<keyof Trace, Record<string, 1>>> = {
+  heads: { version: 1 },
+  versions: { version: 1 },
+  history: { at: 1, _id: 1 },
+  publications: { sequence: 1 },
+  snapshots: { sequence: 1 },
+  slugs: { slug: 1 },
+};
+const collections = ["heads", "versions", "history", "publications", "snapshots", "slugs"] as const;
+
+/** Reads all rows of a tenant's documents as they stand at one moment, by document; past every service. */
+export async function readTraces(mongo: MongoClient, tenantId: string): Promise<Map<string, Trace>> {
+  const traces = new Map<string, Record<keyof Trace, unknown[]>>();
+  await using session = mongo.startSession({ snapshot: true });
+  for (const name of collections) {
+    const rows = mongo.db("vidimus_documents").collection<{ documentId: string }>(name).find({ tenantId }, { session });
+    for await (const row of rows.sort(order[name])) {
+      const { documentId } = row;
+      const trace = traces.get(documentId) ?? emptyTrace();
+      traces.set(documentId, trace);
+      trace[name].push(row);
+    }
+  }
+  return traces as Map<string, unknown> as Map<string, Trace>;
+}
+
+function emptyTrace(): Record<keyof Trace, unknown[]> {
+  return { heads: [], versions: [], history: [], publications: [], snapshots: [], slugs: [] };
+}
+
+/** How far an article was known to have come at some moment. */
+export type Known = Pick<Tracked, "draft" | "life" | "done" | "isUnsure">;
+
+/**
+ * Where the rows of a document are not what the steps it has taken make of it: an acknowledged one is missing, one that
+ * nobody asked for is there, or only a part of one is.
+ */
+export function traceFaults({ draft, life, done: known, isUnsure }: Known, trace: Trace | undefined): string[] {
+  if (!trace) return [`${draft.id} is not there`];
+  const done = trace.history.length;
+  if (done < known || done > known + (isUnsure ? 1 : 0)) return [`${draft.id} has come ${done} steps, not ${known}`];
+  const steps = life.slice(0, done);
+  const checks: Record<string, [unknown, unknown]> = {
+    ...standing(steps, trace),
+    ...readers(steps, trace, draft),
+    texts: [texts(trace), steps.some(({ name }) => name === "edit") ? [edited(draft), draft].map(text) : [text(draft)]],
+  };
+  return Object.entries(checks)
+    .map(([name, [found, wanted]]) => [name, JSON.stringify(found), JSON.stringify(wanted)] as const)
+    .filter(([, found, wanted]) => found !== wanted)
+    .map(([name, found, wanted]) => `${draft.id} after ${done} steps: ${name} is ${found}, not ${wanted}`);
+}
+
+/** Head, history and snapshots, and that all of one step carry one time. */
+function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown, unknown]> {
+  const head = trace.heads[0];
+  const sealing = steps.map((step, at) => ({ ...step, at })).filter(({ snapshot }) => snapshot !== undefined);
+  return {
+    heads: [trace.heads.length, 1],
+    head: [`${head?.version} ${head?.status}`, steps.at(-1)?.head ?? "1 draft"],
+    live: [head?.live && `${head.live.version} ${head.live.status}`, steps.at(-1)?.live],
+    "live.sequence": [head?.live?.sequence, sealing.length || undefined],
+    "live.updatedAt": [head?.live?.updatedAt, trace.snapshots.at(-1)?.committedAt],
+    history: [
+      trace.history.map(({ transition = "edit", version }) => `${transition} ${version}`),
+      steps.map(({ name, version }) => `${name} ${version}`),
+    ],
+    snapshots: [
+      trace.snapshots.map(({ sequence, version, status }) => ({ sequence, version, status })),
+      sealing.map(({ version, snapshot }, index) => ({ sequence: index + 1, version, status: snapshot })),
+    ],
+    "times of snapshots": [
+      trace.snapshots.map(({ committedAt }) => committedAt),
+      sealing.map(({ at }) => trace.history[at]?.at),
+    ],
+    digests: [trace.snapshots.map(({ sha256 }) => hex(sha256)), trace.snapshots.map(({ bytes }) => digest(bytes))],
+  };
+}
+
+/** What readers are shown: the newest snapshot's bytes under its slug, or a tombstone. */
+function readers(
+  steps: readonly Step[],
+  { publications, snapshots, slugs }: Trace,
+  draft: Tracked["draft"],
+): Record<string, [unknown, unknown]> {
+  const newest = snapshots.at(-1);
+  const isOut = newest?.status === "usable";
+  const shown = newest && { state: isOut ? "live" : "withdrawn", version: newest.version, sequence: newest.sequence };
+  return {
+    publications: [
+      publications.map(({ state, version, sequence }) => ({ state, version, sequence })),
+      shown ? [shown] : [],
+    ],
+    "publication.updatedAt": [publications[0]?.updatedAt, newest?.committedAt],
+    "publication.document": [
+      publications[0]?.document && hex(publications[0].document),
+      isOut ? hex(newest.bytes) : undefined,
+    ],
+    slugs: [
+      slugs.map(({ slug, current }) => ({ slug, current })),
+      steps.some(({ snapshot }) => snapshot) ? [{ slug: `ferry-${draft.id}`, current: isOut }] : [],
+    ],
+  };
+}
+
+/** The content of all versions, newest first. */
+function texts({ heads, versions }: Trace): string[] {
+  return [...heads, ...versions].map(({ title, meta, content, links }) =>
+    [title, meta, content, links].map((part) => Buffer.from(part.value()).toString()).join("\n"),
+  );
+}
+
+function text(draft: Tracked["draft"]): string {
+  return ["title", "meta", "content", "links"].map((member) => canonical(draft[member])).join("\n");
+}
+
+function hex(bytes: Binary): string {
+  return Buffer.from(bytes.value()).toString("hex");
+}
+
+function digest(bytes: Binary): string {
+  return createHash("sha256").update(bytes.value()).digest("hex");
+}
