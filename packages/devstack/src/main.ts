@@ -5,15 +5,22 @@ import { stateDir } from "./paths.ts";
 import { welcome } from "./stack/welcome.ts";
 import { openDevStack } from "./stack/dev-stack.ts";
 
-const { values } = parseArgs({ options: { fresh: { type: "boolean", default: false } } });
 const stopped = stopSignal();
 
 try {
-  await using stack = await openDevStack({ stateDir, env: process.env, fresh: values.fresh, say: console.log });
+  await using stack = await openDevStack({ stateDir, env: process.env, fresh: readFresh(), say: console.log });
   console.log(welcome(stack.dev));
   await stopped;
   console.log("stopping");
 } catch (error) {
   console.error(error instanceof DevstackError ? error.message : error);
   process.exitCode = 1;
+}
+
+function readFresh(): boolean {
+  try {
+    return parseArgs({ options: { fresh: { type: "boolean", default: false } } }).values.fresh;
+  } catch (error) {
+    throw new DevstackError(`${error instanceof Error ? error.message : String(error)}; the only option is --fresh`);
+  }
 }

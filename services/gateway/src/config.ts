@@ -14,7 +14,6 @@ export interface GatewayConfig extends BaseConfig {
   documentsTarget: string;
   phrasesTarget: string;
   signingTarget: string;
-  deliveryTarget: string;
   /** Requests an address may make, in this process. */
   ipRate: Rate | undefined;
   /** Failed authentications an address may have, in this process. */
@@ -38,7 +37,6 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50051" }),
     phrasesTarget: env.string("PHRASES_TARGET", { fallback: "127.0.0.1:50052" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50053" }),
-    deliveryTarget: env.string("DELIVERY_TARGET", { fallback: "127.0.0.1:50054" }),
     ipRate: readRate(env, "IP_RATE_LIMIT", "3000/60s"),
     authFailureRate: readRate(env, "AUTH_FAILURE_RATE_LIMIT", "300/60s"),
     writeBudget: readRate(env, "WRITE_BUDGET", "3000/60s"),

@@ -106,6 +106,5 @@ export function serviceEnv(service: ServiceName, around: Surroundings, env: Node
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),
-    DELIVERY_TARGET: target("delivery"),
   };
 }

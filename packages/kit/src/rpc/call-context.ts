@@ -1,4 +1,4 @@
-import { type CallOptions, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { randomFillSync } from "node:crypto";
 import { uuidv7 } from "../uuid.ts";
 
@@ -62,15 +62,5 @@ export function contextHeaders(context: Partial<CallContext>): Record<string, st
     ...(context.traceparent ? { traceparent: context.traceparent } : {}),
     ...(context.actor ? { "vidimus-actor": context.actor } : {}),
     ...(context.role ? { "vidimus-role": context.role } : {}),
-  };
-}
-
-/** Options for a call made on behalf of the one being handled: same identity, same signal, no later deadline. */
-export function forwarded(context: HandlerContext): CallOptions {
-  const timeoutMs = context.timeoutMs();
-  return {
-    headers: contextHeaders(callContext(context)),
-    signal: context.signal,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }

@@ -36,7 +36,7 @@ const query = Type.Object(
       Type.String({ minLength: 1, "x-must": "a BCP 47 tag", description: "Only phrases of exactly this language." }),
     ),
     format: Type.Optional(
-      Type.Union([Type.Literal("json"), Type.Literal("csv")], { "x-must": "json or csv", default: "json" }),
+      Type.Unsafe<"json" | "csv">({ type: "string", enum: ["json", "csv"], "x-must": "json or csv", default: "json" }),
     ),
   },
   { additionalProperties: false },
