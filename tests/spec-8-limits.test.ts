@@ -29,7 +29,6 @@ async function openGateway(limits: Record<string, string>, database = testDataba
     DOCUMENTS_TARGET: dev.grpc.documents,
     PHRASES_TARGET: dev.grpc.phrases,
     SIGNING_TARGET: dev.grpc.signing,
-    DELIVERY_TARGET: dev.grpc.delivery,
   };
   const off = { IP_RATE_LIMIT: "off", AUTH_FAILURE_RATE_LIMIT: "off", WRITE_BUDGET: "off", LOG_LEVEL: "error" };
   const around = { MONGODB_URL: dev.mongodb, MONGODB_DATABASE: database, NATS_URL: dev.nats };
