@@ -51,6 +51,17 @@ describe("a batcher", () => {
     expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
+  it("fails one item alone when its result is an Error", async () => {
+    const run = async (items: number[]) => items.map((item) => (item === 2 ? new Error("refused") : item));
+    const submit = createBatcher<number, number>({ run, itemsMax: 64 });
+    const settled = await Promise.allSettled([submit(1), submit(2), submit(3)]);
+    expect(settled.map((each) => (each.status === "fulfilled" ? each.value : each.reason.message))).toEqual([
+      1,
+      "refused",
+      3,
+    ]);
+  });
+
   it("fails the batch when the answer has another length than the question", async () => {
     const submit = createBatcher<number, number>({ run: async () => [], itemsMax: 2 });
     await expect(submit(1)).rejects.toThrow("1 items was answered with 0");

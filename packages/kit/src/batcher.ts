@@ -1,7 +1,7 @@
 /** How a batcher collects and runs. */
 export interface BatcherOptions<Item, Result> {
-  /** Runs one batch; answers one result an item, in order. A rejection fails every item of the batch. */
-  run(items: Item[]): Promise<Result[]>;
+  /** Runs one batch; answers one result an item, in order. An `Error` fails its item, a rejection every item of the batch. */
+  run(items: Item[]): Promise<(Result | Error)[]>;
   /** Most items in a batch. */
   itemsMax: number;
   /** Most bytes in a batch; an item larger than that goes alone. */
@@ -48,7 +48,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} items was answered with ${results.length} results`);
       }
-      for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+      for (const [index, entry] of batch.entries()) settle(entry, results[index] as Result | Error);
     } catch (error) {
       for (const entry of batch) entry.reject(error);
     }
@@ -74,4 +74,9 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         queueMicrotask(flush);
       }
     });
+}
+
+function settle<Item, Result>({ resolve, reject }: Waiting<Item, Result>, result: Result | Error): void {
+  if (result instanceof Error) reject(result);
+  else resolve(result);
 }

@@ -27,7 +27,7 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
 }
 
 /** The address a URL's host is or stands for without DNS: an IP literal, or loopback for `localhost`. */
-export function addressOfHost(hostname: string): string | undefined {
+function addressOfHost(hostname: string): string | undefined {
   const host = bareHost(hostname);
   if (isLocalhost(host)) return "127.0.0.1";
   return isIP(host) === 0 ? undefined : host;

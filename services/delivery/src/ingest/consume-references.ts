@@ -9,7 +9,7 @@ import { pullMax } from "./pull-snapshots.ts";
 import { fromReference } from "./references.ts";
 
 /** The references that documents' relay publishes. */
-export const snapshotConsumer: ConsumerSpec = {
+const snapshotConsumer: ConsumerSpec = {
   stream: snapshotStream,
   durable: "delivery",
   ackWaitMs: 30_000,

@@ -1,10 +1,10 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { toErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { type IntakeDeps, type IntakeOutcome, takeIn } from "../domain/intake/take-in.ts";
 import { callingActor } from "./calling-actor.ts";
 import { fromCreateRequest } from "./intake-item.ts";
+import { refused } from "./refused.ts";
 
 /** Most documents in one call. */
 const itemsMax = 64;
@@ -21,7 +21,5 @@ export function batchCreateDocuments(deps: IntakeDeps): MethodImpl<typeof Docume
 }
 
 function toResult(outcome: IntakeOutcome) {
-  return outcome instanceof DomainError
-    ? { outcome: { case: "error" as const, value: toErrorInfo(outcome) } }
-    : { outcome: { case: "created" as const, value: outcome } };
+  return outcome instanceof DomainError ? refused(outcome) : { outcome: { case: "created" as const, value: outcome } };
 }

@@ -1,11 +1,11 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { toErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { requireTenantId } from "../domain/document/require-ids.ts";
 import type { DocumentDeps } from "../domain/publication/read-document.ts";
 import { readDocuments } from "../domain/publication/read-documents.ts";
 import { fromBy } from "./get-published-document.ts";
+import { refused } from "./refused.ts";
 
 const itemsMax = 64;
 
@@ -26,9 +26,7 @@ export function batchGetPublishedDocuments(
     const answers = await readDocuments(deps, questions, signal);
     return {
       results: answers.map((answer) =>
-        answer instanceof DomainError
-          ? { outcome: { case: "error" as const, value: toErrorInfo(answer) } }
-          : { outcome: { case: "found" as const, value: answer } },
+        answer instanceof DomainError ? refused(answer) : { outcome: { case: "found" as const, value: answer } },
       ),
     };
   };

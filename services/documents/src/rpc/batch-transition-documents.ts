@@ -1,12 +1,13 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { asDomainError, toErrorInfo } from "@vidimus/kit/rpc/error-table";
+import { asDomainError } from "@vidimus/kit/rpc/error-table";
 import { requireTenantId } from "../domain/document/require-ids.ts";
 import type { Moved } from "../domain/publication/move-documents.ts";
 import { callingActor } from "./calling-actor.ts";
 import type { TransitionDeps } from "./transition-document.ts";
 import { fromTransition, toMoved } from "./transition-message.ts";
+import { refused } from "./refused.ts";
 
 /** Most transitions in one call. */
 const itemsMax = 64;
@@ -38,6 +39,6 @@ async function toResult(moved: Promise<Moved>) {
   } catch (error) {
     const expected = asDomainError(error);
     if (!expected) throw error;
-    return { outcome: { case: "error" as const, value: toErrorInfo(expected) } };
+    return refused(expected);
   }
 }

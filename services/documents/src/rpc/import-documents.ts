@@ -1,9 +1,9 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { toErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { IdInUse, type IntakeDeps, type IntakeOutcome, takeIn } from "../domain/intake/take-in.ts";
 import { callingActor } from "./calling-actor.ts";
+import { refused } from "./refused.ts";
 
 /** Most documents in one call. */
 const draftsMax = 1_000;
@@ -32,5 +32,5 @@ function toResult(outcome: IntakeOutcome) {
   if (outcome instanceof IdInUse && outcome.sameContent) {
     return { outcome: { case: "existing" as const, value: { documentId: outcome.documentId } } };
   }
-  return { outcome: { case: "error" as const, value: toErrorInfo(outcome) } };
+  return refused(outcome);
 }

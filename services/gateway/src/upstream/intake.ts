@@ -48,7 +48,7 @@ export function createIntake(
     help: "Documents that came in, before they were sent on.",
     registers: [registry],
   });
-  const enqueue = createBatcher<Waiting, string | Error>({
+  const enqueue = createBatcher<Waiting, string>({
     itemsMax,
     bytesMax,
     sizeOf: ({ documentJson }) => documentJson.length,
@@ -56,9 +56,7 @@ export function createIntake(
   });
   return async (item) => {
     items.inc();
-    const outcome = await enqueue({ ...item, intakeToken: uuidv7(), arrivedAt: Date.now() });
-    if (outcome instanceof Error) throw outcome;
-    return outcome;
+    return enqueue({ ...item, intakeToken: uuidv7(), arrivedAt: Date.now() });
   };
 }
 

@@ -4,6 +4,7 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import {
   type GetPublishedDocumentRequestSchema,
   type GetPublishedDocumentResponse,
+  type ListPublishedDocumentsRequest,
   ListPublishedDocumentsRequestSchema,
   type PublishedDocumentResult,
   type PublishedDocumentService,
@@ -12,7 +13,6 @@ import { createBatcher } from "@vidimus/kit/batcher";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { shareCalls } from "@vidimus/kit/shared-call";
 
-type PageRequest = MessageInitShape<typeof ListPublishedDocumentsRequestSchema>;
 type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
 /** The reads that many readers make at once. */
@@ -34,21 +34,21 @@ interface Question<Request> {
  */
 export function batchReads(published: Published): PublishedReads {
   const list = shareCalls(
-    ({ request }: Question<PageRequest>) =>
-      toJsonString(ListPublishedDocumentsRequestSchema, create(ListPublishedDocumentsRequestSchema, request)),
+    ({ request }: Question<ListPublishedDocumentsRequest>) =>
+      toJsonString(ListPublishedDocumentsRequestSchema, request),
     ({ request, rpc }) => published.listPublishedDocuments(request, rpc),
   );
-  const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse | Error>({
+  const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse>({
     itemsMax: 64,
     run: (questions) => getAll(published, questions),
   });
   return {
-    listPublishedDocuments: (request, rpc = {}) => list({ request, rpc }),
-    getPublishedDocument: async (request, rpc = {}) => {
-      const answer = await get({ request, rpc });
-      if (answer instanceof Error) throw answer;
-      return answer;
+    // Made into a message once: the key and the call are both read off it.
+    listPublishedDocuments: (init, rpc = {}) => {
+      const request = create(ListPublishedDocumentsRequestSchema, init);
+      return list({ request, rpc });
     },
+    getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
   };
 }
 

@@ -30,16 +30,16 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** How long a key is published before it signs: many times the hour for which receivers keep the list. */
-export const prepublishMs = 24 * hourMs;
+const prepublishMs = 24 * hourMs;
 
 /** How long a key is planned to sign. */
-export const plannedLifeMs = 365 * dayMs;
+const plannedLifeMs = 365 * dayMs;
 
 /**
  * How long a key that signs no more stays valid: a snapshot may be under way for 72 hours and be replayed for 30 days
  * after that, and some receivers compare `validUntil` with their own clock instead of the signing time.
  */
-export const validityTailMs = 33 * dayMs;
+const validityTailMs = 33 * dayMs;
 
 /** The first ring: one key that signs at once, since nobody holds a list without it yet, and one standby. */
 export function foundRing(first: CustodyKey, standby: CustodyKey, now: Date): KeyRing {
