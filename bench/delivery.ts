@@ -15,6 +15,7 @@ import { openReceiver } from "./load/receiver.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { judge, judgeBaseline } from "./load/verdict.ts";
 import { asEditor, createDrafts, publishAll, untilDelivered } from "./stage/drafts.ts";
+import { holdDelivery } from "./stage/hold-delivery.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { runBaseline } from "./stage/run-baseline.ts";
 
@@ -42,15 +43,7 @@ await measureLatency();
 async function workOffBurst(): Promise<Turn> {
   const ids = await createDrafts(documents, tenantId, count, snapshotBytes);
   receiver.clear();
-  const { pids } = await constellation.current();
-  const delivery = pids["delivery"];
-  if (delivery === undefined) throw new Error("no delivery process runs");
-  process.kill(delivery, "SIGSTOP");
-  try {
-    await publishAll(documents, tenantId, ids);
-  } finally {
-    process.kill(delivery, "SIGCONT");
-  }
+  await holdDelivery(constellation, () => publishAll(documents, tenantId, ids));
   const started = performance.now();
   await receiver.untilCount(count, patienceMs);
   const elapsedMs = performance.now() - started;

@@ -82,9 +82,13 @@ async function transact(session: ClientSession, documentId: string): Promise<voi
 
 async function run(durationMs: number): Promise<LoadResult> {
   const ids = await seed((durationMs / 1_000) * draftsPerSecond);
+  let last: Promise<void> = Promise.resolve();
   const call = () => {
     const documentId = ids.pop();
-    return documentId === undefined ? undefined : publish(documentId);
+    if (documentId === undefined) return undefined;
+    // One after the other: side by side they would meet at the clock, and the driver's back-off grows to seconds.
+    last = last.then(() => publish(documentId));
+    return last;
   };
   return runCallers({ callers, durationMs, call });
 }

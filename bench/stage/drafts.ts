@@ -45,7 +45,7 @@ export async function publishAll(documents: Documents, tenantId: string, ids: re
 export async function untilDelivered(documents: Db): Promise<void> {
   const until = Date.now() + 5 * minuteMs;
   for (;;) {
-    const open = await documents.collection("outbox").countDocuments();
+    const open = await documents.collection("snapshots").countDocuments({ pending: true });
     if (open === 0) return;
     if (Date.now() > until) throw new Error(`${open} snapshots are not delivered after five minutes`);
     await pause(100);

@@ -71,12 +71,12 @@ async function untilDelivered(): Promise<void> {
   const made = await mongo.db(database).collection("snapshots").countDocuments({ tenantId: room.tenantId });
   const isDone = async () => {
     const arrived = new Set(receiver.received.map(({ headers }) => headers["webhook-id"]));
-    return arrived.size >= made && (await countOutbox()) === 0;
+    return arrived.size >= made && (await countPending()) === 0;
   };
   await vi.waitUntil(isDone, { timeout: 60_000, interval: 50 }).catch(() => {});
 }
 
-const countOutbox = () => mongo.db(database).collection("outbox").countDocuments();
+const countPending = () => mongo.db(database).collection("snapshots").countDocuments({ pending: true });
 
 function promises(): void {
   test("callers were answered nothing but what is so, or nothing", () => {
@@ -110,7 +110,7 @@ function promises(): void {
     faults.push(...snapshots.flatMap((snapshot) => snapshotFaults(snapshot, bodies)));
     expect(faults).toEqual([]);
     expect(bodies.size).toBe(snapshots.length);
-    expect(await countOutbox()).toBe(0);
+    expect(await countPending()).toBe(0);
   });
 
   test("each document's snapshots came in their order", () => {

@@ -27,7 +27,7 @@ export interface DeliveryPace {
   leaseMarginMs: number;
   /** Longest the sender sleeps. Finds what other processes left. */
   pollMs: number;
-  /** Between two walks over the open outbox rows. */
+  /** Between two walks over the pending snapshots. */
   reconcileMs: number;
   /** The same while the broker is away, and nothing else tells of new snapshots. */
   reconcileAloneMs: number;

@@ -48,7 +48,7 @@ describe("without a broker", () => {
 });
 
 describe("while the notary does not sign", () => {
-  it("snapshots wait in documents' outbox, and go out signed when it does again", async () => {
+  it("snapshots stay pending in documents, and go out signed when it does again", async () => {
     world.notary.state.off = true;
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
@@ -117,7 +117,7 @@ describe("a delivery process killed", () => {
   });
 
   it.each(["getSnapshots", "attachSignatures", "acknowledgeSnapshots"])(
-    "in %s: the snapshot arrives once, is signed and leaves the outbox",
+    "in %s: the snapshot arrives once, is signed and is pending no more",
     async (method) => {
       await using receiver = await openReceiver();
       await register("acme", receiver);

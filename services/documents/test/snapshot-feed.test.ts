@@ -42,18 +42,21 @@ describe("GetSnapshots", () => {
     expect(snapshots).toEqual([]);
   });
 
-  test("ends at 4 MiB, and asking again for what is missing gets it", async () => {
+  test("ends at 4 MiB with the first ones asked for, so that asking on from there gets them all", async () => {
     const large = await Promise.all(Array.from({ length: 7 }, () => publish("large", "x".repeat(900_000))));
-    let missing = large;
-    let calls = 0;
-    while (missing.length > 0) {
-      const { snapshots } = await service.feed.getSnapshots({ references: missing });
-      const got = new Set(snapshots.map(({ reference }) => reference?.documentId));
-      expect(got.size).toBeGreaterThan(0);
-      missing = missing.filter(({ documentId }) => !got.has(documentId));
-      calls += 1;
+    for (const descending of [true, false]) {
+      let missing = large.map(({ documentId }) => documentId).toSorted();
+      if (descending) missing.reverse();
+      let calls = 0;
+      while (missing.length > 0) {
+        const references = missing.map((documentId) => ({ tenantId: "large", documentId, sequence: 1n }));
+        const { snapshots } = await service.feed.getSnapshots({ references });
+        expect(snapshots.length).toBeGreaterThan(0);
+        expect(snapshots.map(({ reference }) => reference?.documentId)).toEqual(missing.splice(0, snapshots.length));
+        calls += 1;
+      }
+      expect(calls).toBe(2);
     }
-    expect(calls).toBe(2);
   });
 });
 
@@ -71,8 +74,8 @@ describe("ListPendingSnapshots", () => {
   test("walks what is open, of all tenants, oldest first and once each", async () => {
     await Promise.all(Array.from({ length: 9 }, (_, at) => publish(at % 2 === 0 ? "even" : "odd")));
     const rows = await service.db
-      .collection("outbox")
-      .find()
+      .collection("snapshots")
+      .find({ pending: true })
       .sort({ committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 })
       .toArray();
     const expected = rows.map((row) => `${row["tenantId"]} ${row["documentId"]} ${row["sequence"]}`);
@@ -81,7 +84,12 @@ describe("ListPendingSnapshots", () => {
 
   test("leaves out what was committed later than asked", async () => {
     const before = await walk(1_000);
-    const [row] = await service.db.collection("outbox").find().sort({ committedAt: -1 }).limit(1).toArray();
+    const [row] = await service.db
+      .collection("snapshots")
+      .find({ pending: true })
+      .sort({ committedAt: -1 })
+      .limit(1)
+      .toArray();
     const committedBefore = timestampFromDate(row!["committedAt"]);
     await publish();
     expect(await walk(1_000, { committedBefore })).toEqual(before);
@@ -111,6 +119,20 @@ describe("AttachSignatures", () => {
       const { snapshots } = await service.feed.getSnapshots({ references: [reference] });
       expect(snapshots[0]?.signature).toMatchObject(attached);
     }
+  });
+
+  test("keeps many at once apart, whatever their tenants and sequences, and the last of several for one", async () => {
+    const first = await publish();
+    await service.take(tenantId, first.documentId, "withhold");
+    const references = [first, { ...first, sequence: 2n }, await publish(), await publish("other")];
+    const attachments = references.map((reference, at) => ({
+      reference,
+      signature: { ...signature, statement: `$${at}`, value: new Uint8Array(64).fill(at) },
+    }));
+    const superseded = { reference: first, signature };
+    await service.feed.attachSignatures({ attachments: [superseded, ...attachments] });
+    const { snapshots } = await service.feed.getSnapshots({ references });
+    expect(snapshots.map((snapshot) => snapshot.signature)).toMatchObject(attachments.map((each) => each.signature));
   });
 
   test("says NOT_FOUND when a snapshot does not exist", async () => {

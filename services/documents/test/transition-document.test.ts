@@ -55,7 +55,7 @@ describe("publishing", () => {
     const draft = article();
     const id = await service.create(tenantId, { ...draft, meta: { language: "de" } });
     await expect(service.take(tenantId, id, "publish")).rejects.toThrow(/publishValid: \/meta.*slug/);
-    expect(await service.db.collection("outbox").countDocuments({ documentId: id })).toBe(0);
+    expect(await service.db.collection("snapshots").countDocuments({ documentId: id })).toBe(0);
   });
 
   test("refuses a slug that another published document of the type has, until that one is withdrawn", async () => {

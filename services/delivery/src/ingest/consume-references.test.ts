@@ -3,7 +3,7 @@ import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/sn
 import type { BatchHandler } from "@vidimus/kit/event-bus";
 import { describe, expect, it } from "vitest";
 import { consumeReferences } from "./consume-references.ts";
-import type { Ingest } from "./ingest-snapshots.ts";
+import type { Ingest, Ingested } from "./ingest-snapshots.ts";
 
 const reference = { tenantId: "acme", documentId: "d", sequence: 1n };
 const message = toBinary(SnapshotReferenceSchema, create(SnapshotReferenceSchema, reference));
@@ -26,9 +26,17 @@ describe("a batch that cannot be taken in", () => {
     expect(levels).toEqual(["warn"]);
   });
 
+  it("is warned of, too, when only its acknowledgement fails", async () => {
+    const acknowledged = Promise.reject(new Error("documents is away"));
+    const { deliver, levels } = consume(async () => ({ acknowledged }));
+    await deliver([message]);
+    await acknowledged.catch(() => {});
+    expect(levels).toEqual(["warn"]);
+  });
+
   it("because delivery is being closed is no warning", async () => {
     const { consumer, deliver, levels } = consume((_references, signal) => {
-      const { promise, reject } = Promise.withResolvers<void>();
+      const { promise, reject } = Promise.withResolvers<Ingested>();
       signal.addEventListener("abort", () => reject(new Error("canceled")));
       return promise;
     });
@@ -42,7 +50,10 @@ describe("a batch that cannot be taken in", () => {
 describe("a message that is no reference", () => {
   it("is reported, and keeps none of its batch from being taken in", async () => {
     const taken: unknown[] = [];
-    const { deliver, levels } = consume(async (references) => void taken.push(...references));
+    const { deliver, levels } = consume(async (references) => {
+      taken.push(...references);
+      return { acknowledged: Promise.resolve() };
+    });
     await deliver([Buffer.from([0xff]), message]);
     expect(taken).toEqual([{ ...reference, sequence: 1 }]);
     expect(levels).toEqual(["error"]);

@@ -14,8 +14,6 @@ const snapshotConsumer: ConsumerSpec = {
   durable: "delivery",
   ackWaitMs: 30_000,
   batchMax: pullMax,
-  // Intake keeps the order within a document by itself.
-  inFlightMax: 4,
 };
 
 type ConsumerLog = Pick<Logger, "debug" | "warn" | "error">;
@@ -26,16 +24,18 @@ type ConsumerLog = Pick<Logger, "debug" | "warn" | "error">;
  */
 export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest, log: ConsumerLog): Disposable {
   const stop = new AbortController();
+  const leave = (error: unknown, count: number) => {
+    // Who is closed at work has nothing to warn of: the next process begins with what is left.
+    const level = stop.signal.aborted ? "debug" : "warn";
+    log[level]({ err: error, count }, "snapshots are left to the reconciler");
+  };
   bus.consume(snapshotConsumer, async (batch) => {
+    const references = batch.flatMap((bytes) => decode(bytes, log));
     try {
-      await ingest(
-        batch.flatMap((bytes) => decode(bytes, log)),
-        stop.signal,
-      );
+      const { acknowledged } = await ingest(references, stop.signal);
+      acknowledged.catch((error: unknown) => leave(error, references.length));
     } catch (error) {
-      // Who is closed at work has nothing to warn of: the next process begins with what is left.
-      const level = stop.signal.aborted ? "debug" : "warn";
-      log[level]({ err: error, count: batch.length }, "snapshots are left to the reconciler");
+      leave(error, references.length);
     }
   });
   return { [Symbol.dispose]: () => stop.abort() };

@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { createBatcher } from "@vidimus/kit/batcher";
 import type { Logger } from "@vidimus/kit/log";
 import type { HeldDelivery } from "../domain/delivery.ts";
 import { createPayload, type Payload, type Reference } from "../domain/payload.ts";
@@ -34,27 +35,54 @@ export interface IngestDeps {
 }
 
 /** Takes snapshots in; rejects when documents, the notary or MongoDB cannot be used right now. */
-export type Ingest = (references: readonly Reference[], signal: AbortSignal) => Promise<void>;
+export type Ingest = (references: readonly Reference[], signal: AbortSignal) => Promise<Ingested>;
+
+/** Snapshots that are on their way. */
+export interface Ingested {
+  /** Resolves when documents has their signatures and knows that they are taken care of. */
+  readonly acknowledged: Promise<unknown>;
+}
+
+/** What AttachSignatures takes at once. */
+const attachmentsMax = 256;
 
 /**
  * From references to deliveries on their way: pull, sign, store, hand to the sender, give the signatures back, and last
- * close the outbox rows. Every step may be repeated, so a process that dies between two of them costs a repeat.
+ * acknowledge. Every step may be repeated, so a process that dies between two of them costs a repeat.
  */
 export function createIngest(deps: IngestDeps): Ingest {
   const alarm = createDigestAlarm(deps.log);
+  // No receiver waits for the last two steps: while they are under way the next snapshots are taken in.
+  const giveBack = createBatcher<Attachment, void>({
+    itemsMax: attachmentsMax,
+    run: (attachments) => giveBackAll(deps.feed, attachments),
+  });
   return async (references, signal) => {
     const wanted = await withPredecessors(references, (ids) => deps.snapshots.stored(ids));
-    for await (const page of pullSnapshots(deps.feed, wanted, signal)) {
-      const signed = await signSnapshots({ ...deps, alarm }, page, signal);
+    const givenBack: Promise<unknown>[] = [];
+    for await (const snapshots of pullSnapshots(deps.feed, wanted, signal)) {
+      const signed = await signSnapshots({ ...deps, alarm }, snapshots, signal);
       if (signed.length === 0) continue;
       await storeAndSend(deps, signed);
-      const attachments = signed.map(({ snapshot, signature: { keyId, statement, value } }) => {
-        return { reference: toReference(snapshot), signature: { keyId, statement, value } };
-      });
-      await deps.feed.attachSignatures({ attachments }, { signal });
-      await deps.feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) }, { signal });
+      const page = Promise.all(signed.map((each) => giveBack(toAttachment(each))));
+      // Reported to whoever waits for all of them, who does not yet.
+      page.catch(() => {});
+      givenBack.push(page);
     }
+    return { acknowledged: Promise.all(givenBack) };
   };
+}
+
+type Attachment = ReturnType<typeof toAttachment>;
+
+function toAttachment({ snapshot, signature: { keyId, statement, value } }: SignedSnapshot) {
+  return { reference: toReference(snapshot), signature: { keyId, statement, value } };
+}
+
+async function giveBackAll(feed: IngestDeps["feed"], attachments: readonly Attachment[]): Promise<undefined[]> {
+  await feed.attachSignatures({ attachments: [...attachments] });
+  await feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) });
+  return attachments.map(() => undefined);
 }
 
 /**

@@ -19,7 +19,7 @@ export interface ReconcilerDeps {
 }
 
 /**
- * Walks documents' open outbox rows and takes in what no message brought: the reason why losing the broker, or this
+ * Walks documents' pending snapshots and takes in what no message brought: the reason why losing the broker, or this
  * process at any moment, loses nothing. Walks at once when it starts and when the broker went or came back.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
@@ -72,7 +72,10 @@ async function walk(
   let pageToken = "";
   do {
     const page = await feed.listPendingSnapshots({ ...bound, pageToken }, { signal });
-    if (page.references.length > 0) await ingest(page.references.map(fromReference), signal);
+    if (page.references.length > 0) {
+      const { acknowledged } = await ingest(page.references.map(fromReference), signal);
+      await acknowledged;
+    }
     pageToken = page.nextPageToken;
   } while (pageToken !== "");
 }

@@ -5,7 +5,7 @@ import { fromReferences } from "./snapshot-message.ts";
 
 const referencesMax = 1_000;
 
-/** Closes outbox rows. */
+/** Makes snapshots pending no more. */
 export function acknowledgeSnapshots(deps: {
   snapshots: Pick<SnapshotStore, "acknowledge">;
 }): MethodImpl<typeof SnapshotFeedService.method.acknowledgeSnapshots> {

@@ -15,11 +15,9 @@ export function attachSignatures(deps: {
       attachments.map(({ reference }) => reference),
       attachmentsMax,
     );
-    const signed = keys.map((key, index) => ({ key, signature: fromSignature(attachments[index]?.signature) }));
-    const matched = await deps.snapshots.attachSignatures(signed);
-    if (matched < signed.length) {
-      throw new DomainError("not_found", `${signed.length - matched} of these snapshots do not exist`);
-    }
+    const signed = keys.map((key, index) => ({ ...key, signature: fromSignature(attachments[index]?.signature) }));
+    const missing = await deps.snapshots.attachSignatures(signed);
+    if (missing > 0) throw new DomainError("not_found", `${missing} of these snapshots do not exist`);
     return {};
   };
 }

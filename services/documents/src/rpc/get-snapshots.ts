@@ -1,23 +1,36 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
+import type { SignedSnapshot, SnapshotKey } from "../domain/publication/snapshot-feed.ts";
 import type { SnapshotStore } from "../store/snapshot-store.ts";
 import { fromReferences, toSnapshot } from "./snapshot-message.ts";
 
 const referencesMax = 256;
 const bytesMax = 4 * 1024 * 1024;
 
-/** Reads snapshots by reference, in the order of the references. */
-export function getSnapshots(deps: {
-  snapshots: Pick<SnapshotStore, "find">;
-}): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
+type Deps = { snapshots: Pick<SnapshotStore, "find"> };
+
+/** Reads snapshots by reference, in the order of the references, up to where the answer is full. */
+export function getSnapshots(deps: Deps): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
   return async ({ references }, { signal }) => {
-    const keys = fromReferences(references, referencesMax);
-    const found = await deps.snapshots.find(keys, bytesMax, signal);
-    const byKey = new Map(found.map((snapshot) => [nameOf(snapshot), snapshot]));
-    const names = [...new Set(keys.map(nameOf))];
-    return { snapshots: names.flatMap((name) => byKey.get(name) ?? []).map(toSnapshot) };
+    const keys = distinct(fromReferences(references, referencesMax));
+    const found = await readFirst(deps, keys, signal);
+    const byName = new Map(found.map((snapshot) => [nameOf(snapshot), snapshot]));
+    return { snapshots: keys.flatMap((key) => byName.get(nameOf(key)) ?? []).map(toSnapshot) };
   };
+}
+
+/**
+ * As many of the first ones as fit. Whoever asks takes the last one answered for the place to go on from, so none before
+ * it may be left out for its size.
+ */
+async function readFirst(deps: Deps, keys: readonly SnapshotKey[], signal: AbortSignal): Promise<SignedSnapshot[]> {
+  const { snapshots, complete } = await deps.snapshots.find(keys, bytesMax, signal);
+  if (complete) return snapshots;
+  return readFirst(deps, keys.slice(0, Math.min(snapshots.length, keys.length - 1)), signal);
+}
+
+function distinct(keys: readonly SnapshotKey[]): SnapshotKey[] {
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
 }
 
 function nameOf({ tenantId, documentId, sequence }: SnapshotKey): string {

@@ -9,7 +9,7 @@ import { toReference } from "./snapshot-message.ts";
 const limitMax = 1_000;
 const limitDefault = 500;
 
-/** Walks the open outbox rows of all tenants, oldest first. */
+/** Walks the pending snapshots of all tenants, oldest first. */
 export function listPendingSnapshots(deps: {
   snapshots: Pick<SnapshotStore, "listPending">;
 }): MethodImpl<typeof SnapshotFeedService.method.listPendingSnapshots> {

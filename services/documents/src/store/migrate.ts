@@ -2,14 +2,16 @@ import type { Mongo } from "@vidimus/kit/mongo";
 import type { Db } from "mongodb";
 import { DocumentStore } from "./document-store.ts";
 import { PublicationStore } from "./publication-store.ts";
+import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
 import { RevisionStore } from "./revision-store.ts";
+import type { SnapshotRow } from "./rows.ts";
 import { SchemaStore } from "./schema-store.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
 /** Version of the database that this code works with. Raised with every change of a store's indexes. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** `migrations`: one row for every version the database has been brought to. */
 interface MigrationRow {
@@ -35,8 +37,17 @@ export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Pro
     new WorkflowStore(db),
   ];
   for (const store of stores) await store.ensureIndexes();
+  if (from < 2) await adoptOutbox(db);
   await migrations(db).updateOne({ _id: schemaVersion }, { $setOnInsert: { at: new Date() } }, { upsert: true });
   return from;
+}
+
+/** Version 1 kept what was pending in a collection of its own. */
+async function adoptOutbox(db: Db): Promise<void> {
+  const rows = db.collection<SnapshotKey>("outbox").find({}, { projection: { _id: 0, committedAt: 0 } });
+  for await (const key of rows) {
+    await db.collection<SnapshotRow>("snapshots").updateOne(key, { $set: { pending: true } });
+  }
 }
 
 /** Rejects when the database was not migrated as far as this code needs. A newer one will do: rollouts pass through it. */

@@ -1,6 +1,6 @@
 import { Binary } from "mongodb";
 import type { HistoryEntry, Publication, Slug, Snapshot, StoredVersion } from "../domain/publication/publication.ts";
-import type { HistoryRow, OutboxRow, PublicationRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
+import type { HistoryRow, PublicationRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
 /** A tombstone keeps no content. */
 export function toPublicationRow(tenantId: string, { live, ...publication }: Publication): PublicationRow {
@@ -20,11 +20,8 @@ export function toPublicationRow(tenantId: string, { live, ...publication }: Pub
 
 export function toSnapshotRow(tenantId: string, snapshot: Snapshot): SnapshotRow {
   const { updatedAt, bytes, sha256, ...rest } = snapshot;
-  return { tenantId, ...rest, committedAt: updatedAt, bytes: new Binary(bytes), sha256: new Binary(sha256) };
-}
-
-export function toOutboxRow(tenantId: string, { documentId, sequence, updatedAt }: Snapshot): OutboxRow {
-  return { tenantId, documentId, sequence, committedAt: updatedAt };
+  const kept = { bytes: new Binary(bytes), sha256: new Binary(sha256) };
+  return { tenantId, ...rest, committedAt: updatedAt, ...kept, pending: true };
 }
 
 export function toHistoryRow(tenantId: string, entry: HistoryEntry): HistoryRow {

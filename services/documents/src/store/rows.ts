@@ -106,7 +106,10 @@ export interface PublicationRow {
   hosts?: string[];
 }
 
-/** `snapshots`: sealed copies, immutable but for the signature. Unique on (tenantId, documentId, sequence). */
+/**
+ * `snapshots`: sealed copies, immutable but for the last two columns. Unique on (tenantId, documentId, sequence). The
+ * pending ones are the outbox.
+ */
 export interface SnapshotRow {
   tenantId: string;
   documentId: string;
@@ -118,14 +121,8 @@ export interface SnapshotRow {
   bytes: Binary;
   sha256: Binary;
   signature?: { keyId: string; statement: string; value: Binary };
-}
-
-/** `outbox`: snapshots that delivery has not acknowledged. Unique on (tenantId, documentId, sequence). */
-export interface OutboxRow {
-  tenantId: string;
-  documentId: string;
-  sequence: number;
-  committedAt: Date;
+  /** Until delivery acknowledges it. */
+  pending?: true;
 }
 
 /** `clocks`: one row a tenant; written first in every publishing transaction, so commit order is `updated_at` order. */

@@ -8,7 +8,6 @@ export const shardKeys: Readonly<Record<string, readonly string[]>> = {
   versions: ["tenantId", "documentId"],
   history: ["tenantId", "documentId"],
   snapshots: ["tenantId", "documentId"],
-  outbox: ["tenantId", "documentId"],
   publications: ["tenantId"],
   clocks: ["tenantId"],
   slugs: ["tenantId"],

@@ -6,61 +6,66 @@ import type {
   SnapshotKey,
   SnapshotSignature,
 } from "../domain/publication/snapshot-feed.ts";
-import type { OutboxRow, SnapshotRow } from "./rows.ts";
+import { readPage } from "./read-page.ts";
+import type { SnapshotRow } from "./rows.ts";
+import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
 
 const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
-const pendingIndex = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
+const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
+/** Small, whatever is kept: a snapshot leaves it when it is acknowledged. */
+const pendingIndex = { pending: 1, ...pendingOrder } as const;
 
-/** Keeps snapshots and, until delivery has acknowledged them, their outbox rows. */
+/** Keeps snapshots, and which of them are pending: the outbox, from which delivery takes them. */
 export class SnapshotStore {
   readonly #snapshots: Collection<SnapshotRow>;
-  readonly #outbox: Collection<OutboxRow>;
 
   constructor(db: Db) {
     this.#snapshots = db.collection("snapshots");
-    this.#outbox = db.collection("outbox");
   }
 
   /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
     await this.#snapshots.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
     await this.#snapshots.createIndex(versionIndex);
-    await this.#outbox.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
-    await this.#outbox.createIndex(pendingIndex);
+    await this.#snapshots.createIndex(pendingIndex, { partialFilterExpression: { pending: true } });
   }
 
-  /** Open outbox rows of all tenants in the order of `PendingPosition`, behind `after`. */
+  /** Pending snapshots of all tenants in the order of `PendingPosition`, behind `after`. */
   async listPending(
     query: { limit: number; after?: PendingPosition; committedBefore?: Date },
     signal?: AbortSignal,
   ): Promise<PendingPosition[]> {
     const { after, committedBefore, limit } = query;
     const filter = {
+      pending: true as const,
       ...(committedBefore ? { committedAt: { $lte: committedBefore } } : {}),
       ...(after ? { $or: behind(after) } : {}),
     };
-    return this.#outbox
+    return this.#snapshots
       .find(filter, { ...(signal ? { signal } : {}), maxTimeMS: 10_000 })
-      .sort(pendingIndex)
+      .hint(pendingIndex)
+      .sort(pendingOrder)
       .limit(limit)
       .project<PendingPosition>({ _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 })
       .toArray();
   }
 
-  /** Snapshots in any order; those that would go beyond `bytesMax` are left out, but for the first. */
-  async find(keys: readonly SnapshotKey[], bytesMax: number, signal?: AbortSignal): Promise<SignedSnapshot[]> {
-    const snapshots: SignedSnapshot[] = [];
-    let bytes = 0;
-    await using cursor = this.#snapshots.find(
-      { $or: keys.map(plainKey) },
+  /** Snapshots in any order, as many as fit into `bytesMax` (one at least); `complete` when none was left out. */
+  async find(
+    keys: readonly SnapshotKey[],
+    bytesMax: number,
+    signal?: AbortSignal,
+  ): Promise<{ snapshots: SignedSnapshot[]; complete: boolean }> {
+    const cursor = this.#snapshots.find(
+      { $or: groupSnapshots(keys).map(({ filter }) => filter) },
       { projection: { _id: 0 }, ...(signal ? { signal } : {}), maxTimeMS: 10_000 },
     );
-    for await (const row of cursor) {
-      bytes += row.bytes.length();
-      if (snapshots.length > 0 && bytes > bytesMax) break;
-      snapshots.push(fromSnapshotRow(row));
-    }
-    return snapshots;
+    const { rows, hasMore } = await readPage(cursor, {
+      rowsMax: keys.length,
+      bytesMax,
+      bytesOf: ({ bytes }) => bytes.length(),
+    });
+    return { snapshots: rows.map(fromSnapshotRow), complete: !hasMore };
   }
 
   /** Versions that were usable, newest first, each with its newest snapshot; below `before` if given. */
@@ -106,29 +111,35 @@ export class SnapshotStore {
     return snapshots;
   }
 
-  /** Keeps signatures; answers how many of the snapshots exist. */
-  async attachSignatures(attachments: readonly { key: SnapshotKey; signature: SnapshotSignature }[]): Promise<number> {
-    const operations = attachments.map(({ key, signature }): AnyBulkWriteOperation<SnapshotRow> => {
-      const { keyId, statement, value } = signature;
-      const update = { $set: { signature: { keyId, statement, value: new Binary(value) } } };
-      return { updateOne: { filter: plainKey(key), update } };
+  /** Keeps signatures; answers how many of the snapshots do not exist. */
+  async attachSignatures(signed: readonly (SnapshotKey & { signature: SnapshotSignature })[]): Promise<number> {
+    const groups = groupSnapshots(signed);
+    const operations = groups.map((group): AnyBulkWriteOperation<SnapshotRow> => {
+      return { updateMany: { filter: group.filter, update: [{ $set: { signature: signatureOf(group) } }] } };
     });
     const { matchedCount } = await this.#snapshots.bulkWrite(operations, { ordered: false });
-    return matchedCount;
+    return groups.reduce((missing, { members }) => missing + members.length, -matchedCount);
   }
 
-  /** Closes outbox rows; closing a closed one is no fault. */
+  /** Makes them pending no more; once is enough, twice is no fault. */
   async acknowledge(keys: readonly SnapshotKey[]): Promise<void> {
-    const operations = keys.map((key) => ({ deleteOne: { filter: plainKey(key) } }));
-    await this.#outbox.bulkWrite(operations, { ordered: false });
+    const operations = groupSnapshots(keys).map(({ filter }): AnyBulkWriteOperation<SnapshotRow> => {
+      return { updateMany: { filter: { ...filter, pending: true }, update: { $unset: { pending: true } } } };
+    });
+    await this.#snapshots.bulkWrite(operations, { ordered: false });
   }
+}
+
+/** Picks, for each row of a group, the signature that stands where its document stands. */
+function signatureOf({ filter, members }: SnapshotGroup<SnapshotKey & { signature: SnapshotSignature }>) {
+  const signatures = members.map(({ signature: { keyId, statement, value } }) => {
+    return { keyId, statement, value: new Binary(value) };
+  });
+  const position = { $indexOfArray: [{ $literal: filter.documentId.$in }, "$documentId"] };
+  return { $arrayElemAt: [{ $literal: signatures }, position] };
 }
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
-
-function plainKey({ tenantId, documentId, sequence }: SnapshotKey): SnapshotKey {
-  return { tenantId, documentId, sequence };
-}
 
 /** Every place behind `after`, as the ranges that an index can walk. */
 function behind({ committedAt, tenantId, documentId, sequence }: PendingPosition) {

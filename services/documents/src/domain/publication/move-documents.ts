@@ -52,6 +52,7 @@ interface Attempt {
   readonly move: Move;
   readonly head: Head;
   readonly chosen: Chosen;
+  readonly plan: TransitionPlan;
 }
 
 /** An attempt, and the version it moves. */
@@ -76,9 +77,9 @@ export async function moveDocuments(
   tenantId: string,
   moves: readonly Move[],
 ): Promise<Outcome[]> {
-  const tick = await transaction.tick();
   const outcomes = new Map<string, Outcome>();
   const attempts = await chooseAll(deps, transaction, tenantId, moves, outcomes);
+  const tick = await transaction.tick(typesTouched(attempts));
   const loaded = await loadAll(transaction, attempts);
   const slugs = await readSlugs(transaction, loaded);
   const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], slugs: [] };
@@ -90,7 +91,7 @@ export async function moveDocuments(
     outcomes.set(attempt.move.documentId, outcome);
   }
   changes.slugs = slugs.changes();
-  if (changes.heads.length > 0) await transaction.write(changes, tick);
+  if (changes.heads.length > 0) await transaction.write(changes);
   return moves.map(({ documentId }) => outcomes.get(documentId));
 }
 
@@ -117,9 +118,14 @@ async function chooseAll(
       return chooseTransition(definition, standing(head), { name, expectedVersion, role: by.role });
     });
     if (chosen instanceof DomainError) outcomes.set(move.documentId, chosen);
-    else attempts.push({ move, head, chosen });
+    else attempts.push({ move, head, chosen, plan: planTransition(standing(head), chosen) });
   }
   return attempts;
+}
+
+/** Types whose readers will see something else; a type of which all is refused yet is stamped in vain, and no harm done. */
+function typesTouched(attempts: readonly Attempt[]): Set<string> {
+  return new Set(attempts.flatMap(({ head, plan }) => (plan.live ? [head.type] : [])));
 }
 
 /** A live version that is no longer the head rests among the versions. */
@@ -148,16 +154,12 @@ function load(attempt: Attempt, parts: DocumentParts & { schemaGeneration: numbe
   return { ...attempt, parts, value, meta, writer: writer.actor, schemaGeneration, slug };
 }
 
+/** Slugs that are about to be taken, and those that documents before readers hold. */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
-  const touching = loaded.filter(({ chosen }) => chosen.from !== "working" || chosen.to === "published");
-  if (touching.length === 0) return new SlugTable([]);
-  const named = touching.flatMap(({ head, slug }) => (slug === undefined ? [] : [{ type: head.type, slug }]));
-  return new SlugTable(
-    await transaction.readSlugs(
-      named,
-      touching.map(({ head }) => head.documentId),
-    ),
-  );
+  const published = loaded.filter(({ chosen }) => chosen.to === "published");
+  const named = published.flatMap(({ head, slug }) => (slug === undefined ? [] : [{ type: head.type, slug }]));
+  const holders = loaded.flatMap(({ head }) => (head.live ? [head.documentId] : []));
+  return new SlugTable(await transaction.readSlugs(named, holders));
 }
 
 async function judge(
@@ -190,11 +192,13 @@ function guardsOf({ transition, to }: Chosen): readonly Guard[] {
 }
 
 function apply(loaded: Loaded, slugs: SlugTable, tick: Date, changes: Changes): Moved {
-  const { move, head, chosen } = loaded;
-  const plan = planTransition(standing(head), chosen);
+  const { move, head, plan } = loaded;
   const live = plan.live && publish(loaded, plan.live, slugs, tick, changes);
   const { documentId } = head;
-  changes.heads.push({ documentId, status: plan.headStatus, changedAt: tick, ...(live ? { live } : {}) });
+  changes.heads.push({
+    documentId,
+    standing: { status: plan.headStatus, changedAt: tick, ...(live ? { live } : {}) },
+  });
   const { version, from, to } = plan;
   changes.history.push({ documentId, at: tick, by: move.by, transition: move.name, version, from, to });
   const moved = { documentId, version, status: to };

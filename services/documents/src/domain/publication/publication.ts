@@ -57,12 +57,16 @@ export interface StoredVersion extends DocumentParts {
   readonly createdBy: Actor;
 }
 
+/** A slug that is not what it was. */
+export interface SlugChange extends Slug {
+  /** No document had it before. */
+  readonly isNew: boolean;
+}
+
 /** Where a head stands after a transition. */
 export interface HeadChange {
   readonly documentId: string;
-  readonly status: string;
-  readonly changedAt: Date;
-  readonly live?: Live;
+  readonly standing: { readonly status: string; readonly changedAt: Date; readonly live?: Live };
 }
 
 /** One step of a document's history. */
@@ -82,5 +86,5 @@ export interface Changes {
   readonly history: HistoryEntry[];
   readonly publications: Publication[];
   readonly snapshots: Snapshot[];
-  slugs: readonly Slug[];
+  slugs: readonly SlugChange[];
 }

@@ -17,11 +17,11 @@ describe("a slug", () => {
     slugs.claim(type, "new", "a");
     expect(slugs.holder(type, "old", "b")).toBeUndefined();
     expect(slugs.changes()).toEqual([
-      { ...held, current: false },
-      { type, slug: "new", documentId: "a", current: true },
+      { ...held, current: false, isNew: false },
+      { type, slug: "new", documentId: "a", current: true, isNew: true },
     ]);
     slugs.claim(type, "old", "b");
-    expect(slugs.changes()).toContainEqual({ type, slug: "old", documentId: "b", current: true });
+    expect(slugs.changes()).toContainEqual({ type, slug: "old", documentId: "b", current: true, isNew: false });
   });
 
   test("is free once its document is withdrawn", () => {

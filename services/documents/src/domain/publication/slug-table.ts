@@ -1,4 +1,4 @@
-import type { Slug } from "./publication.ts";
+import type { Slug, SlugChange } from "./publication.ts";
 
 /**
  * The slugs a transaction deals with, as they will stand when it commits: each is held by at most one published
@@ -6,10 +6,13 @@ import type { Slug } from "./publication.ts";
  */
 export class SlugTable {
   readonly #slugs = new Map<string, Slug>();
+  readonly #known: ReadonlySet<string>;
   readonly #changed = new Set<string>();
 
+  /** @param slugs all that exist of those it will be asked about */
   constructor(slugs: readonly Slug[]) {
     for (const slug of slugs) this.#slugs.set(keyOf(slug.type, slug.slug), slug);
+    this.#known = new Set(this.#slugs.keys());
   }
 
   /** Id of the published document that has the slug, if it is another one. */
@@ -32,8 +35,9 @@ export class SlugTable {
   }
 
   /** The slugs that are not what they were. */
-  changes(): Slug[] {
-    return [...this.#slugs].flatMap(([key, slug]) => (this.#changed.has(key) ? [slug] : []));
+  changes(): SlugChange[] {
+    const changed = [...this.#slugs].filter(([key]) => this.#changed.has(key));
+    return changed.map(([key, slug]) => ({ ...slug, isNew: !this.#known.has(key) }));
   }
 
   #put(slug: Slug): void {

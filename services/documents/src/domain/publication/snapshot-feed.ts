@@ -7,7 +7,7 @@ export interface SnapshotKey {
   readonly sequence: number;
 }
 
-/** An open outbox row. The walk goes by `committedAt`, then by the key. */
+/** A snapshot that delivery has not acknowledged. The walk goes by `committedAt`, then by the key. */
 export interface PendingPosition extends SnapshotKey {
   readonly committedAt: Date;
 }

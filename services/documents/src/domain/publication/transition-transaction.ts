@@ -4,17 +4,18 @@ import type { Changes, Slug, StoredVersion } from "./publication.ts";
 /** What a transition may ask and tell the database, all of it inside one transaction. */
 export interface TransitionTransaction {
   /**
-   * Takes the next tick of the tenant's clock: now, or one millisecond after the last one if that is later. Must come
-   * first: it locks the tenant's clock, so that ticks are committed in their order.
+   * Takes the next tick of the tenant's clock: now, or one millisecond after the last one if that is later; stamps it on
+   * the types whose readers it touches. Ticks are committed in their order: one is refused when another was committed
+   * since this transaction's first read.
    */
-  tick(): Promise<Date>;
+  tick(types: ReadonlySet<string>): Promise<Date>;
   /** Heads in any order, as many as fit into `bytesMax` (one at least); `complete` when none was left out. */
   readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
   readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
-  /** The named slugs, and those that are current for the documents. */
-  readSlugs(named: readonly { type: string; slug: string }[], documentIds: readonly string[]): Promise<Slug[]>;
+  /** The named slugs, and those that these documents hold now. */
+  readSlugs(named: readonly { type: string; slug: string }[], holders: readonly string[]): Promise<Slug[]>;
   /** Writes everything at the end. A transaction that never writes is rolled back, tick and all. */
-  write(changes: Changes, tick: Date): Promise<void>;
+  write(changes: Changes): Promise<void>;
 }
 
 /** The transaction met another one and changed nothing; the same work may be tried again. */

@@ -17,7 +17,7 @@ export const file_vidimus_documents_v1_snapshot_feed_service: GenFile = /*@__PUR
   fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCKQAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlIkUKEVNuYXBzaG90U2lnbmF0dXJlEg4KBmtleV9pZBgBIAEoCRIRCglzdGF0ZW1lbnQYAiABKAkSDQoFdmFsdWUYAyABKAwiYQoXQXR0YWNoU2lnbmF0dXJlc1JlcXVlc3QSRgoLYXR0YWNobWVudHMYASADKAsyMS52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQikgEKG1NuYXBzaG90U2lnbmF0dXJlQXR0YWNobWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI6CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZSIaChhBdHRhY2hTaWduYXR1cmVzUmVzcG9uc2UiVwobQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSIeChxBY2tub3dsZWRnZVNuYXBzaG90c1Jlc3BvbnNlMu0DChNTbmFwc2hvdEZlZWRTZXJ2aWNlEn0KFExpc3RQZW5kaW5nU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXNwb25zZRJlCgxHZXRTbmFwc2hvdHMSKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTbmFwc2hvdHNSZXF1ZXN0GioudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
 
 /**
- * A request for open outbox rows.
+ * A request for pending snapshots.
  *
  * @generated from message vidimus.documents.v1.ListPendingSnapshotsRequest
  */
@@ -52,7 +52,7 @@ export const ListPendingSnapshotsRequestSchema: GenMessage<ListPendingSnapshotsR
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 0);
 
 /**
- * Open outbox rows.
+ * Pending snapshots.
  *
  * @generated from message vidimus.documents.v1.ListPendingSnapshotsResponse
  */
@@ -291,7 +291,7 @@ export const AttachSignaturesResponseSchema: GenMessage<AttachSignaturesResponse
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 8);
 
 /**
- * Outbox rows to close.
+ * Snapshots that are taken care of.
  *
  * @generated from message vidimus.documents.v1.AcknowledgeSnapshotsRequest
  */
@@ -327,14 +327,14 @@ export const AcknowledgeSnapshotsResponseSchema: GenMessage<AcknowledgeSnapshots
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 10);
 
 /**
- * Snapshots on their way out. The outbox row behind a snapshot stays open until it is acknowledged, so whoever walks
+ * Snapshots on their way out. A snapshot is pending until it is acknowledged, so whoever walks
  * the pending ones finds everything that a lost message, a wiped broker or a killed process left behind.
  *
  * @generated from service vidimus.documents.v1.SnapshotFeedService
  */
 export const SnapshotFeedService: GenService<{
   /**
-   * Walks the open outbox rows of all tenants, oldest first.
+   * Walks the pending snapshots of all tenants, oldest first.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.ListPendingSnapshots
    */
@@ -364,7 +364,7 @@ export const SnapshotFeedService: GenService<{
     output: typeof AttachSignaturesResponseSchema;
   },
   /**
-   * Closes outbox rows. Idempotent. Call it only when everything owed to the snapshot is stored elsewhere.
+   * Makes snapshots pending no more. Idempotent. Call it only when everything owed to the snapshot is stored elsewhere.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.AcknowledgeSnapshots
    */

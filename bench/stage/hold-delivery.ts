@@ -1,0 +1,14 @@
+import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+
+/** Holds the delivery process still (SIGSTOP) while `work` is done, so that its work falls behind the clock's stop. */
+export async function holdDelivery<T>(constellation: ProcessConstellation, work: () => Promise<T>): Promise<T> {
+  const { pids } = await constellation.current();
+  const delivery = pids["delivery"];
+  if (delivery === undefined) throw new Error("no delivery process runs");
+  process.kill(delivery, "SIGSTOP");
+  try {
+    return await work();
+  } finally {
+    process.kill(delivery, "SIGCONT");
+  }
+}
