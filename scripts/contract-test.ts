@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 const schemathesis = "schemathesis==4.32.5";
 const examples = "40";
@@ -55,9 +56,12 @@ async function holds(seed: string): Promise<boolean> {
   const target = ["run", description, "--url", stack.dev.gateway];
   const key = ["-H", `Authorization: Bearer ${stack.dev.tenants[0]?.apiKey ?? ""}`];
   const options = ["--checks", checks.join(","), "--seed", seed, "--max-examples", examples, "--no-color"];
-  const child = spawn(command, [...target, ...key, ...options], { cwd: stack.stateDir, stdio: "inherit" });
-  const [status] = await once(child, "exit");
-  return status === 0;
+  const child = spawn(command, [...target, ...key, ...options], { cwd: stack.stateDir });
+  const [report] = await Promise.all([text(child.stdout), child.stderr.pipe(process.stderr), once(child, "close")]);
+  const holds = child.exitCode === 0;
+  const [cases = "no summary"] = /\d+ generated, \d+ passed.*/.exec(report) ?? [];
+  console.log(holds ? `seed ${seed}: ${cases}` : report);
+  return holds;
 }
 
 function installed(): string {
