@@ -1,4 +1,7 @@
-/** The list's 304 beside its 200, 16 connections: what a reader who polls costs when nothing was published. */
+/**
+ * The list's 304 beside its 200, 16 connections: what readers who poll cost when nothing was published. First each with
+ * a page of its own, as sites with their own filters have; then all with the front page, whose 200 they share.
+ */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
@@ -8,23 +11,48 @@ import { seedPublications } from "./stage/publications.ts";
 
 const { rounds, durationMs } = readBenchSettings();
 const path = "/v1/documents?type=core/article&limit=50";
+/** Before everything that is published. */
+const before = new Date("2020-01-01T00:00:00.000Z").getTime();
 
 await using stage = await openStage();
 await seedPublications(stage.documents, stage.tenantId, 10_000);
 const url = new URL(stage.constellation.dev.gateway);
 const headers = { authorization: `Bearer ${stage.apiKey}` };
-const page = await fetch(new URL(path, url), { headers });
-const etag = page.headers.get("etag") ?? "";
-await page.body?.cancel();
+const own = await Promise.all(Array.from({ length: 100 }, (_, index) => hold(ownPath(index))));
+const front = await hold(path);
 
-const { ratio } = await compare(
-  reads("304", 304, { ...headers, "if-none-match": etag }),
-  reads("200", 200, headers),
-  rounds,
-);
-judge("the list's 304, times its 200", ratio, { atLeast: 5 });
+const { ratio } = await compare(reads("304", own), reads("200", own.map(unheld)), rounds);
+const shared = await compare(reads("front 304", [front]), reads("front 200", [unheld(front)]), rounds);
+judge("the list's 304, times its 200, each reader with a page of its own", ratio, { atLeast: 5 });
+console.log(`       the same, all readers with one page: ${shared.ratio.toFixed(2)} (no bar)`);
 
-function reads(name: string, expectedStatus: number, sent: Record<string, string>): Side {
-  const request = httpRequest("GET", path, sent);
-  return { name, run: () => runLoad({ url, connections: 16, durationMs, next: () => request, expectedStatus }) };
+/** A page of 50, and the tag of the copy that a reader holds; without one the reader gets it whole. */
+interface Held {
+  readonly path: string;
+  readonly etag?: string;
+}
+
+/** The front page, asked for differently by each. */
+function ownPath(index: number): string {
+  return `${path}&updatedSince=${new Date(before + index).toISOString()}`;
+}
+
+async function hold(each: string): Promise<Held> {
+  const page = await fetch(new URL(each, url), { headers });
+  await page.arrayBuffer();
+  return { path: each, etag: page.headers.get("etag") ?? "" };
+}
+
+function unheld({ path: each }: Held): Held {
+  return { path: each };
+}
+
+function reads(name: string, pages: readonly Held[]): Side {
+  const expectedStatus = pages[0]?.etag === undefined ? 200 : 304;
+  const requests = pages.map(({ path: each, etag }) =>
+    httpRequest("GET", each, { ...headers, ...(etag === undefined ? {} : { "if-none-match": etag }) }),
+  );
+  let sent = 0;
+  const next = () => requests[sent++ % requests.length] ?? Buffer.alloc(0);
+  return { name, run: () => runLoad({ url, connections: 16, durationMs, next, expectedStatus }) };
 }

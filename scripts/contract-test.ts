@@ -57,7 +57,8 @@ async function holds(seed: string): Promise<boolean> {
   const key = ["-H", `Authorization: Bearer ${stack.dev.tenants[0]?.apiKey ?? ""}`];
   const options = ["--checks", checks.join(","), "--seed", seed, "--max-examples", examples, "--no-color"];
   const child = spawn(command, [...target, ...key, ...options], { cwd: stack.stateDir });
-  const [report] = await Promise.all([text(child.stdout), child.stderr.pipe(process.stderr), once(child, "close")]);
+  child.stderr.pipe(process.stderr);
+  const [report] = await Promise.all([text(child.stdout), once(child, "close")]);
   const holds = child.exitCode === 0;
   const [cases = "no summary"] = /\d+ generated, \d+ passed.*/.exec(report) ?? [];
   console.log(holds ? `seed ${seed}: ${cases}` : report);

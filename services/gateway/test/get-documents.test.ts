@@ -22,6 +22,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   documents.lists.length = 0;
+  documents.revalidated.length = 0;
   documents.listFailure = undefined;
   documents.page = { itemsJson: '[{"id":"a", "n":1.50}]', nextCursor: 'c"1', hasMore: true, etag: 'W/"p1"' };
 });
@@ -76,7 +77,8 @@ describe("304", () => {
     expect(response.status).toBe(304);
     expect(await response.text()).toBe("");
     expect(response.headers.get("etag")).toBe('W/"p1"');
-    expect(documents.lists[0]!.ifNoneMatch).toBe('W/"p1"');
+    expect(documents.revalidated[0]!.ifNoneMatch).toBe('W/"p1"');
+    expect(documents.lists).toEqual([]);
   });
 
   test.each(['"p1"', 'W/"old", W/"p1"', "*"])("If-None-Match: %s holds the copy too", async (held) => {

@@ -10,6 +10,13 @@ import type { Supervised } from "./supervisor.ts";
 const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
+/**
+ * An export goes through these two as fast as its reader takes it. What its pieces leave behind is only collected when
+ * the young generation is full, so its size is what a process grows by: 70 MiB at Node's 16 MiB, 55 MiB at these.
+ */
+const streaming: ReadonlySet<ServiceName> = new Set(["gateway", "phrases"]);
+const streamingFlags = ["--max-semi-space-size=8"];
+
 /** The program of a service. */
 export function mainFile(name: ServiceName): string {
   return join(projectDir, "services", name, "src", "main.ts");
@@ -21,7 +28,8 @@ export async function startServiceProcess(
   env: NodeJS.ProcessEnv,
   logFile: string,
 ): Promise<Supervised> {
-  const child = await startChild({ command: process.execPath, args: [mainFile(name)], logFile, cwd: projectDir, env });
+  const args = [...(streaming.has(name) ? streamingFlags : []), mainFile(name)];
+  const child = await startChild({ command: process.execPath, args, logFile, cwd: projectDir, env });
   return {
     pid: child.pid,
     exited: child.exited,

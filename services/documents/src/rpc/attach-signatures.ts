@@ -15,7 +15,9 @@ export function attachSignatures(deps: {
       attachments.map(({ reference }) => reference),
       attachmentsMax,
     );
-    const signed = keys.map((key, index) => ({ ...key, signature: fromSignature(attachments[index]?.signature) }));
+    const signed = keys.map(({ tenantId, documentId, sequence }, index) => {
+      return { tenantId, documentId, sequence, signature: fromSignature(attachments[index]?.signature) };
+    });
     const missing = await deps.snapshots.attachSignatures(signed);
     if (missing > 0) throw new DomainError("not_found", `${missing} of these snapshots do not exist`);
     return {};

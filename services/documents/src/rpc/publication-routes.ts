@@ -16,6 +16,7 @@ import { listPendingSnapshots } from "./list-pending-snapshots.ts";
 import { listPublishedChanges } from "./list-published-changes.ts";
 import { listPublishedDocuments } from "./list-published-documents.ts";
 import { listPublishedVersions } from "./list-published-versions.ts";
+import { revalidatePublishedPages } from "./revalidate-published-pages.ts";
 import { transitionDocument } from "./transition-document.ts";
 
 /** The methods of DocumentService that move documents. */
@@ -31,6 +32,7 @@ export function publicationRoutes({ reads, snapshots }: Publication): RpcRoute[]
   return [
     route(PublishedDocumentService, {
       listPublishedDocuments: listPublishedDocuments(reads),
+      revalidatePublishedPages: revalidatePublishedPages(reads),
       getPublishedDocument: getPublishedDocument(reads),
       batchGetPublishedDocuments: batchGetPublishedDocuments(reads),
       getPublishedSite: getPublishedSite(reads),

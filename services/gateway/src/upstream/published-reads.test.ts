@@ -3,6 +3,7 @@ import {
   BatchGetPublishedDocumentsResponseSchema,
   type GetPublishedDocumentRequestSchema,
   ListPublishedDocumentsResponseSchema,
+  RevalidatePublishedPagesResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { describe, expect, it } from "vitest";
 import { batchReads } from "./published-reads.ts";
@@ -23,6 +24,11 @@ function documents(fits: number) {
             : { case: "found" as const, value: { etag: typeof by?.value === "string" ? by.value : "" } },
       }));
       return create(BatchGetPublishedDocumentsResponseSchema, { results });
+    },
+    revalidatePublishedPages: async ({ pages: held = [] }) => {
+      batches.push(held.length);
+      const etags = held.map(({ ifNoneMatch = "" }) => (ifNoneMatch === "stale" ? "" : ifNoneMatch));
+      return create(RevalidatePublishedPagesResponseSchema, { etags });
     },
     listPublishedDocuments: async () => create(ListPublishedDocumentsResponseSchema, { etag: `page ${(pages += 1)}` }),
   });
@@ -59,5 +65,18 @@ describe("reads that come together", () => {
     const etags = pages.map(({ etag }) => etag);
     expect(etags[1]).toBe(etags[2]);
     expect(new Set(etags).size).toBe(4);
+  });
+
+  it("that hold a page ask together whether it stands, and read only what does not", async () => {
+    const { reads, batches } = documents(64);
+    const page = (ifNoneMatch: string) =>
+      reads.listPublishedDocuments({ tenantId: "demo", type: "core/tag", limit: 50, cursor: ifNoneMatch, ifNoneMatch });
+    const pages = await Promise.all(["a", "stale", "b"].map(page));
+    expect(pages.map(({ etag, notModified }) => [etag, notModified])).toEqual([
+      ["a", true],
+      ["page 1", false],
+      ["b", true],
+    ]);
+    expect(batches).toEqual([3]);
   });
 });

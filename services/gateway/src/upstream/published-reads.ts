@@ -6,6 +6,7 @@ import {
   type GetPublishedDocumentResponse,
   type ListPublishedDocumentsRequest,
   ListPublishedDocumentsRequestSchema,
+  ListPublishedDocumentsResponseSchema,
   type PublishedDocumentResult,
   type PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -21,35 +22,52 @@ export type PublishedReads = Pick<
   "listPublishedDocuments" | "getPublishedDocument"
 >;
 
-type Published = Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments" | "batchGetPublishedDocuments">;
+type Published = Pick<
+  Client<typeof PublishedDocumentService>,
+  "listPublishedDocuments" | "revalidatePublishedPages" | "batchGetPublishedDocuments"
+>;
 
 interface Question<Request> {
   readonly request: Request;
   readonly rpc: CallOptions;
 }
 
+type PageQuestion = Question<ListPublishedDocumentsRequest>;
+
 /**
- * Natural batching of reads: a page that several readers wait for is asked for once, and documents that are asked for
- * while a call is under way go out together. An idle gateway asks at once.
+ * Natural batching of reads: a page that several readers wait for is asked for once; documents that are asked for while
+ * a call is under way go out together, and so do pages that readers hold already, each a page of its own, to hear
+ * whether they still stand. An idle gateway asks at once.
  */
 export function batchReads(published: Published): PublishedReads {
   const list = shareCalls(
-    ({ request }: Question<ListPublishedDocumentsRequest>) =>
-      toJsonString(ListPublishedDocumentsRequestSchema, request),
+    ({ request }: PageQuestion) => toJsonString(ListPublishedDocumentsRequestSchema, request),
     ({ request, rpc }) => published.listPublishedDocuments(request, rpc),
   );
+  const revalidate = createBatcher<PageQuestion, string>({
+    itemsMax: 64,
+    run: (questions) => revalidateAll(published, questions),
+  });
   const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse>({
     itemsMax: 64,
     run: (questions) => getAll(published, questions),
   });
   return {
     // Made into a message once: the key and the call are both read off it.
-    listPublishedDocuments: (init, rpc = {}) => {
-      const request = create(ListPublishedDocumentsRequestSchema, init);
-      return list({ request, rpc });
+    listPublishedDocuments: async (init, rpc = {}) => {
+      const question = { request: create(ListPublishedDocumentsRequestSchema, init), rpc };
+      const etag = question.request.ifNoneMatch === "" ? "" : await revalidate(question);
+      if (etag === "") return list(question);
+      return create(ListPublishedDocumentsResponseSchema, { etag, notModified: true });
     },
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
   };
+}
+
+/** The tags of pages that still stand, "" for the others. */
+async function revalidateAll(published: Published, questions: PageQuestion[]): Promise<string[]> {
+  const pages = questions.map(({ request }) => request);
+  return (await published.revalidatePublishedPages({ pages }, questions[0]?.rpc)).etags;
 }
 
 /** Asks until everything is answered: an answer holds what fits. */

@@ -38,6 +38,7 @@ export class FakeDocuments {
   readonly stored = new Map<string, string>();
   readonly batches: { request: BatchCreateDocumentsRequest; header: Headers }[] = [];
   readonly lists: ListPublishedDocumentsRequest[] = [];
+  readonly revalidated: ListPublishedDocumentsRequest[] = [];
   /** Runs before a batch is answered; throw to fail the call after its items were stored. */
   beforeAnswer: (call: number) => Promise<void> | void = () => {};
   /** Runs before a batch is looked at. */
@@ -62,6 +63,10 @@ export class FakeDocuments {
       },
     };
     const published: Partial<ServiceImpl<typeof PublishedDocumentService>> = {
+      revalidatePublishedPages: ({ pages }) => {
+        this.revalidated.push(...pages);
+        return { etags: pages.map(({ ifNoneMatch }) => (ifNoneMatch === this.page.etag ? this.page.etag : "")) };
+      },
       listPublishedDocuments: (request) => {
         this.lists.push(request);
         if (this.listFailure) throw this.listFailure;

@@ -53,6 +53,12 @@ export class FakePublisher {
         nextCursor: "c1",
         hasMore: true,
       }),
+      revalidatePublishedPages: ({ pages }) => ({
+        etags: pages.map((page) => {
+          const { etag, notModified } = this.#conditional(page);
+          return notModified ? etag : "";
+        }),
+      }),
       getPublishedDocument: (request) => this.#document(request),
       batchGetPublishedDocuments: ({ items }) => ({
         results: items.map((item) => ({ outcome: { case: "found", value: this.#document(item) } })),

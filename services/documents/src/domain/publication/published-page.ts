@@ -70,6 +70,23 @@ export interface PageDeps extends FilterDeps {
 /** Where a page ends, whatever its limit. */
 const bytesMax = 4 * 1024 * 1024;
 
+/** A page's tag, if it is one of those that the caller holds. */
+export async function standingEtag(
+  deps: Pick<PageDeps, "stamp">,
+  tenantId: string,
+  request: PageRequest,
+): Promise<string | undefined> {
+  const etag = await currentEtag(deps, tenantId, request);
+  return matchesEtag(request.ifNoneMatch, etag) ? etag : undefined;
+}
+
+async function currentEtag(deps: Pick<PageDeps, "stamp">, tenantId: string, request: PageRequest): Promise<string> {
+  const { type, updatedSince, limit, cursor, filter, includeLinks } = request;
+  // Which documents a tag's or a site's slug stands for changes with the tag or the site.
+  const stamp = await deps.stamp(tenantId, ...(filter.tag || filter.site ? [] : [type]));
+  return pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks]);
+}
+
 /**
  * Reads one page. The stamp is read before the documents: what is published in between makes the tag older than the
  * page, and the next conditional read reads again; the other way round it would be missed.
@@ -81,9 +98,7 @@ export async function readPage(
   signal: AbortSignal,
 ): Promise<Page> {
   const { type, updatedSince, limit, cursor, ifNoneMatch, filter, includeLinks } = request;
-  // Which documents a tag's or a site's slug stands for changes with the tag or the site.
-  const stamp = await deps.stamp(tenantId, ...(filter.tag || filter.site ? [] : [type]));
-  const etag = pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks]);
+  const etag = await currentEtag(deps, tenantId, request);
   if (matchesEtag(ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
   const criteria = await resolveFilter(deps, tenantId, filter);
   if (!criteria) return { ...emptyPage, itemsJson: joinItems([]), etag };

@@ -7,7 +7,7 @@ import type { Slug, SlugChange } from "./publication.ts";
 export class SlugTable {
   readonly #slugs = new Map<string, Slug>();
   readonly #known: ReadonlySet<string>;
-  readonly #changed = new Set<string>();
+  readonly #changed = new Map<string, Slug>();
 
   /** @param slugs all that exist of those it will be asked about */
   constructor(slugs: readonly Slug[]) {
@@ -36,8 +36,7 @@ export class SlugTable {
 
   /** The slugs that are not what they were. */
   changes(): SlugChange[] {
-    const changed = [...this.#slugs].filter(([key]) => this.#changed.has(key));
-    return changed.map(([key, slug]) => ({ ...slug, isNew: !this.#known.has(key) }));
+    return Array.from(this.#changed, ([key, slug]) => Object.assign({ isNew: !this.#known.has(key) }, slug));
   }
 
   #put(slug: Slug): void {
@@ -45,7 +44,7 @@ export class SlugTable {
     const before = this.#slugs.get(key);
     if (before && before.documentId === slug.documentId && before.current === slug.current) return;
     this.#slugs.set(key, slug);
-    this.#changed.add(key);
+    this.#changed.set(key, slug);
   }
 }
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/published_document_service.proto.
  */
 export const file_vidimus_documents_v1_published_document_service: GenFile = /*@__PURE__*/
-  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEi9wEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJEjUKBmZpbHRlchgHIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZEZpbHRlchIVCg1pbmNsdWRlX2xpbmtzGAggASgIIkwKD1B1Ymxpc2hlZEZpbHRlchILCgN0YWcYASABKAkSDAoEc2l0ZRgCIAEoCRIQCghsYW5ndWFnZRgDIAEoCRIMCgRzbHVnGAQgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIIrABChtHZXRQdWJsaXNoZWREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhUKC2RvY3VtZW50X2lkGAIgASgJSAASMwoEc2x1ZxgDIAEoCzIjLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZFNsdWdIABIVCg1pbmNsdWRlX2xpbmtzGAQgASgIEhUKDWlmX25vbmVfbWF0Y2gYBSABKAlCBAoCYnkiKwoNUHVibGlzaGVkU2x1ZxIMCgR0eXBlGAEgASgJEgwKBHNsdWcYAiABKAkicAocR2V0UHVibGlzaGVkRG9jdW1lbnRSZXNwb25zZRIVCg1kb2N1bWVudF9qc29uGAEgASgMEhUKDWluY2x1ZGVkX2pzb24YAiABKAwSDAoEZXRhZxgDIAEoCRIUCgxub3RfbW9kaWZpZWQYBCABKAgiZQohQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EkAKBWl0ZW1zGAEgAygLMjEudmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkRG9jdW1lbnRSZXF1ZXN0ImQKIkJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzUmVzcG9uc2USPgoHcmVzdWx0cxgBIAMoCzItLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZERvY3VtZW50UmVzdWx0IpgBChdQdWJsaXNoZWREb2N1bWVudFJlc3VsdBJDCgVmb3VuZBgBIAEoCzIyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgCIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiUQoXR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBGhvc3QYAiABKAkSFQoNaWZfbm9uZV9tYXRjaBgDIAEoCSJRChhHZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USEQoJc2l0ZV9qc29uGAEgASgMEgwKBGV0YWcYAiABKAkSFAoMbm90X21vZGlmaWVkGAMgASgIIm0KG0xpc3RQdWJsaXNoZWRDaGFuZ2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFc2luY2UYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVsaW1pdBgEIAEoDRIPCgd3YWl0X21zGAUgASgNIlMKHExpc3RQdWJsaXNoZWRDaGFuZ2VzUmVzcG9uc2USEgoKaXRlbXNfanNvbhgBIAEoDBINCgVzaW5jZRgCIAEoCRIQCghoYXNfbW9yZRgDIAEoCCJlChxMaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRINCgVsaW1pdBgDIAEoDRIOCgZjdXJzb3IYBCABKAkigAEKHUxpc3RQdWJsaXNoZWRWZXJzaW9uc1Jlc3BvbnNlEjgKCHZlcnNpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuUHVibGlzaGVkVmVyc2lvbhITCgtuZXh0X2N1cnNvchgCIAEoCRIQCghoYXNfbW9yZRgDIAEoCCJ1ChBQdWJsaXNoZWRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSEAoIc2VxdWVuY2UYAiABKAQSLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc2hhMjU2GAQgASgMIlUKGkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImEKG0dldFB1Ymxpc2hlZFZlcnNpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgEEjEKCXNuYXBzaG90cxgCIAMoCzIeLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90MqIHChhQdWJsaXNoZWREb2N1bWVudFNlcnZpY2USgwEKFkxpc3RQdWJsaXNoZWREb2N1bWVudHMSMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBo0LnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJ9ChRHZXRQdWJsaXNoZWREb2N1bWVudBIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USjwEKGkJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzEjcudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0GjgudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJxChBHZXRQdWJsaXNoZWRTaXRlEi0udmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USfQoUTGlzdFB1Ymxpc2hlZENoYW5nZXMSMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QaMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEoABChVMaXN0UHVibGlzaGVkVmVyc2lvbnMSMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVzcG9uc2USegoTR2V0UHVibGlzaGVkVmVyc2lvbhIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0GjEudmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkVmVyc2lvblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_documents_v1_snapshot_feed_service, file_vidimus_errors_v1_errors]);
+  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEi9wEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJEjUKBmZpbHRlchgHIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZEZpbHRlchIVCg1pbmNsdWRlX2xpbmtzGAggASgIIkwKD1B1Ymxpc2hlZEZpbHRlchILCgN0YWcYASABKAkSDAoEc2l0ZRgCIAEoCRIQCghsYW5ndWFnZRgDIAEoCRIMCgRzbHVnGAQgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIImUKH1JldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QSQgoFcGFnZXMYASADKAsyMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdCIxCiBSZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRINCgVldGFncxgBIAMoCSKwAQobR2V0UHVibGlzaGVkRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCgtkb2N1bWVudF9pZBgCIAEoCUgAEjMKBHNsdWcYAyABKAsyIy52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWRTbHVnSAASFQoNaW5jbHVkZV9saW5rcxgEIAEoCBIVCg1pZl9ub25lX21hdGNoGAUgASgJQgQKAmJ5IisKDVB1Ymxpc2hlZFNsdWcSDAoEdHlwZRgBIAEoCRIMCgRzbHVnGAIgASgJInAKHEdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIVCg1pbmNsdWRlZF9qc29uGAIgASgMEgwKBGV0YWcYAyABKAkSFAoMbm90X21vZGlmaWVkGAQgASgIImUKIUJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBJACgVpdGVtcxgBIAMoCzIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdCJkCiJCYXRjaEdldFB1Ymxpc2hlZERvY3VtZW50c1Jlc3BvbnNlEj4KB3Jlc3VsdHMYASADKAsyLS52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWREb2N1bWVudFJlc3VsdCKYAQoXUHVibGlzaGVkRG9jdW1lbnRSZXN1bHQSQwoFZm91bmQYASABKAsyMi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWREb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlEKF0dldFB1Ymxpc2hlZFNpdGVSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRob3N0GAIgASgJEhUKDWlmX25vbmVfbWF0Y2gYAyABKAkiUQoYR2V0UHVibGlzaGVkU2l0ZVJlc3BvbnNlEhEKCXNpdGVfanNvbhgBIAEoDBIMCgRldGFnGAIgASgJEhQKDG5vdF9tb2RpZmllZBgDIAEoCCJtChtMaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBXNpbmNlGAIgASgJEgwKBHR5cGUYAyABKAkSDQoFbGltaXQYBCABKA0SDwoHd2FpdF9tcxgFIAEoDSJTChxMaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEhIKCml0ZW1zX2pzb24YASABKAwSDQoFc2luY2UYAiABKAkSEAoIaGFzX21vcmUYAyABKAgiZQocTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGY3Vyc29yGAQgASgJIoABCh1MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXNwb25zZRI4Cgh2ZXJzaW9ucxgBIAMoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZFZlcnNpb24SEwoLbmV4dF9jdXJzb3IYAiABKAkSEAoIaGFzX21vcmUYAyABKAgidQoQUHVibGlzaGVkVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgEEhAKCHNlcXVlbmNlGAIgASgEEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnNoYTI1NhgEIAEoDCJVChpHZXRQdWJsaXNoZWRWZXJzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBCJhChtHZXRQdWJsaXNoZWRWZXJzaW9uUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBBIxCglzbmFwc2hvdHMYAiADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdDKuCAoYUHVibGlzaGVkRG9jdW1lbnRTZXJ2aWNlEoMBChZMaXN0UHVibGlzaGVkRG9jdW1lbnRzEjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZERvY3VtZW50c1JlcXVlc3QaNC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVzcG9uc2USiQEKGFJldmFsaWRhdGVQdWJsaXNoZWRQYWdlcxI1LnZpZGltdXMuZG9jdW1lbnRzLnYxLlJldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QaNi52aWRpbXVzLmRvY3VtZW50cy52MS5SZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRJ9ChRHZXRQdWJsaXNoZWREb2N1bWVudBIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USjwEKGkJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzEjcudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0GjgudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJxChBHZXRQdWJsaXNoZWRTaXRlEi0udmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USfQoUTGlzdFB1Ymxpc2hlZENoYW5nZXMSMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QaMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEoABChVMaXN0UHVibGlzaGVkVmVyc2lvbnMSMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVzcG9uc2USegoTR2V0UHVibGlzaGVkVmVyc2lvbhIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0GjEudmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkVmVyc2lvblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_documents_v1_snapshot_feed_service, file_vidimus_errors_v1_errors]);
 
 /**
  * A request for one page.
@@ -180,6 +180,48 @@ export const ListPublishedDocumentsResponseSchema: GenMessage<ListPublishedDocum
   messageDesc(file_vidimus_documents_v1_published_document_service, 2);
 
 /**
+ * Pages that readers hold.
+ *
+ * @generated from message vidimus.documents.v1.RevalidatePublishedPagesRequest
+ */
+export type RevalidatePublishedPagesRequest = Message<"vidimus.documents.v1.RevalidatePublishedPagesRequest"> & {
+  /**
+   * 1 to 64 pages, as they would be asked for; each with its `if_none_match`.
+   *
+   * @generated from field: repeated vidimus.documents.v1.ListPublishedDocumentsRequest pages = 1;
+   */
+  pages: ListPublishedDocumentsRequest[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.RevalidatePublishedPagesRequest.
+ * Use `create(RevalidatePublishedPagesRequestSchema)` to create a new message.
+ */
+export const RevalidatePublishedPagesRequestSchema: GenMessage<RevalidatePublishedPagesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 3);
+
+/**
+ * What still stands.
+ *
+ * @generated from message vidimus.documents.v1.RevalidatePublishedPagesResponse
+ */
+export type RevalidatePublishedPagesResponse = Message<"vidimus.documents.v1.RevalidatePublishedPagesResponse"> & {
+  /**
+   * For each page, in order, its tag if the reader's still stands, else "": what was asked for is to be read then.
+   *
+   * @generated from field: repeated string etags = 1;
+   */
+  etags: string[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.RevalidatePublishedPagesResponse.
+ * Use `create(RevalidatePublishedPagesResponseSchema)` to create a new message.
+ */
+export const RevalidatePublishedPagesResponseSchema: GenMessage<RevalidatePublishedPagesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_published_document_service, 4);
+
+/**
  * A request for one document.
  *
  * @generated from message vidimus.documents.v1.GetPublishedDocumentRequest
@@ -235,7 +277,7 @@ export type GetPublishedDocumentRequest = Message<"vidimus.documents.v1.GetPubli
  * Use `create(GetPublishedDocumentRequestSchema)` to create a new message.
  */
 export const GetPublishedDocumentRequestSchema: GenMessage<GetPublishedDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 3);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 5);
 
 /**
  * Names a document by its slug.
@@ -263,7 +305,7 @@ export type PublishedSlug = Message<"vidimus.documents.v1.PublishedSlug"> & {
  * Use `create(PublishedSlugSchema)` to create a new message.
  */
 export const PublishedSlugSchema: GenMessage<PublishedSlug> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 4);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 6);
 
 /**
  * One document.
@@ -306,7 +348,7 @@ export type GetPublishedDocumentResponse = Message<"vidimus.documents.v1.GetPubl
  * Use `create(GetPublishedDocumentResponseSchema)` to create a new message.
  */
 export const GetPublishedDocumentResponseSchema: GenMessage<GetPublishedDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 5);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 7);
 
 /**
  * A request for many documents.
@@ -327,7 +369,7 @@ export type BatchGetPublishedDocumentsRequest = Message<"vidimus.documents.v1.Ba
  * Use `create(BatchGetPublishedDocumentsRequestSchema)` to create a new message.
  */
 export const BatchGetPublishedDocumentsRequestSchema: GenMessage<BatchGetPublishedDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 6);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 8);
 
 /**
  * Results in the order of the request.
@@ -348,7 +390,7 @@ export type BatchGetPublishedDocumentsResponse = Message<"vidimus.documents.v1.B
  * Use `create(BatchGetPublishedDocumentsResponseSchema)` to create a new message.
  */
 export const BatchGetPublishedDocumentsResponseSchema: GenMessage<BatchGetPublishedDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 7);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 9);
 
 /**
  * What was found for one item.
@@ -385,7 +427,7 @@ export type PublishedDocumentResult = Message<"vidimus.documents.v1.PublishedDoc
  * Use `create(PublishedDocumentResultSchema)` to create a new message.
  */
 export const PublishedDocumentResultSchema: GenMessage<PublishedDocumentResult> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 8);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 10);
 
 /**
  * A request for a site.
@@ -420,7 +462,7 @@ export type GetPublishedSiteRequest = Message<"vidimus.documents.v1.GetPublished
  * Use `create(GetPublishedSiteRequestSchema)` to create a new message.
  */
 export const GetPublishedSiteRequestSchema: GenMessage<GetPublishedSiteRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 9);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 11);
 
 /**
  * One site.
@@ -456,7 +498,7 @@ export type GetPublishedSiteResponse = Message<"vidimus.documents.v1.GetPublishe
  * Use `create(GetPublishedSiteResponseSchema)` to create a new message.
  */
 export const GetPublishedSiteResponseSchema: GenMessage<GetPublishedSiteResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 10);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 12);
 
 /**
  * A request for changes.
@@ -505,7 +547,7 @@ export type ListPublishedChangesRequest = Message<"vidimus.documents.v1.ListPubl
  * Use `create(ListPublishedChangesRequestSchema)` to create a new message.
  */
 export const ListPublishedChangesRequestSchema: GenMessage<ListPublishedChangesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 11);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 13);
 
 /**
  * Changes, oldest first. A document that changed twice since the token is there once, as it stands now.
@@ -541,7 +583,7 @@ export type ListPublishedChangesResponse = Message<"vidimus.documents.v1.ListPub
  * Use `create(ListPublishedChangesResponseSchema)` to create a new message.
  */
 export const ListPublishedChangesResponseSchema: GenMessage<ListPublishedChangesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 12);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 14);
 
 /**
  * A request for a document's published versions.
@@ -583,7 +625,7 @@ export type ListPublishedVersionsRequest = Message<"vidimus.documents.v1.ListPub
  * Use `create(ListPublishedVersionsRequestSchema)` to create a new message.
  */
 export const ListPublishedVersionsRequestSchema: GenMessage<ListPublishedVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 13);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 15);
 
 /**
  * Versions that were usable, newest first.
@@ -618,7 +660,7 @@ export type ListPublishedVersionsResponse = Message<"vidimus.documents.v1.ListPu
  * Use `create(ListPublishedVersionsResponseSchema)` to create a new message.
  */
 export const ListPublishedVersionsResponseSchema: GenMessage<ListPublishedVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 14);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 16);
 
 /**
  * A version that was usable, as it was published last.
@@ -660,7 +702,7 @@ export type PublishedVersion = Message<"vidimus.documents.v1.PublishedVersion"> 
  * Use `create(PublishedVersionSchema)` to create a new message.
  */
 export const PublishedVersionSchema: GenMessage<PublishedVersion> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 15);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 17);
 
 /**
  * A request for one version.
@@ -695,7 +737,7 @@ export type GetPublishedVersionRequest = Message<"vidimus.documents.v1.GetPublis
  * Use `create(GetPublishedVersionRequestSchema)` to create a new message.
  */
 export const GetPublishedVersionRequestSchema: GenMessage<GetPublishedVersionRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 16);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 18);
 
 /**
  * One version.
@@ -724,7 +766,7 @@ export type GetPublishedVersionResponse = Message<"vidimus.documents.v1.GetPubli
  * Use `create(GetPublishedVersionResponseSchema)` to create a new message.
  */
 export const GetPublishedVersionResponseSchema: GenMessage<GetPublishedVersionResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_published_document_service, 17);
+  messageDesc(file_vidimus_documents_v1_published_document_service, 19);
 
 /**
  * What is published, for the gateway's public reads. Nothing here ever shows a document that is not at status usable,
@@ -743,6 +785,16 @@ export const PublishedDocumentService: GenService<{
     methodKind: "unary";
     input: typeof ListPublishedDocumentsRequestSchema;
     output: typeof ListPublishedDocumentsResponseSchema;
+  },
+  /**
+   * Which of many pages still stand as their readers hold them. Reads clocks, never documents.
+   *
+   * @generated from rpc vidimus.documents.v1.PublishedDocumentService.RevalidatePublishedPages
+   */
+  revalidatePublishedPages: {
+    methodKind: "unary";
+    input: typeof RevalidatePublishedPagesRequestSchema;
+    output: typeof RevalidatePublishedPagesResponseSchema;
   },
   /**
    * One published document, by id or by slug. NOT_FOUND (kind "gone") once it is withdrawn, NOT_FOUND (kind
