@@ -1,7 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Move, Outcome } from "./move-documents.ts";
-import { createTransitionQueue } from "./transition-queue.ts";
+import { createTransitionQueue, type MoveDocument } from "./transition-queue.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
 
 function moveOf(documentId: string, name = "publish"): Move {
@@ -13,11 +14,15 @@ function movedOf({ documentId }: Move) {
 }
 
 /** A queue over a transaction that is told what to do; `batches` are the documents of each attempt. */
-function queueOver(transact: (moves: readonly Move[], attempt: number) => Promise<Outcome[]>, patienceMs = 10_000) {
+function queueOver(
+  transact: (moves: readonly Move[], attempt: number) => Promise<Outcome[]>,
+  { patienceMs = 10_000, itemsMax = 4, lingerMs = 20 } = {},
+) {
   const batches: string[][] = [];
   const move = createTransitionQueue({
-    itemsMax: 4,
+    itemsMax,
     patienceMs,
+    lingerMs,
     transact: (_tenantId, moves) => {
       batches.push(moves.map(({ documentId }) => documentId));
       return transact(moves, batches.length);
@@ -69,7 +74,9 @@ describe("the queue", () => {
   });
 
   test("tells a caller who loses for too long to try again", async () => {
-    const { move } = queueOver(async () => Promise.reject(new TransactionConflict(undefined, true)), 20);
+    const { move } = queueOver(async () => Promise.reject(new TransactionConflict(undefined, true)), {
+      patienceMs: 20,
+    });
     await expect(move("acme", moveOf("a"))).rejects.toMatchObject({ kind: "unavailable" });
   });
 
@@ -101,5 +108,46 @@ describe("the queue", () => {
     const gone = AbortSignal.abort(new Error("gone"));
     await expect(move("acme", moveOf("a"), gone)).rejects.toThrow("gone");
     expect(batches).toEqual([]);
+  });
+
+  describe("under load", () => {
+    const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+
+    /** Eight are moved; while they are, two others come. What the eight do then is `next`. */
+    async function eightThenTwo(lingerMs: number, next: (move: MoveDocument) => Promise<unknown>): Promise<number[]> {
+      const sizes: number[] = [];
+      let others: Promise<unknown> = Promise.resolve();
+      const move: MoveDocument = createTransitionQueue({
+        lingerMs,
+        transact: async (_tenantId, moves) => {
+          sizes.push(moves.length);
+          if (sizes.length === 1) others = Promise.all(ids("other", 2).map((id) => move("acme", moveOf(id))));
+          return moves.map(movedOf);
+        },
+      });
+      await Promise.all(ids("first", 8).map((id) => move("acme", moveOf(id))));
+      await next(move);
+      await others;
+      return sizes;
+    }
+
+    test("those who wait are kept a moment for callers who come again", async () => {
+      const sizes = await eightThenTwo(60_000, async (move) => {
+        await nextTurn();
+        await Promise.all(ids("again", 8).map((id) => move("acme", moveOf(id))));
+      });
+      expect(sizes).toEqual([8, 10]);
+    });
+
+    test("and no longer than a moment, when they do not", async () => {
+      expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
+    });
+
+    test("nobody is waited for when nobody waits", async () => {
+      const { move, batches } = queueOver(async (moves) => moves.map(movedOf), { itemsMax: 64, lingerMs: 60_000 });
+      await Promise.all(ids("first", 8).map((id) => move("acme", moveOf(id))));
+      await move("acme", moveOf("late"));
+      expect(batches.flat()).toHaveLength(9);
+    });
   });
 });

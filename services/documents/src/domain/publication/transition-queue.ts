@@ -11,7 +11,12 @@ export interface TransitionQueueOptions {
   itemsMax?: number;
   /** How long a move may lose against others before its caller is told; 10 s unless said. */
   patienceMs?: number;
+  /** How long those who wait may be kept for callers who have just been answered; 20 ms unless said. */
+  lingerMs?: number;
 }
+
+/** A transaction of so many has callers who come again. */
+const busyFrom = 8;
 
 /** Moves one document; rejects with a `DomainError` when it may not be moved. */
 export type MoveDocument = (tenantId: string, move: Move, signal?: AbortSignal) => Promise<Moved>;
@@ -46,6 +51,7 @@ class TenantQueue {
   readonly #onIdle: () => void;
   #waiting: Waiting[] = [];
   #running = false;
+  #gathering: { readonly count: number; done(): void } | undefined;
   /** Halved by every fault that a single document may have caused, doubled by every commit. */
   #size: number;
 
@@ -59,6 +65,7 @@ class TenantQueue {
 
   add(entry: Waiting): void {
     this.#waiting.push(entry);
+    if (this.#gathering && this.#waiting.length >= this.#gathering.count) this.#gathering.done();
     if (this.#running) return;
     this.#running = true;
     // One turn of the microtask queue gathers what one tick of the event loop brought in.
@@ -69,9 +76,26 @@ class TenantQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#take();
       if (batch.length > 0) await this.#run(batch);
+      await this.#gather(batch.length);
     }
     this.#running = false;
     this.#onIdle();
+  }
+
+  /**
+   * Under load the callers who have just been answered are about to come again, and twice as many cost a transaction
+   * hardly more: so those who wait already are kept a moment for them. Else the callers fall into two halves that take
+   * turns. A queue in which nobody waits, or few did, waits for nobody.
+   */
+  async #gather(answered: number): Promise<void> {
+    const count = Math.min(this.#itemsMax, answered + this.#waiting.length);
+    if (answered < busyFrom || this.#waiting.length === 0 || this.#waiting.length >= count) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#options.lingerMs ?? 20);
+    this.#gathering = { count, done: resolve };
+    await promise;
+    clearTimeout(timer);
+    this.#gathering = undefined;
   }
 
   /** The oldest entries, each document once; callers who have gone are not served. */
