@@ -66,3 +66,25 @@ test("every collection has a shard key, every unique index starts with it, and e
     }
   }
 });
+
+test("what was pending in the outbox of version 1 is pending in version 2, and what was acknowledged since stays so", async () => {
+  const old = await openMongo({
+    url: inject("mongoUrl"),
+    database: testDatabaseName("migrate-1"),
+    appName: "migrate-test",
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.use(old);
+  stack.defer(async () => void (await old.db.dropDatabase()));
+  const key = { tenantId: "acme", documentId: "a" };
+  const snapshots = old.db.collection("snapshots");
+  await snapshots.insertMany([1, 2].map((sequence) => Object.assign({ sequence }, key)));
+  await old.db.collection("outbox").insertOne({ ...key, sequence: 1, committedAt: new Date() });
+  await old.db.collection<{ _id: number }>("migrations").insertOne({ _id: 1 });
+  expect(await migrate(old)).toBe(1);
+  const pending = () => snapshots.distinct("sequence", { pending: true });
+  expect(await pending()).toEqual([1]);
+  await snapshots.updateMany({}, { $unset: { pending: true } });
+  expect(await migrate(old)).toBe(schemaVersion);
+  expect(await pending()).toEqual([]);
+});
