@@ -56,13 +56,15 @@ async function holds(seed: string): Promise<boolean> {
   const target = ["run", description, "--url", stack.dev.gateway];
   const key = ["-H", `Authorization: Bearer ${stack.dev.tenants[0]?.apiKey ?? ""}`];
   const options = ["--checks", checks.join(","), "--seed", seed, "--max-examples", examples, "--no-color"];
-  const child = spawn(command, [...target, ...key, ...options], { cwd: stack.stateDir });
-  child.stderr.pipe(process.stderr);
+  const child = spawn(command, [...target, ...key, ...options], {
+    cwd: stack.stateDir,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [report] = await Promise.all([text(child.stdout), once(child, "close")]);
-  const holds = child.exitCode === 0;
+  const held = child.exitCode === 0;
   const [cases = "no summary"] = /\d+ generated, \d+ passed.*/.exec(report) ?? [];
-  console.log(holds ? `seed ${seed}: ${cases}` : report);
-  return holds;
+  console.log(held ? `seed ${seed}: ${cases}` : report);
+  return held;
 }
 
 function installed(): string {

@@ -148,4 +148,24 @@ describe("the tag of a page", () => {
       await Promise.all(crowd);
     }
   });
+
+  test("is asked about with those of others, and each hears of its own", async () => {
+    for (const tenant of ["own", "other"]) await publishGroups(tenant, [1]);
+    const held = async (tenant: string, query: object) => {
+      const { etag } = await page(tenant, query);
+      return { tenantId: tenant, type, limit: 50, ...query, ifNoneMatch: etag };
+    };
+    const [first, second, other] = [await held("own", {}), await held("own", { limit: 7 }), await held("other", {})];
+    const stale = { ...first, ifNoneMatch: other.ifNoneMatch };
+    const wrong = { ...first, type: "core/newswire" };
+    const pages = [first, wrong, other, stale, second];
+    const ask = async () => (await service.published.revalidatePublishedPages({ pages })).etags;
+    expect(await ask()).toEqual([first.ifNoneMatch, "", other.ifNoneMatch, "", second.ifNoneMatch]);
+    await publishGroups("own", [1]);
+    expect(await ask()).toEqual(["", "", other.ifNoneMatch, "", ""]);
+    for (const count of [0, 65]) {
+      const many = service.published.revalidatePublishedPages({ pages: Array.from({ length: count }, () => first) });
+      await expect(many, String(count)).rejects.toThrow("1 to 64");
+    }
+  });
 });

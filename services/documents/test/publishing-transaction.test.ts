@@ -75,6 +75,27 @@ describe("one batch", () => {
   });
 });
 
+test("one batch publishes for the first time and again, and hands a slug from one document to another", async () => {
+  const tenantId = "mixed";
+  const [giver, again, taker] = await Promise.all([
+    service.create(tenantId, article({ slug: "storm" })),
+    service.create(tenantId, article()),
+    service.create(tenantId, article({ slug: "storm" })),
+  ]);
+  for (const id of [giver, again]) await service.take(tenantId, id, "publish");
+  await service.take(tenantId, again, "withhold");
+  const step = (documentId: string, name: string) => ({ documentId, name, expectedVersion: 1n });
+  const transitions = [step(giver, "withhold"), step(again, "publish"), step(taker, "publish")];
+  const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("admin"));
+  const sequences = results.map(({ outcome }) => (outcome.case === "moved" ? outcome.value.sequence : outcome.value));
+  expect(sequences).toEqual([2n, 3n, 1n]);
+  const publications = await rowsOf(tenantId, "publications");
+  const stateOf = new Map(publications.map(({ documentId, state, sequence }) => [documentId, `${state} ${sequence}`]));
+  expect([giver, again, taker].map((id) => stateOf.get(id))).toEqual(["withdrawn 2", "live 3", "live 1"]);
+  const slugs = (await rowsOf(tenantId, "slugs")).filter(({ slug }) => slug === "storm");
+  expect(slugs).toMatchObject([{ documentId: taker, current: true }]);
+});
+
 describe("concurrent publishers", () => {
   test("of one tenant share transactions, and of one document's transitions each has its own", async () => {
     const tenantId = "shared";

@@ -57,6 +57,9 @@ describe("GetSnapshots", () => {
       }
       expect(calls).toBe(2);
     }
+    const unknown = { tenantId: "large", documentId: randomUUID(), sequence: 1n };
+    const behind = await service.feed.getSnapshots({ references: [unknown, unknown, ...large] });
+    expect(behind.snapshots.map(({ reference }) => reference?.documentId)).toContain(large[0]?.documentId);
   });
 });
 

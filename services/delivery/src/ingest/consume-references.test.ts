@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import type { BatchHandler } from "@vidimus/kit/event-bus";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { consumeReferences } from "./consume-references.ts";
 import type { Ingest, Ingested } from "./ingest-snapshots.ts";
@@ -19,14 +20,14 @@ function consume(ingest: Ingest) {
   return { consumer, deliver: (batch: Uint8Array[]) => deliver(batch), levels };
 }
 
-describe("a batch that cannot be taken in", () => {
-  it("is warned of", async () => {
+describe("a batch", () => {
+  it("that cannot be taken in is warned of", async () => {
     const { deliver, levels } = consume(() => Promise.reject(new Error("documents is away")));
     await deliver([message]);
     expect(levels).toEqual(["warn"]);
   });
 
-  it("is warned of, too, when only its acknowledgement fails", async () => {
+  it("whose acknowledgement fails is warned of, too", async () => {
     const acknowledged = Promise.reject(new Error("documents is away"));
     const { deliver, levels } = consume(async () => ({ acknowledged }));
     await deliver([message]);
@@ -34,7 +35,23 @@ describe("a batch that cannot be taken in", () => {
     expect(levels).toEqual(["warn"]);
   });
 
-  it("because delivery is being closed is no warning", async () => {
+  it("is taken in while the one before waits to be acknowledged, and no further one is", async () => {
+    const acknowledgements: PromiseWithResolvers<void>[] = [];
+    const { deliver } = consume(async () => {
+      const acknowledgement = Promise.withResolvers<void>();
+      acknowledgements.push(acknowledgement);
+      return { acknowledged: acknowledgement.promise };
+    });
+    await deliver([message]);
+    let isTaken = false;
+    const second = deliver([message]).then(() => (isTaken = true));
+    await nextTurn();
+    expect([acknowledgements.length, isTaken]).toEqual([2, false]);
+    acknowledgements[0]?.resolve();
+    await second;
+  });
+
+  it("that fails because delivery is being closed is no warning", async () => {
     const { consumer, deliver, levels } = consume((_references, signal) => {
       const { promise, reject } = Promise.withResolvers<Ingested>();
       signal.addEventListener("abort", () => reject(new Error("canceled")));

@@ -29,11 +29,15 @@ export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest
     const level = stop.signal.aborted ? "debug" : "warn";
     log[level]({ err: error, count }, "snapshots are left to the reconciler");
   };
+  let last: Promise<unknown> = Promise.resolve();
   bus.consume(snapshotConsumer, async (batch) => {
     const references = batch.flatMap((bytes) => decode(bytes, log));
     try {
       const { acknowledged } = await ingest(references, stop.signal);
-      acknowledged.catch((error: unknown) => leave(error, references.length));
+      const settled = acknowledged.catch((error: unknown) => leave(error, references.length));
+      // One acknowledgement runs beside the next batch; more would pile up when documents is slow.
+      await last;
+      last = settled;
     } catch (error) {
       leave(error, references.length);
     }

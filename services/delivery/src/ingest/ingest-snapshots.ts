@@ -53,9 +53,9 @@ const attachmentsMax = 256;
 export function createIngest(deps: IngestDeps): Ingest {
   const alarm = createDigestAlarm(deps.log);
   // No receiver waits for the last two steps: while they are under way the next snapshots are taken in.
-  const giveBack = createBatcher<Attachment, void>({
+  const giveBack = createBatcher<GivenBack, void>({
     itemsMax: attachmentsMax,
-    run: (attachments) => giveBackAll(deps.feed, attachments),
+    run: (signed) => giveBackAll(deps.feed, signed),
   });
   return async (references, signal) => {
     const wanted = await withPredecessors(references, (ids) => deps.snapshots.stored(ids));
@@ -64,7 +64,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       const signed = await signSnapshots({ ...deps, alarm }, snapshots, signal);
       if (signed.length === 0) continue;
       await storeAndSend(deps, signed);
-      const page = Promise.all(signed.map((each) => giveBack(toAttachment(each))));
+      const page = Promise.all(signed.map((each) => giveBack({ attachment: toAttachment(each), signal })));
       // Reported to whoever waits for all of them, who does not yet.
       page.catch(() => {});
       givenBack.push(page);
@@ -73,16 +73,22 @@ export function createIngest(deps: IngestDeps): Ingest {
   };
 }
 
-type Attachment = ReturnType<typeof toAttachment>;
+interface GivenBack {
+  readonly attachment: ReturnType<typeof toAttachment>;
+  readonly signal: AbortSignal;
+}
 
 function toAttachment({ snapshot, signature: { keyId, statement, value } }: SignedSnapshot) {
   return { reference: toReference(snapshot), signature: { keyId, statement, value } };
 }
 
-async function giveBackAll(feed: IngestDeps["feed"], attachments: readonly Attachment[]): Promise<undefined[]> {
-  await feed.attachSignatures({ attachments: [...attachments] });
-  await feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) });
-  return attachments.map(() => undefined);
+/** All signals end with the process. */
+async function giveBackAll(feed: IngestDeps["feed"], signed: readonly GivenBack[]): Promise<undefined[]> {
+  const attachments = signed.map(({ attachment }) => attachment);
+  const options = signed[0] ? { signal: signed[0].signal } : {};
+  await feed.attachSignatures({ attachments }, options);
+  await feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) }, options);
+  return signed.map(() => undefined);
 }
 
 /**

@@ -20,13 +20,15 @@ export function getSnapshots(deps: Deps): MethodImpl<typeof SnapshotFeedService.
 }
 
 /**
- * As many of the first ones as fit. Whoever asks takes the last one answered for the place to go on from, so none before
- * it may be left out for its size.
+ * As many of the first ones as fit, one at least if any is known. Whoever asks takes the last one answered for the place
+ * to go on from, so none before it may be left out for its size.
  */
 async function readFirst(deps: Deps, keys: readonly SnapshotKey[], signal: AbortSignal): Promise<SignedSnapshot[]> {
   const { snapshots, complete } = await deps.snapshots.find(keys, bytesMax, signal);
   if (complete) return snapshots;
-  return readFirst(deps, keys.slice(0, Math.min(snapshots.length, keys.length - 1)), signal);
+  const cut = Math.min(snapshots.length, keys.length - 1);
+  const first = await readFirst(deps, keys.slice(0, cut), signal);
+  return first.length > 0 ? first : readFirst(deps, keys.slice(cut), signal);
 }
 
 function distinct(keys: readonly SnapshotKey[]): SnapshotKey[] {

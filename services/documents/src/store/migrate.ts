@@ -37,16 +37,18 @@ export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Pro
     new WorkflowStore(db),
   ];
   for (const store of stores) await store.ensureIndexes();
-  if (from < 2) await adoptOutbox(db);
+  await adoptOutbox(db);
   await migrations(db).updateOne({ _id: schemaVersion }, { $setOnInsert: { at: new Date() } }, { upsert: true });
   return from;
 }
 
-/** Version 1 kept what was pending in a collection of its own. */
+/** Version 1 kept what was pending in a collection of its own, and one of its processes may still run, or run again. */
 async function adoptOutbox(db: Db): Promise<void> {
-  const rows = db.collection<SnapshotKey>("outbox").find({}, { projection: { _id: 0, committedAt: 0 } });
-  for await (const key of rows) {
+  const outbox = db.collection<SnapshotKey>("outbox");
+  for await (const { _id, tenantId, documentId, sequence } of outbox.find()) {
+    const key = { tenantId, documentId, sequence };
     await db.collection<SnapshotRow>("snapshots").updateOne(key, { $set: { pending: true } });
+    await outbox.deleteOne({ _id });
   }
 }
 

@@ -1,4 +1,5 @@
-import { type AnyBulkWriteOperation, Binary, type Collection, type Db } from "mongodb";
+import { isMongoUnavailable } from "@vidimus/kit/mongo-errors";
+import { type AnyBulkWriteOperation, Binary, type BulkWriteResult, type Collection, type Db } from "mongodb";
 import type {
   PendingPosition,
   PublishedVersion,
@@ -117,7 +118,7 @@ export class SnapshotStore {
     const operations = groups.map((group): AnyBulkWriteOperation<SnapshotRow> => {
       return { updateMany: { filter: group.filter, update: [{ $set: { signature: signatureOf(group) } }] } };
     });
-    const { matchedCount } = await this.#snapshots.bulkWrite(operations, { ordered: false });
+    const { matchedCount } = await this.#update(operations);
     return groups.reduce((missing, { members }) => missing + members.length, -matchedCount);
   }
 
@@ -126,7 +127,16 @@ export class SnapshotStore {
     const operations = groupSnapshots(keys).map(({ filter }): AnyBulkWriteOperation<SnapshotRow> => {
       return { updateMany: { filter: { ...filter, pending: true }, update: { $unset: { pending: true } } } };
     });
-    await this.#snapshots.bulkWrite(operations, { ordered: false });
+    await this.#update(operations);
+  }
+
+  /** Again when the connection was lost, as the driver does it for updates of single rows. */
+  async #update(operations: AnyBulkWriteOperation<SnapshotRow>[]): Promise<BulkWriteResult> {
+    const write = () => this.#snapshots.bulkWrite(operations, { ordered: false });
+    return write().catch((error: unknown) => {
+      if (!isMongoUnavailable(error)) throw error;
+      return write();
+    });
   }
 }
 

@@ -79,6 +79,18 @@ export async function moveDocuments(
 ): Promise<Outcome[]> {
   const outcomes = new Map<string, Outcome>();
   const attempts = await chooseAll(deps, transaction, tenantId, moves, outcomes);
+  // Nobody is kept from the clock for what is refused already.
+  if (attempts.length > 0) await moveChosen(deps, transaction, tenantId, attempts, outcomes);
+  return moves.map(({ documentId }) => outcomes.get(documentId));
+}
+
+async function moveChosen(
+  deps: MoveDeps,
+  transaction: TransitionTransaction,
+  tenantId: string,
+  attempts: readonly Attempt[],
+  outcomes: Map<string, Outcome>,
+): Promise<void> {
   const tick = await transaction.tick(typesTouched(attempts));
   const loaded = await loadAll(transaction, attempts);
   const slugs = await readSlugs(transaction, loaded);
@@ -92,7 +104,6 @@ export async function moveDocuments(
   }
   changes.slugs = slugs.changes();
   if (changes.heads.length > 0) await transaction.write(changes);
-  return moves.map(({ documentId }) => outcomes.get(documentId));
 }
 
 async function chooseAll(
@@ -123,7 +134,7 @@ async function chooseAll(
   return attempts;
 }
 
-/** Types whose readers will see something else; a type of which all is refused yet is stamped in vain, and no harm done. */
+/** Types whose readers see something else. One whose moves are all refused later costs its readers a needless 200. */
 function typesTouched(attempts: readonly Attempt[]): Set<string> {
   return new Set(attempts.flatMap(({ head, plan }) => (plan.live ? [head.type] : [])));
 }

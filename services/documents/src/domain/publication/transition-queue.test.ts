@@ -143,6 +143,18 @@ describe("the queue", () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 
+    test("nobody is waited for after a conflict, or when a transaction had no room for all", async () => {
+      const twoAtATime = queueOver(
+        async (moves, attempt) => {
+          if (attempt <= 2) throw new TransactionConflict(undefined, true);
+          return moves.map((one, at) => (at < 9 ? movedOf(one) : undefined));
+        },
+        { itemsMax: 64, lingerMs: 60_000 },
+      );
+      await Promise.all(ids("first", 20).map((id) => twoAtATime.move("acme", moveOf(id))));
+      expect(twoAtATime.batches.map(({ length }) => length)).toEqual([20, 20, 20, 11, 2]);
+    });
+
     test("nobody is waited for when nobody waits", async () => {
       const { move, batches } = queueOver(async (moves) => moves.map(movedOf), { itemsMax: 64, lingerMs: 60_000 });
       await Promise.all(ids("first", 8).map((id) => move("acme", moveOf(id))));

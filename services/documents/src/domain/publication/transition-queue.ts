@@ -75,8 +75,7 @@ class TenantQueue {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#take();
-      if (batch.length > 0) await this.#run(batch);
-      await this.#gather(batch.length);
+      if (batch.length > 0) await this.#gather(await this.#run(batch));
     }
     this.#running = false;
     this.#onIdle();
@@ -88,7 +87,7 @@ class TenantQueue {
    * turns. A queue in which nobody waits, or few did, waits for nobody.
    */
   async #gather(answered: number): Promise<void> {
-    const count = Math.min(this.#itemsMax, answered + this.#waiting.length);
+    const count = Math.min(this.#size, answered + this.#waiting.length);
     if (answered < busyFrom || this.#waiting.length === 0 || this.#waiting.length >= count) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, this.#options.lingerMs ?? 20);
@@ -111,23 +110,26 @@ class TenantQueue {
     return [...batch.values()];
   }
 
-  async #run(batch: Waiting[]): Promise<void> {
+  /** Answers how many callers were answered; 0 when the transaction was full or failed, and others are due first. */
+  async #run(batch: Waiting[]): Promise<number> {
     try {
       const outcomes = await this.#options.transact(
         this.#tenantId,
         batch.map(({ move }) => move),
       );
       this.#size = Math.min(this.#itemsMax, this.#size * 2);
-      this.#settle(batch, outcomes);
+      return this.#settle(batch, outcomes) === 0 ? batch.length : 0;
     } catch (error) {
       const atClock = error instanceof TransactionConflict && error.atClock;
       if (!atClock) this.#size = Math.max(1, Math.ceil(batch.length / 2));
       if (error instanceof TransactionConflict) await this.#conflict(batch, error);
       else this.#fail(batch, error);
+      return 0;
     }
   }
 
-  #settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
+  /** Answers how many the transaction had no room for. */
+  #settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): number {
     const leftOut: Waiting[] = [];
     for (const [index, entry] of batch.entries()) {
       const outcome = outcomes[index];
@@ -136,6 +138,7 @@ class TenantQueue {
       else entry.resolve(outcome);
     }
     this.#waiting.unshift(...leftOut);
+    return leftOut.length;
   }
 
   async #conflict(batch: readonly Waiting[], cause: TransactionConflict): Promise<void> {

@@ -21,7 +21,7 @@ export interface TransitionTransaction {
 /** The transaction met another one and changed nothing; the same work may be tried again. */
 export class TransactionConflict extends Error {
   override readonly name = "TransactionConflict";
-  /** Whether it was refused at the clock already, before it had read anything: then no single document is to blame. */
+  /** Whether it was refused at the clock already, before anything but heads was read: then no single document is to blame. */
   readonly atClock: boolean;
 
   constructor(cause: unknown, atClock: boolean) {
