@@ -57,8 +57,8 @@ describe("GetSnapshots", () => {
       }
       expect(calls).toBe(2);
     }
-    const unknown = { tenantId: "large", documentId: randomUUID(), sequence: 1n };
-    const behind = await service.feed.getSnapshots({ references: [unknown, unknown, ...large] });
+    const unknown = Array.from({ length: 5 }, () => ({ tenantId: "large", documentId: randomUUID(), sequence: 1n }));
+    const behind = await service.feed.getSnapshots({ references: [...unknown, ...large] });
     expect(behind.snapshots.map(({ reference }) => reference?.documentId)).toContain(large[0]?.documentId);
   });
 });
