@@ -30,6 +30,8 @@ export interface ConsumerSpec {
   readonly ackWaitMs: number;
   /** Most messages taken at once. */
   readonly batchMax: number;
+  /** Batches handled at once; 1 unless said. More than one gives up the order between batches. */
+  readonly inFlightMax?: number;
 }
 
 /** Takes a batch of message bodies; the batch comes back when it rejects. */
@@ -163,6 +165,7 @@ class NatsBus implements EventBus {
   async #pull(js: JetStreamClient, spec: ConsumerSpec, handle: BatchHandler): Promise<void> {
     const handleMessage = createBatcher<JsMsg, void>({
       itemsMax: spec.batchMax,
+      inFlightMax: spec.inFlightMax ?? 1,
       run: async (batch) => {
         await handle(batch.map(({ data }) => data));
         return batch.map(() => undefined);

@@ -14,6 +14,8 @@ const snapshotConsumer: ConsumerSpec = {
   durable: "delivery",
   ackWaitMs: 30_000,
   batchMax: pullMax,
+  // Intake keeps the order within a document by itself.
+  inFlightMax: 2,
 };
 
 type ConsumerLog = Pick<Logger, "debug" | "warn" | "error">;
@@ -35,7 +37,7 @@ export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest
     try {
       const { acknowledged } = await ingest(references, stop.signal);
       const settled = acknowledged.catch((error: unknown) => leave(error, references.length));
-      // One acknowledgement runs beside the next batch; more would pile up when documents is slow.
+      // An acknowledgement runs beside the next batch; more would pile up when documents is slow.
       await last;
       last = settled;
     } catch (error) {
