@@ -6,19 +6,18 @@ import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { judge } from "./load/verdict.ts";
+import { frontPages } from "./stage/front-pages.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
 
 const { rounds, durationMs } = readBenchSettings();
 const path = "/v1/documents?type=core/article&limit=50";
-/** Before everything that is published. */
-const before = new Date("2020-01-01T00:00:00.000Z").getTime();
 
 await using stage = await openStage();
 await seedPublications(stage.documents, stage.tenantId, 10_000);
 const url = new URL(stage.constellation.dev.gateway);
 const headers = { authorization: `Bearer ${stage.apiKey}` };
-const own = await Promise.all(Array.from({ length: 100 }, (_, index) => hold(ownPath(index))));
+const own = await Promise.all(frontPages(path, 100).map(hold));
 const front = await hold(path);
 
 const { ratio } = await compare(reads("304", own), reads("200", own.map(unheld)), rounds);
@@ -30,11 +29,6 @@ console.log(`       the same, all readers with one page: ${shared.ratio.toFixed(
 interface Held {
   readonly path: string;
   readonly etag?: string;
-}
-
-/** The front page, asked for differently by each. */
-function ownPath(index: number): string {
-  return `${path}&updatedSince=${new Date(before + index).toISOString()}`;
 }
 
 async function hold(each: string): Promise<Held> {

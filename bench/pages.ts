@@ -6,6 +6,7 @@ import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { judge, judgeBaseline } from "./load/verdict.ts";
+import { frontPages } from "./stage/front-pages.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
 
@@ -26,7 +27,7 @@ await describePage();
 const first = pages("vidimus", stage.constellation.dev.gateway, [path]);
 const objects = await compare(first, pages("objects", baseline, [`/objects?limit=${limit}`]), rounds);
 const bytes = await compare(first, pages("bytes", baseline, [`/bytes?limit=${limit}`]), rounds);
-const top = pages("top", stage.constellation.dev.gateway, topPaths());
+const top = pages("top", stage.constellation.dev.gateway, frontPages(path, pagesInTurn));
 const deep = await compare(pages("deep", stage.constellation.dev.gateway, deepPaths()), top, rounds);
 
 judgeBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
@@ -40,14 +41,6 @@ function pages(name: string, base: string, paths: readonly string[]): Side {
   let sent = 0;
   const next = () => requests[sent++ % requests.length] ?? Buffer.alloc(0);
   return { name, run: () => runLoad({ url: new URL(base), connections: 16, durationMs, next, expectedStatus: 200 }) };
-}
-
-/** The first page, asked for differently each time. */
-function topPaths(): string[] {
-  const before = new Date("2020-01-01T00:00:00.000Z").getTime();
-  return Array.from({ length: pagesInTurn }, (_, index) => {
-    return `${path}&updatedSince=${new Date(before + index).toISOString()}`;
-  });
 }
 
 function deepPaths(): string[] {

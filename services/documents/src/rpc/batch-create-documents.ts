@@ -5,16 +5,12 @@ import { type IntakeDeps, type IntakeOutcome, takeIn } from "../domain/intake/ta
 import { callingActor } from "./calling-actor.ts";
 import { fromCreateRequest } from "./intake-item.ts";
 import { refused } from "./refused.ts";
-
-/** Most documents in one call. */
-const itemsMax = 64;
+import { requireBatch } from "./require-batch.ts";
 
 /** Takes many documents in, each judged alone. */
 export function batchCreateDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.batchCreateDocuments> {
   return async ({ items }, context) => {
-    if (items.length === 0 || items.length > itemsMax) {
-      throw new DomainError("invalid", `a batch has 1 to ${itemsMax} items, this one ${items.length}`);
-    }
+    requireBatch(items);
     const outcomes = await takeIn(deps, items.map(fromCreateRequest), callingActor(context));
     return { results: outcomes.map(toResult) };
   };

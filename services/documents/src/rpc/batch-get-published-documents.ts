@@ -6,17 +6,14 @@ import type { DocumentDeps } from "../domain/publication/read-document.ts";
 import { readDocuments } from "../domain/publication/read-documents.ts";
 import { fromBy } from "./get-published-document.ts";
 import { refused } from "./refused.ts";
-
-const itemsMax = 64;
+import { requireBatch } from "./require-batch.ts";
 
 /** Many published documents, each found or refused alone. */
 export function batchGetPublishedDocuments(
   deps: DocumentDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.batchGetPublishedDocuments> {
   return async ({ items }, { signal }) => {
-    if (items.length === 0 || items.length > itemsMax) {
-      throw new DomainError("invalid", `a batch has 1 to ${itemsMax} items, this one ${items.length}`);
-    }
+    requireBatch(items);
     const questions = items.map(({ tenantId, by, includeLinks, ifNoneMatch }) => ({
       tenantId: requireTenantId(tenantId),
       name: fromBy(by),

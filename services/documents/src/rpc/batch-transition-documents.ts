@@ -8,18 +8,14 @@ import { callingActor } from "./calling-actor.ts";
 import type { TransitionDeps } from "./transition-document.ts";
 import { fromTransition, toMoved } from "./transition-message.ts";
 import { refused } from "./refused.ts";
-
-/** Most transitions in one call. */
-const itemsMax = 64;
+import { requireBatch } from "./require-batch.ts";
 
 /** Moves many documents of one tenant, each judged alone. */
 export function batchTransitionDocuments({
   move,
 }: TransitionDeps): MethodImpl<typeof DocumentService.method.batchTransitionDocuments> {
   return async ({ tenantId, transitions }, context) => {
-    if (transitions.length === 0 || transitions.length > itemsMax) {
-      throw new DomainError("invalid", `a batch has 1 to ${itemsMax} transitions, this one ${transitions.length}`);
-    }
+    requireBatch(transitions, "transitions");
     const tenant = requireTenantId(tenantId);
     const by = callingActor(context);
     const seen = new Set<string>();

@@ -6,19 +6,16 @@ import type {
 import { DomainError } from "@vidimus/kit/errors";
 import { type PageDeps, standingEtag } from "../domain/publication/published-page.ts";
 import { fromListRequest } from "./list-published-documents.ts";
+import { requireBatch } from "./require-batch.ts";
 
 type Deps = Pick<PageDeps, "stamp">;
-
-const pagesMax = 64;
 
 /** Says of many pages whether they still stand, without reading one. */
 export function revalidatePublishedPages(
   deps: Deps,
 ): MethodImpl<typeof PublishedDocumentService.method.revalidatePublishedPages> {
   return async ({ pages }) => {
-    if (pages.length === 0 || pages.length > pagesMax) {
-      throw new DomainError("invalid", `a batch has 1 to ${pagesMax} items, this one ${pages.length}`);
-    }
+    requireBatch(pages);
     return { etags: await Promise.all(pages.map((page) => revalidate(deps, page))) };
   };
 }

@@ -1,8 +1,8 @@
 import type { Mongo } from "@vidimus/kit/mongo";
 import type { Db } from "mongodb";
+import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
 import { DocumentStore } from "./document-store.ts";
 import { PublicationStore } from "./publication-store.ts";
-import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
 import { RevisionStore } from "./revision-store.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { SchemaStore } from "./schema-store.ts";
@@ -20,8 +20,8 @@ interface MigrationRow {
 }
 
 /**
- * Brings the database to `schemaVersion`. Idempotent, and harmless beside itself and beside running services: it only
- * ever adds, so that a release can be rolled out, and back, under load.
+ * Brings the database to `schemaVersion`. Idempotent, and harmless beside itself and beside running services. Going back
+ * to version 1 leaves what is pending to the broker: that version looks for it elsewhere.
  *
  * @returns the version the database was at; 0 for a new one
  */

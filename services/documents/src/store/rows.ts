@@ -125,7 +125,7 @@ export interface SnapshotRow {
   pending?: true;
 }
 
-/** `clocks`: one row a tenant; written first in every publishing transaction, so commit order is `updated_at` order. */
+/** `clocks`: one row a tenant; ticks before anything else is written, so commit order is `updated_at` order. */
 export interface ClockRow {
   tenantId: string;
   /** The last tick. */
