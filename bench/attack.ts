@@ -1,13 +1,14 @@
 /**
- * What an attack on the gateway does to normal traffic: creates and pages of published documents at a fixed rate, while
- * nothing else happens and while slow, large, inflated, deep and broken requests come in; and how far the gateway grows.
+ * What an attack on the gateway does to normal traffic: creates and pages of published documents at
+ * a fixed rate, while nothing else happens and while slow, large, inflated, deep and broken
+ * requests come in; and how far the gateway grows.
  */
 import { type AttackTally, startAttack } from "./load/attacker.ts";
 import type { LoadResult } from "./load/load-result.ts";
 import { runPaced } from "./load/paced-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { spreadOf } from "./load/spread.ts";
-import { judge } from "./load/verdict.ts";
+import { checkBar } from "./load/verdict.ts";
 import { article } from "./stage/article.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
@@ -20,20 +21,19 @@ interface Turn {
 }
 
 const { rounds, durationMs } = readBenchSettings();
-// Long enough for slow requests to run into their deadlines, the last of them after 10 s.
+// Long enough for slow requests to reach their deadlines, the last of them after 10 s.
 const turnMs = 3 * durationMs;
 const perSecond = 50;
-/** An idle p99 beyond this is somebody else's doing, and so is then whatever the attack seems to do. */
+/** A higher idle p99 means that other work uses the machine, which makes the figures void. */
 const idleP99MsMax = 50;
 const answerMsMax = 30_000;
-const mib = 1024 * 1024;
 
 await using stage = await openStage();
 const { apiKey, constellation } = stage;
-const { gateway, ops } = constellation.dev;
+const { gateway, pids } = constellation.dev;
 await seedPublications(stage.documents, stage.tenantId, 10_000);
 
-// A process grows while it warms up: that growth is not the attack's.
+// A process grows while it warms up; this growth must not count as the attack's.
 await runTurn();
 const pairs: { idle: Turn; attacked: Turn }[] = [];
 const tallies: AttackTally[] = [];
@@ -47,18 +47,18 @@ report();
 
 /** Normal traffic for one turn. */
 async function runTurn(): Promise<Turn> {
-  const opsPage = ops["gateway"];
-  if (opsPage === undefined) throw new Error("the gateway has no ops port");
-  const memory = watchMemory(opsPage);
+  const pid = pids["gateway"];
+  if (pid === undefined) throw new Error("no gateway runs");
+  const memory = watchMemory(pid);
   const [creates, pages] = await Promise.all([
     runPaced({ perSecond, durationMs: turnMs, send: create }),
     runPaced({ perSecond, durationMs: turnMs, send: readPage }),
   ]);
-  return { creates, pages, peakMiB: (await memory.peak()) / mib };
+  return { creates, pages, peakMiB: await memory.peakMiB() };
 }
 
 async function underAttack(): Promise<Turn & { tally: AttackTally }> {
-  const attack = await startAttack(gateway, apiKey);
+  const attack = await startAttack({ url: gateway, apiKey, tenantId: stage.tenantId, documents: undefined }, "all");
   const turn = await runTurn();
   return { ...turn, tally: await attack.stop() };
 }
@@ -97,9 +97,9 @@ function report(): void {
   const idleP99Ms = spreadOf(pairs.map(({ idle }) => Math.max(idle.creates.p99Ms, idle.pages.p99Ms))).median;
   const verdict = idleP99Ms <= idleP99MsMax ? "stands" : "VOID  ";
   console.log(`${verdict} idle p99: ${rounded(idleP99Ms)} ms (a quiet machine: at most ${idleP99MsMax} ms)`);
-  judge("p99 of creates during the attack, times idle", ratio("creates"), { atMost: 3 });
-  judge("p99 of pages during the attack, times idle", ratio("pages"), { atMost: 3 });
-  judge("the gateway's growth from before the first attack, MiB", growth, { atMost: 64 });
+  checkBar("p99 of creates during the attack, times idle", ratio("creates"), { atMost: 3 });
+  checkBar("p99 of pages during the attack, times idle", ratio("pages"), { atMost: 3 });
+  checkBar("the gateway's growth from before the first attack, MiB", growth, { atMost: 64 });
 }
 
 /** How the connections of one form ended, over all turns. */

@@ -1,8 +1,11 @@
-/** Reads of single published documents by id, 16 connections: the full path beside a bare server with one `findOne`. */
+/**
+ * Reads of single published documents by id, 16 connections: the full path beside a bare server
+ * with one `findOne`.
+ */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge, judgeBaseline } from "./load/verdict.ts";
+import { checkBar, checkBaseline } from "./load/verdict.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
 
@@ -15,8 +18,8 @@ const headers = { authorization: `Bearer ${stage.apiKey}` };
 
 const ours = reads("vidimus", stage.constellation.dev.gateway, "/v1/publisher/documents");
 const { ratio, baseline: bare } = await compare(ours, reads("bare", baseline, "/documents"), rounds);
-judgeBaseline("with one findOne", bare.perSecond, 5_200);
-judge("reads by id, times the bare server", ratio, { atLeast: 0.5 });
+checkBaseline("with one findOne", bare.perSecond, 5_200);
+checkBar("reads by id, times the bare server", ratio, { atLeast: 0.5 });
 
 function reads(name: string, base: string, path: string): Side {
   const next = () => {

@@ -1,7 +1,7 @@
 /**
- * Webhooks of 2 KB snapshots to one receiver: how fast the real path works off a burst of publications, beside one
- * process that only signs, keeps its books in batches and posts; then how long a snapshot takes from its commit to the
- * receiver at 200 a second.
+ * Webhooks of 2 KB snapshots to one receiver: how fast the real path works off a burst of
+ * publications, beside one process that only signs, records in batches and posts; then how long a
+ * snapshot takes from its commit to the receiver at 200 a second.
  */
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
@@ -13,7 +13,7 @@ import { compare, type Turn } from "./load/compare.ts";
 import { summarise } from "./load/load-result.ts";
 import { openReceiver } from "./load/receiver.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge, judgeBaseline } from "./load/verdict.ts";
+import { checkBar, checkBaseline } from "./load/verdict.ts";
 import { asEditor, createDrafts, publishAll, untilDelivered } from "./stage/drafts.ts";
 import { holdDelivery } from "./stage/hold-delivery.ts";
 import { openStage } from "./stage/open-stage.ts";
@@ -22,7 +22,7 @@ import { runBaseline } from "./stage/run-baseline.ts";
 const { rounds, durationMs, deliveries: count } = readBenchSettings();
 const snapshotBytes = 2_000;
 const perSecond = 200;
-const patienceMs = 240_000;
+const arrivalMsMax = 240_000;
 
 await using stage = await openStage();
 await using receiver = await openReceiver();
@@ -34,24 +34,24 @@ const baseline = await stage.startBaseline("bare-delivery");
 
 const bare = () => runBaseline(baseline, { count, url: receiver.url, bytes: snapshotBytes });
 const burst = await compare({ name: "vidimus", run: workOffBurst }, { name: "bare", run: bare }, rounds);
-judgeBaseline("that only signs, bookkeeps and posts", burst.baseline.perSecond, 7_500);
-judge("deliveries, times the bare process", burst.ratio, { atLeast: 0.4 });
-judge("deliveries a second", burst.ours.perSecond, { atLeast: 3_000 });
+checkBaseline("that only signs, records and posts", burst.baseline.perSecond, 7_500);
+checkBar("deliveries, times the bare process", burst.ratio, { atLeast: 0.4 });
+checkBar("deliveries a second", burst.ours.perSecond, { atLeast: 3_000 });
 await measureLatency();
 
-/** Delivery is held still while the burst is published, so that the clock covers delivering and nothing else. */
+/** Delivery is stopped while the burst is published, so that the time covers delivery alone. */
 async function workOffBurst(): Promise<Turn> {
   const ids = await createDrafts(documents, tenantId, count, snapshotBytes);
   receiver.clear();
   await holdDelivery(constellation, () => publishAll(documents, tenantId, ids));
   const started = performance.now();
-  await receiver.untilCount(count, patienceMs);
+  await receiver.untilCount(count, arrivalMsMax);
   const elapsedMs = performance.now() - started;
   await untilDelivered(stage.documents);
   return { perSecond: (count * 1_000) / elapsedMs };
 }
 
-/** An open loop: a snapshot that is late delays none behind it. The first second warms up. */
+/** An open loop: a late snapshot delays no other. The first second is the warm-up. */
 async function measureLatency(): Promise<void> {
   const warmUp = perSecond;
   const ids = await createDrafts(documents, tenantId, warmUp + (durationMs / 1_000) * perSecond, snapshotBytes);
@@ -65,13 +65,13 @@ async function measureLatency(): Promise<void> {
     return { webhookId, answeredMs: performance.now(), tickMs: updatedAt ? timestampMs(updatedAt) : Number.NaN };
   });
   const commits = (await Promise.all(published)).slice(warmUp);
-  await receiver.untilCount(ids.length, patienceMs);
+  await receiver.untilCount(ids.length, arrivalMsMax);
   const arrivalOf = (id: string) => receiver.arrivals.get(id) ?? { monotonicMs: Number.NaN, wallMs: Number.NaN };
   const fromAnswer = commits.map(({ webhookId, answeredMs }) => arrivalOf(webhookId).monotonicMs - answeredMs);
   const fromTick = commits.map(({ webhookId, tickMs }) => arrivalOf(webhookId).wallMs - tickMs);
   const { p50Ms, p99Ms } = summarise(fromAnswer, durationMs);
-  judge("commit (its answer) to receiver, p50 ms", p50Ms, { atMost: 15 });
-  judge("commit (its answer) to receiver, p99 ms", p99Ms, { atMost: 50 });
+  checkBar("commit (its answer) to receiver, p50 ms", p50Ms, { atMost: 15 });
+  checkBar("commit (its answer) to receiver, p99 ms", p99Ms, { atMost: 50 });
   const tick = summarise(fromTick, durationMs);
   console.log(`       from the tick that opens the transaction: p50 ${tick.p50Ms} ms, p99 ${tick.p99Ms} ms (no bar)`);
 }

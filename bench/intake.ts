@@ -1,12 +1,13 @@
 /**
- * Documents per second through the full path (gateway, documents, mongod; majority and journaled) beside a bare
- * single-process Fastify + driver server that batches too, 64 connections, in turn on one mongod.
+ * Documents per second through the full path (gateway, documents, mongod; majority and journaled)
+ * beside a bare single-process Fastify + driver server that batches too, 64 connections, in turn on
+ * one mongod.
  */
 import { randomUUID } from "node:crypto";
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge, judgeBaseline } from "./load/verdict.ts";
+import { checkBar, checkBaseline } from "./load/verdict.ts";
 import { openStage } from "./stage/open-stage.ts";
 
 const { rounds, durationMs } = readBenchSettings();
@@ -40,5 +41,5 @@ const { apiKey } = stage;
 const baseline = await stage.startBaseline("bare-intake");
 const ours = side("vidimus", stage.constellation.dev.gateway, apiKey);
 const { ratio, baseline: bare } = await compare(ours, side("bare", baseline, apiKey), rounds);
-judgeBaseline("that batches too", bare.perSecond, 8_800);
-judge("intake, times the bare server", ratio, { atLeast: 0.6 });
+checkBaseline("that batches too", bare.perSecond, 8_800);
+checkBar("intake, times the bare server", ratio, { atLeast: 0.6 });

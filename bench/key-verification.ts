@@ -1,10 +1,11 @@
 /**
- * What the verification of one API key costs in CPU time, beside plain SHA-256 of the same keys: the floor, since a key is
- * found by its hash. The database is left out: look-ups are answered from memory.
+ * What the verification of one API key costs in CPU time, beside plain SHA-256 of the same keys:
+ * the floor, since a key is found by its hash. The database is left out: look-ups are answered from
+ * memory.
  */
-import { hashApiKey, mintApiKey } from "@vidimus/gateway/domain/api-key";
-import type { KnownKey } from "@vidimus/gateway/domain/key-record";
-import { KeyVerifier } from "@vidimus/gateway/domain/key-verifier";
+import { hashApiKey, mintApiKey } from "@vidimus/gateway/access/api-key";
+import type { KnownKey } from "@vidimus/gateway/access/key-record";
+import { KeyVerifier } from "@vidimus/gateway/access/key-verifier";
 import { cpuMicrosOf } from "./load/cpu-cost.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { spreadColumns, spreadOf } from "./load/spread.ts";
@@ -16,7 +17,7 @@ const stored = new Map(issued.map(({ key, prefix }) => [prefix, toKnownKey(key, 
 const keys = issued.map(({ key }) => key);
 const misspelt = keys.map((key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"));
 const unknown = mintKeys(1_000).map(({ key }) => key);
-// More than a verifier remembers, so that none is met again before it was forgotten.
+// More than the verifier's cache holds, so each is evicted before it is used again.
 const strangers = mintKeys(60_000).map(({ key }) => key);
 const verifier = new KeyVerifier({ find: async (prefix) => stored.get(prefix) });
 
@@ -44,11 +45,13 @@ const rows = contenders.map(({ name }, column) => {
 });
 console.table(Object.fromEntries(rows));
 
-/** A benchmark of keys that were all refused would look splendid. */
+/**
+ * Fails unless each group has its expected outcome: a benchmark of refused keys would be too fast.
+ */
 async function expectOutcomes(): Promise<void> {
   const opened = async (key: string) => (await verifier.verify(key)) !== undefined;
   const outcomes = await Promise.all([keys, misspelt, unknown, strangers].map((group) => opened(at(group, 0))));
-  if (outcomes.join() !== "true,false,false,false") throw new Error(`keys open the wrong doors: ${outcomes.join()}`);
+  if (outcomes.join() !== "true,false,false,false") throw new Error(`unexpected outcomes of keys: ${outcomes.join()}`);
 }
 
 function verifying(group: readonly string[]): (index: number) => Promise<unknown> {

@@ -1,11 +1,12 @@
 /**
- * The list's 304 beside its 200, 16 connections: what readers who poll cost when nothing was published. First each with
- * a page of its own, as sites with their own filters have; then all with the front page, whose 200 they share.
+ * The list's 304 beside its 200, 16 connections: what readers who poll cost when nothing was
+ * published. First each with a page of its own, as sites with their own filters have; then all with
+ * the front page, whose 200 they share.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge } from "./load/verdict.ts";
+import { checkBar } from "./load/verdict.ts";
 import { frontPages } from "./stage/front-pages.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
@@ -22,10 +23,12 @@ const front = await hold(path);
 
 const { ratio } = await compare(reads("304", own), reads("200", own.map(unheld)), rounds);
 const shared = await compare(reads("front 304", [front]), reads("front 200", [unheld(front)]), rounds);
-judge("the list's 304, times its 200, each reader with a page of its own", ratio, { atLeast: 5 });
+checkBar("the list's 304, times its 200, each reader with a page of its own", ratio, { atLeast: 5 });
 console.log(`       the same, all readers with one page: ${shared.ratio.toFixed(2)} (no bar)`);
 
-/** A page of 50, and the tag of the copy that a reader holds; without one the reader gets it whole. */
+/**
+ * A page of 50, and the tag of the copy that a reader holds; without one the reader gets it whole.
+ */
 interface Held {
   readonly path: string;
   readonly etag?: string;

@@ -1,11 +1,12 @@
 /**
- * Pages of 50 published documents, 16 connections: the full path beside a bare server that maps rows to objects, and
- * one that joins stored bytes; then pages a million publications deep beside the first page.
+ * Pages of 50 published documents, 16 connections: the full path beside a bare server that maps
+ * rows to objects, and one that joins stored bytes; then pages a million publications deep beside
+ * the first page.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge, judgeBaseline } from "./load/verdict.ts";
+import { checkBar, checkBaseline } from "./load/verdict.ts";
 import { frontPages } from "./stage/front-pages.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
@@ -13,7 +14,10 @@ import { seedPublications } from "./stage/publications.ts";
 const settings = readBenchSettings();
 const { rounds, durationMs } = settings;
 const limit = 50;
-/** Pages that are read in turn where depth counts: one page kept warm, or shared by all who ask for it, would not tell. */
+/**
+ * Pages read in turn when depth is measured: a single page would be cached, or shared between
+ * readers.
+ */
 const pagesInTurn = 100;
 
 await using stage = await openStage();
@@ -30,11 +34,11 @@ const bytes = await compare(first, pages("bytes", baseline, [`/bytes?limit=${lim
 const top = pages("top", stage.constellation.dev.gateway, frontPages(path, pagesInTurn));
 const deep = await compare(pages("deep", stage.constellation.dev.gateway, deepPaths()), top, rounds);
 
-judgeBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
-judgeBaseline("that joins stored bytes", bytes.baseline.perSecond, 1_600);
-judge("pages, times the server that maps rows to objects", objects.ratio, { atLeast: 1 });
+checkBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
+checkBaseline("that joins stored bytes", bytes.baseline.perSecond, 1_600);
+checkBar("pages, times the server that maps rows to objects", objects.ratio, { atLeast: 1 });
 console.log(`       pages, times the server that joins stored bytes: ${bytes.ratio.toFixed(2)} (no bar)`);
-judge(`cost of a page ${publications.count} deep, times the first page's`, 1 / deep.ratio, { atMost: 1.2 });
+checkBar(`cost of a page ${publications.count} deep, times the first page's`, 1 / deep.ratio, { atMost: 1.2 });
 
 function pages(name: string, base: string, paths: readonly string[]): Side {
   const requests = paths.map((each) => httpRequest("GET", each, headers));

@@ -1,13 +1,14 @@
 /**
- * The dictionary: an import of 50,000 new phrases over HTTP, its validation and its charge included, beside the driver's
- * bulk upsert of the same rows; and an export over HTTP beside a bare loop over the same cursor.
+ * The dictionary: an import of 50,000 new phrases over HTTP, its validation and its charge
+ * included, beside the driver's bulk upsert of the same rows; and an export over HTTP beside a bare
+ * loop over the same cursor.
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { type Collection, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { compare, type Side, type Turn } from "./load/compare.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { judge } from "./load/verdict.ts";
+import { checkBar } from "./load/verdict.ts";
 
 const rows = 50_000;
 const rowsPerBulk = 1_000;
@@ -25,17 +26,17 @@ const authorization = `Bearer ${stack.dev.tenants[0]?.apiKey}`;
 
 let turns = 0;
 const imports = await compare(importing("vidimus", importOverHttp), importing("bulk upsert", bulkUpsert), rounds);
-judge("import of 50,000 phrases, times the driver's bulk upsert", imports.ratio, { atLeast: 0.7 });
+checkBar("import of 50,000 phrases, times the driver's bulk upsert", imports.ratio, { atLeast: 0.7 });
 
-const kept = client.db("vidimus_phrases").collection("phrases");
+const stored = client.db("vidimus_phrases").collection("phrases");
 const exports = await compare(
   { name: "vidimus", run: () => timed(exportOverHttp) },
-  { name: "cursor loop", run: () => timed(() => loop(kept)) },
+  { name: "cursor loop", run: () => timed(() => loop(stored)) },
   rounds,
 );
 console.log(`       export, times a bare loop over the cursor: ${exports.ratio.toFixed(2)} (no bar)`);
 
-/** Every turn brings phrases that are not there yet. */
+/** Each turn imports new phrases. */
 function importing(name: string, work: (phrases: string[]) => Promise<void>): Side {
   const run = () => {
     const turn = (turns += 1);

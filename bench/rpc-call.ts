@@ -1,118 +1,79 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
-import { connectNodeAdapter, createGrpcTransport as createNodeTransport } from "@connectrpc/connect-node";
-import { Http2SessionManager } from "@connectrpc/connect-node";
-import { Client, credentials } from "@grpc/grpc-js";
-import { HealthCheckRequestSchema, HealthCheckResponseSchema } from "@vidimus/contracts/grpc/health/v1/health";
-import { Health } from "@vidimus/contracts/grpc/health/v1/health";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
-import { once } from "node:events";
-import { createServer } from "node:http2";
-import { performance } from "node:perf_hooks";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
-
 /**
- * What one unary call costs, by client: `node bench/rpc-call.ts`. All clients speak to one connect-node server on a
- * thread of its own, in turns, so that a machine that slows down slows all of them. Bounded: 3 s a client.
+ * What one call between two services costs: our client and mesh door beside plain grpc-js on both
+ * ends, an empty request, 1 and 16 callers. Each end is a process of its own, so that the CPU of
+ * both is counted.
  */
-const callers = 64;
-const rounds = 3;
-const roundMs = 1_000;
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { compare, type Side } from "./load/compare.ts";
+import { readBenchSettings } from "./load/settings.ts";
+import { spreadOf } from "./load/spread.ts";
+import { checkBar, checkBaseline } from "./load/verdict.ts";
 
-interface Contender {
-  name: string;
-  call(): Promise<unknown>;
-  close(): void;
-}
+const { rounds, durationMs } = readBenchSettings();
+const program = new URL("baselines/rpc-end.ts", import.meta.url);
 
 interface Tally {
-  calls: number;
-  elapsedMs: number;
-  /** How long the thread of the client was busy. */
-  busyMs: number;
+  readonly calls: number;
+  readonly elapsedMs: number;
+  readonly cpuMicros: number;
 }
 
-function connectNode(port: number): Contender {
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const sessionManager = new Http2SessionManager(baseUrl);
-  const client = createClient(Health, createNodeTransport({ baseUrl, sessionManager, defaultTimeoutMs: 10_000 }));
-  return { name: "connect-node gRPC", call: () => client.check({}), close: () => sessionManager.abort() };
-}
-
-function connectOverGrpcJs(port: number): Contender {
-  const transport = createGrpcTransport({ target: `127.0.0.1:${port}` });
-  const client = createClient(Health, transport);
-  return { name: "Connect over grpc-js", call: () => client.check({}), close: () => transport.close() };
-}
-
-const serialize = () => Buffer.from(toBinary(HealthCheckRequestSchema, create(HealthCheckRequestSchema)));
-const parse = (bytes: Buffer) => fromBinary(HealthCheckResponseSchema, bytes);
-
-function rawGrpcJs(port: number): Contender {
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  const call = () =>
-    new Promise((resolve, reject) => {
-      const options = { deadline: Date.now() + 10_000 };
-      client.makeUnaryRequest("/grpc.health.v1.Health/Check", serialize, parse, {}, options, (error, value) =>
-        error ? reject(error) : resolve(value),
-      );
-    });
-  return { name: "grpc-js alone", call, close: () => client.close() };
-}
-
-async function run(contender: Contender, durationMs: number): Promise<Tally> {
-  const before = performance.eventLoopUtilization();
-  const start = performance.now();
-  let calls = 0;
-  const caller = async () => {
-    for (; performance.now() - start < durationMs; calls += 1) await contender.call();
+/**
+ * One side: its server runs as long as the benchmark, its clients for a turn. Collects the CPU of
+ * every turn.
+ */
+async function openSide(name: "ours" | "bare") {
+  const server = fork(program, [name, "server"]);
+  const { port } = await answerOf<{ port: number }>(server);
+  const serverMicros = async () => {
+    server.send("cpu");
+    return (await answerOf<{ cpuMicros: number }>(server)).cpuMicros;
   };
-  await Promise.all(Array.from({ length: callers }, caller));
-  const busyMs = performance.eventLoopUtilization(before).active;
-  return { calls, elapsedMs: performance.now() - start, busyMs };
+  const turn = async (callers: number, microsPerCall: number[]) => {
+    const client = fork(program, [name, "client", port, callers, durationMs].map(String));
+    await answerOf(client);
+    const before = await serverMicros();
+    const { calls, elapsedMs, cpuMicros } = await answerOf<Tally>(client);
+    microsPerCall.push((cpuMicros + (await serverMicros()) - before) / calls);
+    return { perSecond: (calls * 1_000) / elapsedMs };
+  };
+  return { turn, [Symbol.dispose]: () => server.disconnect() };
 }
 
-async function startServer(): Promise<{ port: number; worker: Worker }> {
-  const worker = new Worker(new URL(import.meta.url));
-  const [port]: unknown[] = await once(worker, "message");
-  if (typeof port !== "number") throw new TypeError("the server did not say its port");
-  return { port, worker };
-}
-
-async function serve(): Promise<void> {
-  const routes = connectNodeAdapter({ routes: (router) => router.service(Health, { check: () => ({ status: 1 }) }) });
-  const server = createServer(routes).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
-  parentPort?.postMessage(typeof address === "object" ? address?.port : undefined);
-}
-
-async function main(): Promise<void> {
-  const { port, worker } = await startServer();
-  const contenders = [connectNode(port), connectOverGrpcJs(port), rawGrpcJs(port)];
-  const totals = contenders.map(() => ({ calls: 0, elapsedMs: 0, busyMs: 0 }));
-  for (const contender of contenders) await run(contender, roundMs);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, contender] of contenders.entries()) {
-      const { calls, elapsedMs, busyMs } = await run(contender, roundMs);
-      const total = totals[index]!;
-      total.calls += calls;
-      total.elapsedMs += elapsedMs;
-      total.busyMs += busyMs;
-    }
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const answered = new AbortController();
+  const { signal } = answered;
+  const gone = once(child, "exit", { signal }).then(([code]) => Promise.reject(new Error(`an end left: ${code}`)));
+  try {
+    const [answer]: unknown[] = await Promise.race([once(child, "message", { signal }), gone]);
+    return answer as T;
+  } finally {
+    gone.catch(() => undefined);
+    answered.abort();
   }
-  const perSecond = totals.map(({ calls, elapsedMs }) => (calls / elapsedMs) * 1_000);
-  const rows = contenders.map(({ name }, index) => ({
-    client: name,
-    "calls/s": Math.round(perSecond[index]!),
-    "times connect-node": Number((perSecond[index]! / perSecond[0]!).toFixed(2)),
-    "client µs/call": Math.round((totals[index]!.busyMs / totals[index]!.calls) * 1_000),
-  }));
-  console.log(`unary calls, ${callers} callers, one hop, ${(rounds * roundMs) / 1_000} s a client`);
-  console.table(rows);
-  for (const contender of contenders) contender.close();
-  await worker.terminate();
 }
 
-await (isMainThread ? main() : serve());
+using ours = await openSide("ours");
+using bare = await openSide("bare");
+// What grpc-js alone makes of a quiet machine with two cores, in calls a second.
+const stated = new Map([
+  [1, 3_000],
+  [16, 6_000],
+]);
+for (const [callers, perSecond] of stated) {
+  const cpu = { ours: [] as number[], bare: [] as number[] };
+  const side = (name: string, from: typeof ours, micros: number[]): Side => ({
+    name,
+    run: () => from.turn(callers, micros),
+  });
+  const { ratio, baseline } = await compare(side("ours", ours, cpu.ours), side("grpc-js", bare, cpu.bare), rounds);
+  // The first turn of each side is the warm-up.
+  const [mine, theirs] = [cpu.ours.slice(1), cpu.bare.slice(1)];
+  const cpuRatio = spreadOf(mine.map((micros, index) => micros / (theirs[index] ?? Number.NaN))).median;
+  const [micros, bareMicros] = [mine, theirs].map((all) => Math.round(spreadOf(all).median));
+  const who = callers === 1 ? "1 caller" : `${callers} callers`;
+  checkBaseline(`grpc-js, ${who}`, baseline.perSecond, perSecond);
+  checkBar(`${who}: calls/s, times bare grpc-js`, ratio, { atLeast: 0.6 });
+  checkBar(`${who}: CPU of both ends a call, ${micros} µs, times ${bareMicros} µs`, cpuRatio, { atMost: 1.6 });
+}

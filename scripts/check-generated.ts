@@ -1,4 +1,4 @@
-/** Fails when packages/contracts/gen is not what `buf generate` makes of proto/. */
+/** Fails when packages/contracts/gen differs from the output of `buf generate`. */
 import { spawnSync } from "node:child_process";
 
 const run = (command: string, ...args: string[]) => spawnSync(command, args, { encoding: "utf8" });

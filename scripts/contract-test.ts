@@ -1,8 +1,10 @@
 /**
- * `npm run test:contract [-- SEED…]`: throws generated requests at a stack of its own and holds every answer against
- * docs/openapi.json: status, content type, shape, negative data refused, methods refused, keys needed, no server error.
+ * `npm run test:contract [-- SEED…]`: sends generated requests to a stack of its own and checks
+ * every answer against docs/openapi.json: status, content type and schema; malformed data, unknown
+ * methods and missing keys are refused; no server error.
  *
- * Puts the pinned schemathesis from PyPI into .vidimus/contract-test once (needs python3 with venv).
+ * Installs the pinned schemathesis from PyPI into .vidimus/contract-test once (needs python3 with
+ * venv).
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { spawn, spawnSync } from "node:child_process";
@@ -35,13 +37,16 @@ await using stack = await openProcessConstellation({
 });
 const description = await describeWithShortWaits();
 const failed: string[] = [];
-for (const seed of seeds) if (!(await holds(seed))) failed.push(seed);
+for (const seed of seeds) if (!(await passes(seed))) failed.push(seed);
 if (failed.length > 0) {
   console.error(`the contract does not hold with seed ${failed.join(", ")}`);
   process.exitCode = 1;
 }
 
-/** Long polls are asked to wait a second at most: nobody publishes here, and generated ones would wait 20 s each. */
+/**
+ * Limits `wait` to a second: nothing is published during the test, so each long poll waits to its
+ * end.
+ */
 async function describeWithShortWaits(): Promise<string> {
   const api = await readFile(join(root, "docs/openapi.json"), "utf8");
   const shortened = JSON.stringify(JSON.parse(api), (_key, value: { name?: string } | null) =>
@@ -52,7 +57,7 @@ async function describeWithShortWaits(): Promise<string> {
   return path;
 }
 
-async function holds(seed: string): Promise<boolean> {
+async function passes(seed: string): Promise<boolean> {
   const target = ["run", description, "--url", stack.dev.gateway];
   const key = ["-H", `Authorization: Bearer ${stack.dev.tenants[0]?.apiKey ?? ""}`];
   const options = ["--checks", checks.join(","), "--seed", seed, "--max-examples", examples, "--no-color"];
@@ -61,10 +66,10 @@ async function holds(seed: string): Promise<boolean> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [report] = await Promise.all([text(child.stdout), once(child, "close")]);
-  const held = child.exitCode === 0;
+  const passed = child.exitCode === 0;
   const [cases = "no summary"] = /\d+ generated, \d+ passed.*/.exec(report) ?? [];
-  console.log(held ? `seed ${seed}: ${cases}` : report);
-  return held;
+  console.log(passed ? `seed ${seed}: ${cases}` : report);
+  return passed;
 }
 
 function installed(): string {

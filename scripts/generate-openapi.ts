@@ -1,5 +1,8 @@
-/** Writes docs/openapi.json, the description of the public API. With `--check` it writes nothing and fails on a difference. */
-import { openApiText } from "@vidimus/gateway/http/docs/api-docs";
+/**
+ * Writes docs/openapi.json, the description of the public API. `--check` only fails when it
+ * differs.
+ */
+import { openApiText } from "@vidimus/gateway/api-docs/api-docs";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

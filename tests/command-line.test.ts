@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 
 let stack: Constellation;
-/** A folder that looks like a dev stack's. */
+/** A folder with the dev.json of the constellation. */
 let cwd: string;
 
 beforeAll(async () => {
@@ -43,13 +43,13 @@ async function vidimus(argv: readonly string[], stdin = "") {
   };
 }
 
-/** What the public API says to a key. */
+/** The status that the public API answers to a key. */
 async function statusFor(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   return (await fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers })).status;
 }
 
-/** Every check there is, so that none can be lost unnoticed. */
+/** Every check, so that a test fails when one disappears. */
 const checks = [
   "gateway",
   "clock of the gateway",
@@ -61,8 +61,12 @@ const checks = [
   "access rpc",
   "documents rpc",
   "phrases rpc",
-  "signing rpc",
   "delivery rpc",
+  "access mesh",
+  "documents mesh",
+  "phrases mesh",
+  "signing mesh",
+  "delivery mesh",
   "gateway ops",
   "gateway node",
   "contract",
@@ -79,14 +83,14 @@ const checks = [
   "nats 127.0.0.1",
 ];
 
-test("doctor finds nothing wrong with a constellation that is well", async () => {
+test("doctor finds nothing wrong with a healthy constellation", async () => {
   const { code, result } = await vidimus(["doctor"]);
   const { findings } = result as { findings: { check: string; status: string; finding: string }[] };
   expect(findings.filter(({ status }) => status !== "ok")).toEqual([]);
   expect([code, findings.map(({ check }) => check.replace(/:\d+$/, ""))]).toEqual([0, checks]);
 });
 
-test("a key is made, granted more, rolled and revoked, and the public API obeys", async () => {
+test("a key is created, granted more, rolled and revoked, and the public API answers accordingly", async () => {
   const made = await vidimus(["keys", "create", "--name", "Feed", "--scopes", "documents:create"]);
   const old = made.result as { id: string; key: string };
   expect(await statusFor(old.key)).toBe(403);
@@ -103,7 +107,7 @@ test("a key is made, granted more, rolled and revoked, and the public API obeys"
   expect(await statusFor(rolled.key)).toBe(200);
 });
 
-test("a disabled tenant's keys open nothing, and doctor says whose fault a refused key is", async () => {
+test("a disabled tenant's keys are refused, and doctor names a refused key as the fault", async () => {
   await vidimus(["tenants", "create", "--id", "nord", "--name", "Nordlys"]);
   const made = await vidimus(["keys", "create", "--tenant", "nord", "--name", "All", "--scopes", "publisher:read"]);
   const { key } = made.result as { key: string };
@@ -126,7 +130,7 @@ test("a disabled tenant's keys open nothing, and doctor says whose fault a refus
   });
 });
 
-test("a document is pushed, edited, listed, and its history names who did it", async () => {
+test("a document is pushed, edited and listed, and its history names the user", async () => {
   const id = randomUUID();
   await vidimus(
     ["documents", "create", "-"],
@@ -143,7 +147,7 @@ test("a document is pushed, edited, listed, and its history names who did it", a
 
   const { result } = await vidimus(["documents", "list", "--type", "core/tag", "--status", "usable"]);
   expect(result).toMatchObject([
-    { id, version: 2, status: "usable", title: "Idrett", live: { version: 2, status: "usable" } },
+    { id, version: 2, status: "usable", title: "Idrett", lastPublished: { version: 2, status: "usable" } },
   ]);
   const history = await vidimus(["documents", "history", id]);
   expect(history.result).toMatchObject([

@@ -1,4 +1,6 @@
-/** What the five processes write down: who did what under which request, and never a key, a secret or a body. */
+/**
+ * The logs of the five processes: actor, call and request id, and never a key, a secret or a body.
+ */
 import { type ProcessConstellation, openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { readFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
@@ -14,7 +16,7 @@ import { openTenants } from "./support/tenants.ts";
 let stack: ProcessConstellation;
 let room: Newsroom;
 let receiver: Receiver;
-/** What must not be found, by what it is. */
+/** Texts that no log may contain, by their names. */
 const secrets: Record<string, string> = {};
 const requestIds: string[] = [];
 const prefixes: string[] = [];
@@ -32,7 +34,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** A text that is nowhere else, noted as one that no log may have. */
+/** A unique text, recorded as one that no log may contain. */
 function secretText(name: string): string {
   const text = `${name.replaceAll(" ", "-")}-${randomUUID()}`;
   secrets[name] = text;
@@ -45,7 +47,7 @@ function secretKey(name: string, key: string): string {
   return key;
 }
 
-/** A request through the public API, whose id has to be found again. */
+/** A request to the public API, whose request id must be in the logs. */
 async function send(path: string, init: RequestInit, expected: number): Promise<void> {
   const answer = await room.request(path, init);
   const text = await answer.text();
@@ -53,7 +55,7 @@ async function send(path: string, init: RequestInit, expected: number): Promise<
   requestIds.push(answer.headers.get("x-request-id") ?? "no request id");
 }
 
-/** Every kind of thing the platform does, well and badly. */
+/** Every kind of call, with success and failure. */
 async function useEverything(): Promise<void> {
   prefixes.push(prefixOf(secretKey("the tenant's key", room.apiKey)));
   await manageKeys();
@@ -88,7 +90,7 @@ async function pushDocuments(): Promise<void> {
   await post(`{"${secretText("a broken body")}`, 400);
   await send(`/v1/documents?type=${secretText("a bad query")}`, {}, 400);
   await send(`/v1/documents?type=core/tag&cursor=${secretText("a cursor")}`, {}, 200);
-  await send(`/${secretText("a path")}`, {}, 404);
+  await send(`/${room.apiKey}?q=${secretText("a query of a 404")}`, {}, 404);
 }
 
 async function publish(): Promise<void> {
@@ -100,8 +102,8 @@ async function publish(): Promise<void> {
   const id = await room.push({ title: secretText("a published title"), content });
   let attempts = 0;
   receiver.answerWith(() => ((attempts += 1) === 1 ? 500 : 204));
-  await room.move(id, "publish");
-  await room.move(id, "withhold");
+  await room.transition(id, "publish");
+  await room.transition(id, "withhold");
   await receiver.about(id, { sequence: 2 });
   await send("/v1/documents?type=core/article", {}, 200);
 }
@@ -119,14 +121,16 @@ async function useDictionary(): Promise<void> {
 
 const services = ["gateway", "documents", "phrases", "signing", "delivery"];
 
-/** The logs of the five services, as one text. What mongod says of slow statements is its own. */
+/**
+ * The logs of the five services as one text, without those of mongod, which quote slow statements.
+ */
 async function readLogs(): Promise<string> {
   const files = services.map((name) => readFile(join(stack.stateDir, "logs", `${name}.log`), "utf8"));
   return (await Promise.all(files)).join("\n");
 }
 
-describe("after a run in which everything was used once, well and badly,", () => {
-  test("the request id of every request is in the logs, and the prefix of every key that opened something", async () => {
+describe("after every kind of call has succeeded and failed once,", () => {
+  test("the logs have the request id of every request, and the prefix of every key that was accepted", async () => {
     expect(requestIds.length).toBeGreaterThan(15);
     await vi.waitFor(async () => {
       const logs = await readLogs();
@@ -135,24 +139,24 @@ describe("after a run in which everything was used once, well and badly,", () =>
     });
   });
 
-  test("all five services have written, in JSON lines that name them", async () => {
+  test("all five services have logged JSON lines with their names", async () => {
     const logs = await readLogs();
     for (const service of services) expect(logs).toContain(`"service":"${service}"`);
   });
 
-  test("no key, no secret and no part of a body or query is in any log, however it is encoded", async () => {
+  test("no log contains a key, a secret or a part of a body or query, in any encoding", async () => {
     expect(Object.keys(secrets).length).toBeGreaterThan(20);
     expect(findLeaks(await readLogs(), secrets)).toEqual([]);
   });
 
-  test("the key that wraps the signing keys is in none either", async () => {
+  test("no log contains the key that wraps the signing keys", async () => {
     const kek = await readFile(join(stack.stateDir, "kek"));
     const text = kek.toString("latin1").trim();
     const writings = { bytes: text, base64: kek.toString("base64"), hex: kek.toString("hex") };
     expect(findLeaks(await readLogs(), writings)).toEqual([]);
   });
 
-  test("a planted secret is found, as it is and in each encoding: the check can fail", async () => {
+  test("a planted secret is found, plain and in each encoding: the check can fail", async () => {
     const logs = await readLogs();
     for (const [name, secret] of Object.entries(secrets)) {
       const bytes = Buffer.from(secret);

@@ -22,12 +22,14 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** Freezes a process before the publication and kills it after, so that the kill falls between publish and arrival. */
+/**
+ * Stops a process before the publication and kills it after, so between publication and delivery.
+ */
 async function publishAcrossKillOf(name: string, beforeRestart = () => {}): Promise<string> {
   const documentId = await newsroom.push();
   const pid = (await stack.current()).pids[name]!;
   process.kill(pid, "SIGSTOP");
-  await newsroom.move(documentId, "publish");
+  await newsroom.transition(documentId, "publish");
   expect(receiver.received.some((webhook) => payloadOf(webhook).data.documentId === documentId)).toBe(false);
   process.kill(pid, "SIGKILL");
   beforeRestart();
@@ -40,7 +42,7 @@ async function untilRestarted(name: string, oldPid: number): Promise<void> {
   await vi.waitFor(async () => expect(await pid()).not.toBe(oldPid), { timeout: 10_000, interval: 20 });
 }
 
-describe("a webhook arrives although, between publish and arrival,", () => {
+describe("a webhook is delivered although, between publication and delivery,", () => {
   it.each(["delivery", "signing", "nats"])("kill -9 ended %s", async (name) => {
     const documentId = await publishAcrossKillOf(name);
     const { data } = payloadOf(await receiver.about(documentId));
@@ -60,7 +62,7 @@ describe("a webhook arrives although, between publish and arrival,", () => {
       if (webhook.headers["vidimus-attempt"] === "1") process.kill(pids["delivery"]!, "SIGKILL");
       return 503;
     });
-    await newsroom.move(documentId, "publish");
+    await newsroom.transition(documentId, "publish");
     const first = await receiver.about(documentId);
     receiver.answerWith(() => 204);
     const copies = () => receiver.received.filter((webhook) => payloadOf(webhook).data.documentId === documentId);

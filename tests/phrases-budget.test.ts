@@ -1,4 +1,6 @@
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openDictionary, phrasesOf } from "./support/dictionary.ts";
 
@@ -15,7 +17,7 @@ afterAll(async () => {
 const csv = (rows: number, language: string) =>
   ["language,phrase", ...Array.from({ length: rows }, (_, n) => `${language},ord ${n}`)].join("\r\n");
 
-test("an import costs one write and one more for 100 rows; what the budget refuses wrote nothing", async () => {
+test("an import costs one write, and one more for each 100 rows; one that the budget refuses writes nothing", async () => {
   const { gateway, tenants } = stack.dev;
   const demo = openDictionary(gateway, tenants[0]!.apiKey);
   expect((await demo.import(csv(300, "sv"))).status).toBe(200);
@@ -28,15 +30,28 @@ test("an import costs one write and one more for 100 rows; what the budget refus
   expect(error.message).toContain("Write budget");
   expect(await phrasesOf(demo.get("?language=en"))).toEqual([]);
 
-  // Four of the import and one for asking are gone: one is left.
+  // Four for the import and one for the question are spent: one is left.
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"a"}')).status).toBe(200);
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"b"}')).status).toBe(429);
 });
 
-test("an import that is not valid costs one write, and one that outgrows the budget costs all of it", async () => {
+test("an import is charged for its rows, blank ones too, before it is parsed: an invalid one costs as much", async () => {
   const { gateway, tenants } = stack.dev;
   const rival = openDictionary(gateway, tenants[1]!.apiKey);
-  expect((await rival.import(`${csv(5_000, "sv")}\r\nsv,`)).status).toBe(400);
-  expect((await rival.import(csv(400, "sv"))).status).toBe(200);
+  const refused = await rival.import(`${csv(250, "sv")}\r\nsv,${"\r\n".repeat(149)}`);
+  expect(refused.status).toBe(400);
+  // One for the question and four for 400 rows are spent: one is left.
+  expect((await rival.delete("x")).status).toBe(404);
   expect((await rival.delete("x")).status).toBe(429);
+});
+
+test("an import larger than the budget costs all of it, and no more", async () => {
+  const { gateway, grpc } = stack.dev;
+  using access = openRpcClient(AccessService, { target: grpc.access, defaultTimeoutMs: 5_000 });
+  const asAdmin = { headers: { "vidimus-role": "admin" } };
+  await access.createTenant({ tenantId: "large", name: "large" }, asAdmin);
+  const { secret } = await access.createApiKey({ tenantId: "large", name: "k", scopes: ["phrases:write"] }, asAdmin);
+  const large = openDictionary(gateway, secret);
+  expect((await large.import(csv(5_000, "sv"))).status).toBe(200);
+  expect((await large.delete("x")).status).toBe(429);
 });

@@ -65,7 +65,7 @@ test("put, export, delete", async () => {
   });
 });
 
-test("words, a hunspell dictionary in its own encoding, and standard input go in with a language", async () => {
+test("word lists, a hunspell dictionary in its own encoding, and standard input are imported with a language", async () => {
   await file("words", "kött\r\nmjölk\n");
   await file("nb_NO.dic", Buffer.from("2\nøy/AB\nfjord\n", "latin1"));
   await file("nb_NO.aff", "SET ISO8859-1\n");
@@ -85,7 +85,7 @@ test("words, a hunspell dictionary in its own encoding, and standard input go in
   });
 });
 
-test("more than one request holds is split, and comes back the same", async () => {
+test("a file too large for one request is split, and exported unchanged", async () => {
   const words = Array.from({ length: 60_000 }, (_, n) => `wort ${n}`);
   await file("wörter.txt", words.join("\n"));
   const run = await vidimus(["import", "wörter.txt", "--language", "de"]);
@@ -98,7 +98,7 @@ test("more than one request holds is split, and comes back the same", async () =
   expect(await (await demo.get("?language=de&format=csv")).text()).toBe(exported);
 });
 
-test("a refused file is told by its own lines, with what was imported before", async () => {
+test("a refused file is reported by its own lines, with the number of rows imported before", async () => {
   const rows = Array.from({ length: 50_001 }, (_, n) => `is,${n === 20_500 ? "" : `orð ${n}`}`);
   await file("is.csv", ["language,phrase", ...rows].join("\n"));
   const run = await vidimus(["import", "is.csv"]);

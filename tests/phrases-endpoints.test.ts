@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** A language of its own for each test, so that they do not see each other's phrases. */
+/** A new language for each test, so that tests do not see each other's phrases. */
 let languages = 0;
 const freshLanguage = () => `sv-abcde${String((languages += 1)).padStart(3, "0")}`;
 
@@ -366,8 +366,8 @@ describe("every endpoint", () => {
   ] as const;
 
   test.for(calls)("%s %s: 401 without a key, whatever the body", async ([method, path]) => {
-    const nobody = openDictionary(stack.dev.gateway, "vk_nobody");
-    expect(await refusal(nobody.send(method, path, method === "GET" ? undefined : "{"))).toMatchObject({
+    const unknown = openDictionary(stack.dev.gateway, "vk_nobody");
+    expect(await refusal(unknown.send(method, path, method === "GET" ? undefined : "{"))).toMatchObject({
       status: 401,
       code: "UNAUTHORIZED",
     });

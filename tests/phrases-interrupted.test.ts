@@ -22,7 +22,7 @@ const rowsMax = 50_000;
 const csv = (language: string) =>
   ["language,phrase", ...Array.from({ length: rowsMax }, (_, n) => `${language},ord ${n}`)].join("\r\n");
 
-/** Kills the process and answers how to wait until a new one is reached. */
+/** Kills the process; answers a wait until a new one is reached. */
 async function killPhrases(): Promise<() => Promise<void>> {
   process.kill((await stack.current()).pids["phrases"]!, "SIGKILL");
   return () =>
@@ -60,7 +60,7 @@ test("an import whose phrases process is killed midway answers 503, and converge
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).not.toBeNull();
   await restarted();
-  // The old tag has not outlived the part that was written.
+  // The ETag changed with the part that was written.
   const partial = await phrasesOf(demo.get("?language=sv", { "if-none-match": held }));
   expect(partial.length).toBeGreaterThan(1);
   expect(partial.length).toBeLessThan(rowsMax);
@@ -100,7 +100,7 @@ test("a body that is cut off is not imported", async () => {
 
 let large: Promise<void> | undefined;
 
-/** More than sockets and streams between here and there can hold, compressed or not. */
+/** More than the buffers of sockets and streams on the way can hold, even compressed. */
 async function importLarge(): Promise<void> {
   for (const language of ["sv", "en", "de", "fr"]) {
     const row = (n: number) => `${language},ord ${n},${randomBytes(450).toString("base64")}`;

@@ -34,7 +34,10 @@ async function rss(name: string): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
 }
 
-/** New processes, since what imports left behind would hide what an export takes; warmed up by an export of 50,000. */
+/**
+ * New processes, since memory left by imports would hide that of an export; warmed up by 50,000
+ * rows.
+ */
 async function fresh(format: string, encoding: string): Promise<void> {
   const before = (await stack.current()).pids;
   for (const name of measured) process.kill(before[name]!, "SIGKILL");
@@ -49,7 +52,7 @@ async function fresh(format: string, encoding: string): Promise<void> {
   await (await demo.get(`?language=en&format=${format}`, { "accept-encoding": encoding })).text();
 }
 
-/** Reads an answer piece by piece, and counts how often a text stands in it. */
+/** Reads an answer piece by piece, and counts the occurrences of a text. */
 async function count(response: Response, needle: string, onPiece: (bytes: number) => Promise<void>): Promise<number> {
   let found = 0;
   let rest = "";
@@ -64,7 +67,7 @@ async function count(response: Response, needle: string, onPiece: (bytes: number
   return found;
 }
 
-/** Most RSS of each process above what it is now, until `work` is done. */
+/** The largest growth of the RSS of each process during `work`, in bytes. */
 async function growthDuring(work: () => Promise<void>): Promise<{ name: string; bytes: number }[]> {
   const baseline = await Promise.all(measured.map(rss));
   const peak = [...baseline];

@@ -6,7 +6,7 @@ let stack: Constellation;
 let demo: ReturnType<typeof openDictionary>;
 let rival: ReturnType<typeof openDictionary>;
 
-/** What a phrase is sent as, and what it is kept as. */
+/** Phrases as they are sent and as they are stored. */
 const awkward: readonly (readonly [what: string, sent: string, kept: string])[] = [
   ["quotes", 'sa "hej"', 'sa "hej"'],
   ["nothing but a quote", '"', '"'],

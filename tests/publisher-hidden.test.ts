@@ -1,8 +1,11 @@
-/** Section 5: `publisher:read` shows published content only. Each thing it must not show is sought on every path. */
+/**
+ * Section 5: `publisher:read` shows published content only. Hidden content is searched on every
+ * path.
+ */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Newsroom } from "./support/newsroom.ts";
-import { draftOf, edit, publish, take } from "./support/site-reader.ts";
+import { draftOf, edit, publish, transition } from "./support/site-reader.ts";
 import { openTenants, type Tenants } from "./support/tenants.ts";
 
 let stack: Constellation;
@@ -25,7 +28,7 @@ afterAll(async () => {
 const collections = ["articles", "images", "audio", "tags", "sites"];
 const publishable = ["core/article", "core/image", "core/audio", "core/tag", "core/publisher-site"];
 
-/** Every path that could show a document: by its id, its slug, its host, and every list it could stand in. */
+/** Every path that could show a document: by id, slug and host, and every list. */
 function pathsTo({ id, slug, host }: { id: string; slug: string; host: string }): string[] {
   const each = (suffixes: string[]) => collections.flatMap((name) => suffixes.map((suffix) => `/${name}${suffix}`));
   return [
@@ -42,7 +45,7 @@ function pathsTo({ id, slug, host }: { id: string; slug: string; host: string })
   ];
 }
 
-/** What each of these paths answers, snapshots decoded. */
+/** The answers of these paths, with snapshots decoded. */
 async function answersAbout(reader: Newsroom, names: Parameters<typeof pathsTo>[0]): Promise<[string, string][]> {
   const ask = async (path: string): Promise<[string, string]> => {
     const response = await reader.request(`/v1/publisher${path}`);
@@ -60,7 +63,10 @@ async function everythingAbout(reader: Newsroom, names: Parameters<typeof pathsT
 
 let count = 0;
 
-/** A document of the type that nothing else is called like; `mark` stands in its title, and so in whatever shows it. */
+/**
+ * A document with a unique id, slug and host. Its title contains `mark`, so every answer that shows
+ * it does.
+ */
 function marked(type: string, mark: string, overrides: Parameters<typeof draftOf>[1] = {}) {
   count += 1;
   const names = { slug: `${mark.toLowerCase()}-${count}`, host: `h${count}.example` };
@@ -69,7 +75,7 @@ function marked(type: string, mark: string, overrides: Parameters<typeof draftOf
   return { ...names, draft, id: draft.id };
 }
 
-/** A published document that links to the hidden one, in case it leads there. */
+/** A published document that links to the hidden one, since a link could show it. */
 async function linkTo(id: string) {
   const links = ["core/tag", "core/publisher-site"].map((type) => ({ rel: "related", type, id }));
   const visible = marked("core/article", "VISIBLE", { links });
@@ -82,8 +88,8 @@ async function seek(hidden: Parameters<typeof pathsTo>[0]): Promise<string> {
   return `${await everythingAbout(room, hidden)}\n${await everythingAbout(room, visible)}`;
 }
 
-describe("sought on every path,", () => {
-  test.each(publishable)("a %s that is published is found wherever it belongs: the search can find", async (type) => {
+describe("searched on every path,", () => {
+  test.each(publishable)("a published %s is found on all its paths: the search works", async (type) => {
     const mark = `FOUND-${publishable.indexOf(type)}`;
     const visible = marked(type, mark);
     await publish(room, visible.draft);
@@ -122,7 +128,7 @@ describe("sought on every path,", () => {
     async (path) => {
       const hidden = marked("core/newswire", "WIRE");
       await publish(room, hidden.draft);
-      for (const name of path) await take(room, hidden.id, name);
+      for (const name of path) await transition(room, hidden.id, name);
       const text = await seek(hidden);
       expect(text).not.toContain("The WIRE");
       expect(text).not.toContain("core/newswire");
@@ -132,22 +138,22 @@ describe("sought on every path,", () => {
   test.each(publishable)("a %s that was withheld is not found, nor its snapshots", async (type) => {
     const hidden = marked(type, "WITHHELD");
     await publish(room, hidden.draft);
-    await take(room, hidden.id, "withhold");
+    await transition(room, hidden.id, "withhold");
     expect(await seek(hidden)).not.toContain("The WITHHELD");
   });
 
   test("a document that was killed is not found", async () => {
     const hidden = marked("core/image", "KILLED");
     await publish(room, hidden.draft);
-    await take(room, hidden.id, "kill");
+    await transition(room, hidden.id, "kill");
     expect(await seek(hidden)).not.toContain("The KILLED");
   });
 
   test("the withheld snapshot of a document that was published again is not found", async () => {
     const visible = marked("core/article", "BACK");
     await publish(room, visible.draft);
-    await take(room, visible.id, "withhold");
-    await take(room, visible.id, "publish");
+    await transition(room, visible.id, "withhold");
+    await transition(room, visible.id, "publish");
     const text = await seek(visible);
     expect(text).toContain("The BACK");
     expect(text).not.toMatch(/"status":"withheld"/);
@@ -160,7 +166,7 @@ describe("sought on every path,", () => {
     ]);
   });
 
-  test("the version that is being edited is not found, nor one that was skipped", async () => {
+  test("neither the version that is being edited nor a skipped one is found", async () => {
     const visible = marked("core/article", "LIVE");
     await publish(room, visible.draft);
     await edit(room, { ...visible.draft, title: "The SKIPPED" }, 1);
@@ -168,7 +174,7 @@ describe("sought on every path,", () => {
     const text = await seek(visible);
     expect(text).toContain("The LIVE");
     expect(text).not.toMatch(/The (SKIPPED|NEXT)/);
-    await take(room, visible.id, "publish", 3);
+    await transition(room, visible.id, "publish", 3);
     const after = await seek(visible);
     expect(after).toContain("The NEXT");
     expect(after).not.toContain("The SKIPPED");

@@ -3,7 +3,16 @@ import { type Constellation, openConstellation } from "@vidimus/devstack/testing
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { refusal } from "./support/answers.ts";
 import type { Newsroom } from "./support/newsroom.ts";
-import { draftOf, edit, publish, type PublishedJson, read, readDocument, take, walk } from "./support/site-reader.ts";
+import {
+  draftOf,
+  edit,
+  publish,
+  type PublishedJson,
+  read,
+  readDocument,
+  transition,
+  walk,
+} from "./support/site-reader.ts";
 import { openTenants, type Tenants } from "./support/tenants.ts";
 
 let stack: Constellation;
@@ -50,7 +59,7 @@ describe("a document by id", () => {
     const paths = ["", "/versions", "/versions/1"].map((path) => `/documents/${id}${path}`);
     paths.push(`/articles/slug/x-${id}`);
     for (const name of ["withhold", "publish", "kill"]) {
-      await take(room, id, name);
+      await transition(room, id, name);
       for (const path of paths) {
         if (name === "publish") expect(await read(room, path)).toBeTruthy();
         else expect((await refused(path, 410, "GONE")).message, path).toContain(id);
@@ -68,13 +77,13 @@ describe("a document by id", () => {
     await edit(room, { ...draft, title: "Second" }, 1);
     expect((await readDocument(room, `/documents/${id}`)).title).toBe("First");
     expect((await conditional()).status).toBe(304);
-    await take(room, id, "publish", 2);
+    await transition(room, id, "publish", 2);
     const changed = await conditional();
     expect(changed.status).toBe(200);
     expect(await changed.json()).toMatchObject({ data: { document: { title: "Second", meta: { version: 2 } } } });
   });
 
-  test("with include=links brings the published documents it links to, by id, and says none where there are none", async () => {
+  test("with include=links has the published documents it links to, by id, or none", async () => {
     const tag = await publish(room, draftOf("core/tag"));
     const image = await publish(room, draftOf("core/image"));
     const unpublished = await room.push(draftOf("core/image"));
@@ -93,12 +102,12 @@ describe("a document by id", () => {
 });
 
 describe("a document by slug", () => {
-  test("moves with its slug; the one it had still finds it, until another document takes that", async () => {
+  test("is found by its new slug, and by the old one until another document takes that", async () => {
     const draft = draftOf("core/article", { meta: { slug: "old-address" } });
     const id = await publish(room, draft);
     await edit(room, { ...draft, meta: { ...(draft["meta"] as object), slug: "new-address" } }, 1);
     await refused("/articles/slug/new-address", 404, "NOT_FOUND");
-    await take(room, id, "publish", 2);
+    await transition(room, id, "publish", 2);
     for (const slug of ["new-address", "old-address"]) {
       expect(await readDocument(room, `/articles/slug/${slug}`)).toMatchObject({ id, meta: { slug: "new-address" } });
     }
@@ -171,7 +180,7 @@ describe("a site", () => {
     expect(site).toMatchObject({ id, title: "Main", ...content, hosts, language: "en", status: "usable", version: 1 });
     expect(await read(own, "/site")).toMatchObject({ site: { title: "Other" } });
     await refusal(own.request("/v1/publisher/site?host=c.example"), 404, "NOT_FOUND");
-    await take(own, id, "withhold");
+    await transition(own, id, "withhold");
     await refusal(own.request("/v1/publisher/site?host=example.com"), 404, "NOT_FOUND");
   });
 });

@@ -1,10 +1,10 @@
-/** Section 4.3: the version read. Its bytes are the signed ones, to the last. */
+/** Section 4.3: the version read. Its bytes are exactly the signed ones. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { refusal } from "./support/answers.ts";
 import type { Newsroom } from "./support/newsroom.ts";
-import { draftOf, edit, publish, type PublishedJson, read, readDocument, take } from "./support/site-reader.ts";
+import { draftOf, edit, publish, type PublishedJson, read, readDocument, transition } from "./support/site-reader.ts";
 import { openTenants, type Tenants } from "./support/tenants.ts";
 
 interface Snapshot {
@@ -43,7 +43,7 @@ afterAll(async () => {
 const readVersion = async (id: string, version: number) =>
   (await read<Version>(room, `/documents/${id}/versions/${version}`)).version;
 
-/** The version once each of its snapshots is signed. */
+/** Waits until each snapshot of the version is signed. */
 const signedVersion = (id: string, version: number) =>
   vi.waitFor(
     async () => {
@@ -56,7 +56,7 @@ const signedVersion = (id: string, version: number) =>
 
 const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** Verifies as the documentation tells integrators to: the statement with the key, then its last line with the bytes. */
+/** Verifies as documented for integrators: the statement by the key, the bytes by its last line. */
 async function isGenuine({ bytes, signature }: Snapshot): Promise<boolean> {
   const { keys } = (await (await fetch(`${stack.dev.gateway}/api/keys`)).json()) as {
     keys: { keyId: string; publicKey: string }[];
@@ -69,12 +69,12 @@ async function isGenuine({ bytes, signature }: Snapshot): Promise<boolean> {
 }
 
 describe("versions", () => {
-  test("are those that were published, newest first, paged", async () => {
+  test("are the published ones, newest first, in pages", async () => {
     const draft = draftOf("core/article");
     const id = await publish(room, draft);
     await edit(room, { ...draft, title: "Never published" }, 1);
     await edit(room, { ...draft, title: "Third" }, 2);
-    await take(room, id, "publish", 3);
+    await transition(room, id, "publish", 3);
     const path = `/documents/${id}/versions`;
     const all = await read<Versions>(room, path);
     expect(all.versions.map(({ version, sequence }) => [version, sequence])).toEqual([
@@ -94,8 +94,8 @@ describe("versions", () => {
   test("hold the exact bytes: the listed digest is theirs, and so is the signature, by the trust list", async () => {
     const draft = draftOf("core/article", { title: "Ø, 1.50 and \u2028", meta: { share: 1.5e-7 } });
     const id = await publish(room, draft);
-    await take(room, id, "withhold");
-    await take(room, id, "publish");
+    await transition(room, id, "withhold");
+    await transition(room, id, "publish");
     const { document, snapshots } = await signedVersion(id, 1);
     expect(snapshots.map(({ sequence, status }) => [sequence, status])).toEqual([
       [1, "usable"],
@@ -123,7 +123,7 @@ describe("versions", () => {
     expect(versions[0]).toMatchObject({ version: 1, sequence: 3, sha256: snapshots[1]?.sha256 });
   });
 
-  test("answer 304 until there is something new to see", async () => {
+  test("answer 304 until something changes", async () => {
     const draft = draftOf("core/article");
     const id = await publish(room, draft);
     await signedVersion(id, 1);
@@ -136,12 +136,12 @@ describe("versions", () => {
     expect(await statuses()).toEqual([304, 304]);
     await edit(room, { ...draft, title: "Second" }, 1);
     expect(await statuses()).toEqual([304, 304]);
-    await take(room, id, "publish", 2);
+    await transition(room, id, "publish", 2);
     expect(await statuses()).toEqual([200, 304]);
   });
 });
 
-test("a snapshot that nobody signs has null for a signature, and all the rest", async () => {
+test("an unsigned snapshot has null for its signature, and all other members", async () => {
   const env = { IP_RATE_LIMIT: "off", SIGNING: "off" };
   await using unsigned = await openConstellation({ mongoUrl: inject("mongoUrl"), env });
   using others = openTenants(unsigned.dev);

@@ -1,4 +1,4 @@
-/** Section 3: the states of a document, how it gets there, and what readers and receivers see of each. */
+/** Section 3: the states of a document, the ways to them, and what readers and receivers see. */
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
@@ -40,9 +40,9 @@ async function isReadable(id: string): Promise<boolean> {
   }
 }
 
-async function moveAlong(path: readonly string[]): Promise<string> {
+async function applyAll(path: readonly string[]): Promise<string> {
   const id = await room.push();
-  for (const name of path) await room.move(id, name, "admin");
+  for (const name of path) await room.transition(id, name, "admin");
   return id;
 }
 
@@ -58,11 +58,11 @@ describe("3 row 1: POST /v1/documents with a valid request and a free id", () =>
     const { document, head } = await stored(room, draft.id);
     expect(head.meta).toMatchObject({ status: "draft", version: 1 });
     expect(document).toMatchObject({ status: "draft", version: 1n, workflowId: "editorial", workflowVersion: 1 });
-    expect(document.live).toBeUndefined();
+    expect(document.lastPublished).toBeUndefined();
   });
 });
 
-/** A way into each state of the built-in workflow, with what section 3 says of it. */
+/** A path to each state of the built-in workflow, with the promises of section 3 for it. */
 const states = [
   { state: "draft", path: [], readable: false, snapshots: [] },
   { state: "review", path: ["submit"], readable: false, snapshots: [] },
@@ -82,24 +82,24 @@ const states = [
 
 describe("3: usable is the only status that can be read", () => {
   test.each(states)("$state, reached by $path: readable is $readable", async ({ state, path, readable }) => {
-    const id = await moveAlong(path);
+    const id = await applyAll(path);
     const { document, head } = await stored(room, id);
     expect(document.status).toBe(state.split(",")[0]);
     expect(head.meta.status).toBe(state.split(",")[0]);
     expect(await isReadable(id)).toBe(readable);
   });
 
-  test("the status that readers see is the document's own: meta.status is usable in every item", async () => {
-    const id = await moveAlong(["publish"]);
+  test("meta.status is usable in every item that readers see", async () => {
+    const id = await applyAll(["publish"]);
     const page = await success<Page>(room.request("/v1/documents?type=core/article"), 200);
     expect(page.items.map(({ meta }) => meta.status)).toEqual(page.items.map(() => "usable"));
     expect(page.items.map((item) => item.id)).toContain(id);
   });
 
-  test("what is withheld can no longer be read from the moment the transition is answered", async () => {
-    const id = await moveAlong(["publish"]);
+  test("a withheld document cannot be read after the transition is answered", async () => {
+    const id = await applyAll(["publish"]);
     expect(await isReadable(id)).toBe(true);
-    await room.move(id, "withhold");
+    await room.transition(id, "withhold");
     expect(await isReadable(id)).toBe(false);
   });
 });
@@ -108,7 +108,7 @@ describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and n
   test.each(states.filter(({ snapshots }) => snapshots.length > 0))(
     "$path: receivers get $snapshots",
     async ({ path, snapshots }) => {
-      const id = await moveAlong(path);
+      const id = await applyAll(path);
       for (const [index, status] of snapshots.entries()) {
         const webhook = await receiver.about(id, { sequence: index + 1 });
         const { type, data } = payloadOf(webhook);
@@ -122,18 +122,18 @@ describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and n
     },
   );
 
-  test("of a killed document the last word is withheld: there is one snapshot a snapshotted status, and none of cancelled", async () => {
-    const id = await moveAlong(["publish", "kill"]);
+  test("the last snapshot of a killed document is withheld; cancelled has none", async () => {
+    const id = await applyAll(["publish", "kill"]);
     await receiver.about(id, { sequence: 2 });
     expect(webhooksAbout(id).map(({ data }) => data.status)).toEqual(["usable", "withheld"]);
     const { document } = await stored(room, id);
-    expect(document.live).toMatchObject({ status: "cancelled", sequence: 2n });
+    expect(document.lastPublished).toMatchObject({ status: "cancelled", sequence: 2n });
   });
 
   test("draft, review, approved and spiked make no snapshot: sequence 1 is that of the publication", async () => {
-    const id = await moveAlong(["submit", "return", "spike", "restore", "submit", "approve"]);
-    expect((await stored(room, id)).document.live).toBeUndefined();
-    const { sequence } = await room.move(id, "publish");
+    const id = await applyAll(["submit", "return", "spike", "restore", "submit", "approve"]);
+    expect((await stored(room, id)).document.lastPublished).toBeUndefined();
+    const { sequence } = await room.transition(id, "publish");
     expect(sequence).toBe(1n);
     expect(payloadOf(await receiver.about(id)).data.sequence).toBe(1);
     const statuses = new Set(receiver.received.map((webhook) => payloadOf(webhook).data.status));
@@ -165,11 +165,11 @@ describe("3: a tenant's own editorial status", () => {
       expect((await stored(room, pushed)).document.workflowId).toBe("desk");
       return pushed;
     });
-    await room.move(id, "check");
+    await room.transition(id, "check");
     expect((await stored(room, id)).head.meta.status).toBe("factcheck");
     expect(await isReadable(id)).toBe(false);
 
-    const { sequence } = await room.move(id, "publish");
+    const { sequence } = await room.transition(id, "publish");
     expect(sequence).toBe(1n);
     expect(await isReadable(id)).toBe(true);
     expect(payloadOf(await receiver.about(id)).data.status).toBe("usable");

@@ -38,7 +38,7 @@ function post(body: Body, headers: Record<string, string> = {}, to: Newsroom = r
 
 const wire = (overrides: object = {}) => ({ id: randomUUID(), type: "core/newswire", title: "Ferry", ...overrides });
 
-/** `null` for what is not stored. */
+/** `null` when the document is not stored. */
 const storedOrNull = (room: Newsroom, id: string) => stored(room, id).catch(() => null);
 
 describe("4.1 status 201", () => {
@@ -84,7 +84,7 @@ describe("4.1 status 201", () => {
     expect((await stored(room, id)).head.title).toBe("No boat");
   });
 
-  test("of members that JSON names twice the last one holds", async () => {
+  test("of duplicate members the last one counts", async () => {
     const id = randomUUID();
     await success(post(`{"id":"${id}","type":"core/newswire","title":"a","title":"b"}`), 201);
     expect((await stored(room, id)).head.title).toBe("b");
@@ -124,23 +124,25 @@ describe("4.1 rule 1: the id makes a retry safe", () => {
     expect(entries).toHaveLength(1);
   });
 
-  test("the message tells a retry of the same content from a collision with another", async () => {
+  test("message and details distinguish a retry of the same content from other content under the id", async () => {
     const draft = wire();
     await success(post(draft), 201);
     const same = await refusal(post(draft), 409, "CONFLICT");
     const other = await refusal(post({ ...draft, title: "Other" }), 409, "CONFLICT");
     expect(same.message).toContain("with the same content");
     expect(other.message).toContain("with other content");
+    expect(same.details).toEqual([{ pointer: "/id", message: expect.any(String), reason: "same_content" }]);
+    expect(other.details).toEqual([{ pointer: "/id", message: expect.any(String), reason: "other_content" }]);
   });
 
   test("a second create does not unpublish what was published meanwhile", async () => {
     const id = await room.push();
-    await room.move(id, "publish");
+    await room.transition(id, "publish");
     await refusal(post(article({ id })), 409, "CONFLICT");
-    expect((await stored(room, id)).document).toMatchObject({ status: "usable", live: { status: "usable" } });
+    expect((await stored(room, id)).document).toMatchObject({ status: "usable", lastPublished: { status: "usable" } });
   });
 
-  test("409 outranks a schema failure, so that a retry is safe after the schema has moved on; a bad id does not", async () => {
+  test("409 comes before a schema failure, so that a retry is safe after the schema has changed; an invalid id is 400", async () => {
     const id = await room.push();
     await refusal(post({ id, type: "core/unheard-of", title: 7 }), 409, "CONFLICT");
     await refusal(post(article({ id: `${id}x` })), 400, "INVALID_PAYLOAD");
@@ -154,7 +156,7 @@ describe("4.1 rule 1: the id makes a retry safe", () => {
     expect((await stored(room, draft.id)).document.version).toBe(1n);
   });
 
-  test("64 clients pushing different content under one id: what is stored is the one that was answered 201", async () => {
+  test("64 clients pushing different content under one id: the content that was answered 201 is stored", async () => {
     const id = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 64 }, async (_, client) => (await post(wire({ id, title: `client ${client}` }))).status),
@@ -289,7 +291,7 @@ describe("4.1 rule 3 and 2.1: fields stamped by the platform", () => {
     expect(head.meta).toEqual({ slug: "s", status: "draft", version: 1 });
     expect(head).not.toHaveProperty("updated_at");
     expect(document).toMatchObject({ status: "draft", workflowId: "editorial", workflowVersion: 1 });
-    expect(document.live).toBeUndefined();
+    expect(document.lastPublished).toBeUndefined();
   });
 });
 
@@ -351,7 +353,7 @@ describe("1 and 5.2: a tenant id in a body is ignored", () => {
     expect(await storedIds(rival)).not.toContain(id);
   });
 
-  test("inside meta and content the same words are the caller's own, and kept", async () => {
+  test("inside meta and content the same members are stored", async () => {
     const own = Object.fromEntries(spellings.map((name) => [name, rival.tenantId]));
     const draft = article({ meta: own, content: own });
     await success(post(draft), 201);

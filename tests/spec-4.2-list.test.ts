@@ -3,7 +3,7 @@ import { type Constellation, openConstellation } from "@vidimus/devstack/testing
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Item, type Page, refusal, success } from "./support/answers.ts";
 import { article, type Newsroom } from "./support/newsroom.ts";
-import { moveAll } from "./support/stored.ts";
+import { transitionAll } from "./support/stored.ts";
 import { everyScope, openTenants, type Tenants } from "./support/tenants.ts";
 
 let stack: Constellation;
@@ -40,17 +40,17 @@ async function walk(room: Newsroom, query: Query = {}): Promise<Page[]> {
   return pages;
 }
 
-/** Pushes articles and publishes them 64 a transaction, so that many have one and the same updated_at. */
+/** Pushes articles and publishes them 64 a transaction, so that many have the same updated_at. */
 async function publishMany(room: Newsroom, count: number, overrides: () => object = () => ({})): Promise<string[]> {
   const ids = await Promise.all(Array.from({ length: count }, () => room.push(overrides())));
-  await moveAll(room, ids, "publish");
+  await transitionAll(room, ids, "publish");
   return ids;
 }
 
-/** As rule 1 has it: by updated_at, then id, both descending. */
+/** The order of rule 1: by updated_at, then id, both descending. */
 const byRule = (a: Item, b: Item) => (a.updated_at + a.id < b.updated_at + b.id ? 1 : -1);
 
-/** One publishable document of each type, and the member that makes it so. */
+/** The members that make a document of each type publishable. */
 const publishable: Record<string, object> = {
   "core/article": {},
   "core/image": { meta: { credit: "c" }, content: { alt: "a", renditions: [{ url: "https://example.org/i.jpg" }] } },
@@ -65,12 +65,12 @@ describe("4.2: published content only", () => {
     expect(await pageOf(room)).toEqual({ items: [], nextCursor: "", hasMore: false });
   });
 
-  test("each of the five types shows its own documents and no others; newswire is published and still shown nowhere", async () => {
+  test("each of the five types shows its own documents and no others; newswire is not shown even when it is published", async () => {
     const room = await tenants.create();
     const ids: Record<string, string> = {};
     for (const [type, parts] of Object.entries({ ...publishable, "core/newswire": { meta: {}, content: {} } })) {
       ids[type] = await room.push({ type, ...parts });
-      await room.move(ids[type], "publish");
+      await room.transition(ids[type], "publish");
     }
     for (const type of Object.keys(publishable)) {
       const { items } = await pageOf(room, { type });
@@ -78,7 +78,7 @@ describe("4.2: published content only", () => {
     }
   });
 
-  test("another tenant's publications are not there, not even with its cursor", async () => {
+  test("another tenant's publications are not shown, not even with its cursor", async () => {
     const [room, rival] = [await tenants.create(), await tenants.create()];
     await publishMany(room, 3);
     const [theirs] = await publishMany(rival, 1);
@@ -93,7 +93,7 @@ describe("2.1: the read projection", () => {
     const room = await tenants.create();
     const draft = article();
     const id = await room.push(draft);
-    const { updatedAt } = await room.move(id, "publish");
+    const { updatedAt } = await room.transition(id, "publish");
     const { items } = await pageOf(room);
     const at = new Date(Number(updatedAt!.seconds) * 1000 + updatedAt!.nanos / 1e6).toISOString();
     expect(items).toEqual([
@@ -155,7 +155,7 @@ describe("4.2 rules 1 to 3: keyset paging", () => {
     });
   });
 
-  test("a walk that begins before something is published misses nothing of what was there, and shows nothing twice", async () => {
+  test("pages that are read while documents are published miss none of the earlier ones, and show none twice", async () => {
     const room = await tenants.create();
     const ids = await publishMany(room, 10);
     const first = await pageOf(room, { limit: "4" });
@@ -168,7 +168,7 @@ describe("4.2 rules 1 to 3: keyset paging", () => {
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
-  test("200 documents of 100 KB: a page of limit 200 ends early and says so, and the walk is complete", async () => {
+  test("200 documents of 100 KB: a page of limit 200 ends early with hasMore, and the pages are complete", async () => {
     const room = await tenants.create();
     const text = "x".repeat(100_000);
     const ids = [];
@@ -204,8 +204,8 @@ describe("4.2 rule 4: catching up with updatedSince", () => {
     const room = await tenants.create();
     const [first] = await publishMany(room, 3);
     const lastSeen = (await pageOf(room)).items[0]!.updated_at;
-    await room.move(first!, "withhold");
-    await room.move(first!, "publish");
+    await room.transition(first!, "withhold");
+    await room.transition(first!, "publish");
     const { items } = await pageOf(room, { updatedSince: lastSeen });
     expect(items[0]!.id).toBe(first);
     expect(items[0]!.updated_at > lastSeen).toBe(true);
@@ -225,7 +225,7 @@ describe("4.2 rule 4: catching up with updatedSince", () => {
       }
     };
     const left = new Set(ids);
-    const publishing = ids.map((id) => room.move(id, "publish").finally(() => left.delete(id)));
+    const publishing = ids.map((id) => room.transition(id, "publish").finally(() => left.delete(id)));
     while (left.size > 0) await read();
     await Promise.all(publishing);
     await read();
@@ -277,11 +277,11 @@ describe("4.2 query parameters", () => {
     },
   );
 
-  test("status=usable is what is read anyway", async () => {
+  test("status=usable changes nothing", async () => {
     expect(await pageOf(room, { status: "usable" })).toEqual(await pageOf(room));
   });
 
-  test("limit is 50 unless said", async () => {
+  test("limit is 50 by default", async () => {
     const page = await pageOf(room);
     expect(page.items).toHaveLength(50);
     expect(page.hasMore).toBe(true);
@@ -429,17 +429,17 @@ describe("caching", () => {
     await room.push();
     expect((await conditional(held)).status).toBe(304);
     const tag = await room.push({ type: "core/tag", ...publishable["core/tag"] });
-    await room.move(tag, "publish");
+    await room.transition(tag, "publish");
     expect((await conditional(held)).status).toBe(304);
 
     await publishMany(room, 1);
     expect(await conditional(held)).toMatchObject({ status: 200, text: expect.stringContaining(id!) as string });
     const second = await fresh();
-    await room.move(id!, "withhold");
+    await room.transition(id!, "withhold");
     expect((await conditional(second)).status).toBe(200);
   });
 
-  test("a tag stands for its query and its tenant: no other page is taken for it", async () => {
+  test("an ETag is valid for its query and its tenant only", async () => {
     const [room, rival] = [await tenants.create(), await tenants.create()];
     await publishMany(room, 3);
     await publishMany(rival, 3);

@@ -22,14 +22,14 @@ const fetchKeys = (init?: RequestInit) => fetch(`${stack.dev.gateway}/api/keys`,
 const readKeys = async () => (await (await fetchKeys()).json()) as TrustList;
 
 describe("4.8: the answer", () => {
-  test("stands at the top level, without an envelope: active and keys and nothing else", async () => {
+  test("is an object of active and keys, without an envelope", async () => {
     const answer = await fetchKeys();
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(Object.keys((await answer.json()) as object)).toEqual(["active", "keys"]);
   });
 
-  test("is for everybody: no key is needed, and whatever stands in Authorization is not looked at", async () => {
+  test("needs no key, and ignores the Authorization header", async () => {
     using room = openNewsroom(stack.dev);
     const list = await readKeys();
     for (const authorization of ["", "Bearer nonsense", "Basic eDp5", `Bearer ${room.apiKey}`]) {
@@ -78,11 +78,11 @@ describe("2.3: an entry", () => {
     expect(Date.parse(validFrom)).toBeLessThanOrEqual(Date.now());
   });
 
-  test("a key that is to sign next is listed long before it does, with the time from which it may", async () => {
+  test("the next signing key is listed long before it signs, with its validFrom", async () => {
     const { active, keys } = await readKeys();
     const next = keys.filter(({ keyId, validFrom }) => keyId !== active && Date.parse(validFrom) > Date.now());
     expect(next).toHaveLength(1);
-    // Three times the hour for which clients keep the list.
+    // Three times the hour for which clients cache the list.
     expect(Date.parse(next[0]!.validFrom) - Date.now()).toBeGreaterThan(3 * 3_600_000);
     expect(next[0]!.validUntil! > next[0]!.validFrom).toBe(true);
   });
@@ -99,7 +99,7 @@ describe("8: the trust list may be kept for an hour", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("304 to who holds the list already", async () => {
+  test("304 for the ETag of the list", async () => {
     const etag = (await fetchKeys()).headers.get("etag")!;
     const answer = await fetchKeys({ headers: { "if-none-match": etag } });
     expect([answer.status, await answer.text()]).toEqual([304, ""]);

@@ -1,4 +1,4 @@
-/** Section 5 (and 2.4): who gets in, and as whom. Every /v1 operation of the gateway is held against it. */
+/** Sections 5 and 2.4: keys, scopes and tenants, for every /v1 operation of the gateway. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
@@ -12,16 +12,16 @@ import { stored, storedIds } from "./support/stored.ts";
 import { asAdmin, everyScope, openTenants, type Tenants } from "./support/tenants.ts";
 
 const env = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off", AUTH_FAILURE_RATE_LIMIT: "off" };
-/** Stands in whatever the tenant `room` owns, and must be seen by nobody else. */
+/** A text in all content of the tenant `room`, which no other tenant may see. */
 const mark = `mark-${randomUUID()}`;
-/** Keys that open nothing, by why. */
+/** Invalid keys by the reason. */
 const dead = new Map<string, string>();
 const keyOf = new Map<string, string>();
 let stack: Constellation;
 let tenants: Tenants;
 let room: Newsroom;
 let rival: Newsroom;
-/** What `room` owns that has an id, and a cursor of its list. */
+/** Ids of content of `room`, and a cursor of its list. */
 let owned: { documentId: string; draftId: string; phrase: PhraseJson; cursor: string };
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function issueDeadKeys(): Promise<void> {
   dead.set("rolled without overlap", rolled.key);
   dead.set("of a disabled tenant", disabled.apiKey);
   dead.set("with another secret behind a right prefix and a right checksum", forgedKey(prefixOf(room.apiKey)));
-  dead.set("that nobody was ever given", forgedKey());
+  dead.set("that was never issued", forgedKey());
   dead.set(
     "with a wrong checksum",
     room.apiKey.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
@@ -69,8 +69,8 @@ async function issueDeadKeys(): Promise<void> {
 
 async function fillRoom() {
   const documentId = await room.push({ title: mark, content: { blocks: [{ type: "b" }], text: mark } });
-  await room.move(documentId, "publish");
-  await room.move(await room.push({ title: mark }), "publish");
+  await room.transition(documentId, "publish");
+  await room.transition(await room.push({ title: mark }), "publish");
   const draftId = await room.push({ title: mark });
   const phrase = await openDictionary(stack.dev.gateway, room.apiKey).put({ language: "en", phrase: mark });
   const { nextCursor } = await success<Page>(room.request("/v1/documents?type=core/article&limit=1"), 200);
@@ -82,7 +82,7 @@ const getArticles = (key: string) =>
   fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers: bearer(key) });
 const call = (operation: Operation, variation = {}) => callOperation(stack.dev.gateway, operation, variation);
 
-/** What a valid key is not presented as. */
+/** Malformed Authorization headers with a valid key. */
 const malformed = (key: string) => [
   undefined,
   "",
@@ -101,7 +101,7 @@ const malformed = (key: string) => [
 ];
 
 describe.each(v1Operations)("5: $method $url", (operation) => {
-  test("rule 4: a missing or malformed header is 401 UNAUTHORIZED, in whatever way it is malformed", async () => {
+  test("rule 4: a missing or malformed header is 401 UNAUTHORIZED", async () => {
     for (const authorization of malformed(room.apiKey)) {
       const answer = await call(operation, authorization === undefined ? {} : { authorization });
       expect([authorization, answer.status]).toEqual([authorization, 401]);
@@ -110,21 +110,21 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 4: every key that opens nothing gets one and the same 401, whatever the reason, and no header more", async () => {
+  test("rule 4: every invalid key gets the same 401 with the same headers", async () => {
     const shape = async (answer: Promise<Response>) => {
       const { status, headers } = await answer;
       const names = Array.from(headers.keys(), (name) => name.toLowerCase());
       return { status, names, text: await (await answer).text() };
     };
-    const nobody = await shape(call(operation));
-    expect(nobody.status).toBe(401);
+    const unauthorized = await shape(call(operation));
+    expect(unauthorized.status).toBe(401);
     expect(dead.size).toBe(8);
     for (const [reason, key] of dead) {
-      expect([reason, await shape(call(operation, bearer(key)))]).toEqual([reason, nobody]);
+      expect([reason, await shape(call(operation, bearer(key)))]).toEqual([reason, unauthorized]);
     }
   });
 
-  test("rule 4: it opens to its own scope alone; a valid key of every other gets 403 FORBIDDEN, which names the scope", async () => {
+  test("rule 4: a key without its scope gets 403 FORBIDDEN, which names the scope", async () => {
     expect(everyScope).toContain(operation.scope);
     for (const [scope, key] of keyOf) {
       const answer = await call(operation, bearer(key));
@@ -137,7 +137,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 2: with another tenant's key, this tenant's ids find nothing and its cursors show nothing", async () => {
+  test("rule 2: another tenant's key finds nothing by this tenant's ids and cursors", async () => {
     const before = await stateOfRoom();
     for (const pathValue of [owned.documentId, owned.draftId, owned.phrase.id]) {
       const answer = await call(operation, { ...bearer(rival.apiKey), pathValue });
@@ -152,7 +152,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     expect(await stateOfRoom()).toEqual(before);
   });
 
-  test("rule 2: the tenant is the key's: a tenant in the query is refused, one in a header is not read", async () => {
+  test("rule 2: the tenant is that of the key: one in the query is refused, one in a header is ignored", async () => {
     for (const name of ["tenant", "tenantId", "tenant_id"]) {
       const answer = call(operation, { ...bearer(rival.apiKey), query: { [name]: room.tenantId } });
       expect((await refusal(answer, 400, "INVALID_QUERY")).message).toContain(`"${name}"`);
@@ -175,11 +175,11 @@ describe.each(takingJson)("5 rule 2: $method $url", (operation) => {
   );
 });
 
-/** All that `room` owns, to see that nothing came to it and nothing went. */
+/** All content of `room`, to compare before and after. */
 async function stateOfRoom() {
   const phrases = await phrasesOf(openDictionary(stack.dev.gateway, room.apiKey).get());
   const { document } = await stored(room, owned.documentId);
-  // What the matrix itself pushes with the tenant's own keys carries no mark.
+  // Content that the tests push with the tenant's own keys has no mark.
   const ids = (await storedIds(room)).length;
   return { phrases, document, ids };
 }
@@ -192,7 +192,7 @@ describe("5 rule 2: tenants side by side", () => {
       [rival, "Theirs"],
     ] as const) {
       await owner.push({ ...article(), id, title });
-      await owner.move(id, "publish");
+      await owner.transition(id, "publish");
     }
     const titleFor = async (owner: Newsroom) => {
       const { items } = await success<Page>(owner.request("/v1/documents?type=core/article&limit=200"), 200);
@@ -200,12 +200,12 @@ describe("5 rule 2: tenants side by side", () => {
     };
     expect(await titleFor(room)).toEqual(["Ours"]);
     expect(await titleFor(rival)).toEqual(["Theirs"]);
-    await room.move(id, "withhold");
+    await room.transition(id, "withhold");
     expect(await titleFor(room)).toEqual([]);
     expect(await titleFor(rival)).toEqual(["Theirs"]);
   });
 
-  test("the same phrase id may exist in both, and a deletion deletes one's own", async () => {
+  test("the same phrase id may exist in both, and each tenant deletes its own", async () => {
     const [ours, theirs] = [room, rival].map((owner) => openDictionary(stack.dev.gateway, owner.apiKey));
     const id = randomUUID();
     await ours!.put({ id, language: "nb", phrase: "vår" });
@@ -228,7 +228,7 @@ describe("5 rule 2: tenants side by side", () => {
     expect(await stateOfRoom()).toEqual(before);
   });
 
-  test("a tenant in a header is not read", async () => {
+  test("a tenant in a header is ignored", async () => {
     const headers = {
       ...bearer(rival.apiKey),
       "x-tenant-id": room.tenantId,
@@ -241,7 +241,7 @@ describe("5 rule 2: tenants side by side", () => {
 });
 
 describe("5 rules 1, 3 and 7: keys", () => {
-  test("2.4: a key is vk_<prefix>_<secret>, its prefix its own", async () => {
+  test("2.4: a key is vk_<prefix>_<secret> with a unique prefix", async () => {
     const keys = await Promise.all(Array.from({ length: 5 }, () => tenants.issue(room.tenantId)));
     for (const { key } of keys) expect(key).toMatch(/^vk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/);
     expect(new Set(keys.map(({ key }) => prefixOf(key))).size).toBe(5);

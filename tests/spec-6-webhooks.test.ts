@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function published(overrides: object = {}): Promise<Webhook> {
   const id = await room.push(overrides);
-  await room.move(id, "publish");
+  await room.transition(id, "publish");
   return receiver.about(id, { sequence: 1 });
 }
 
@@ -47,14 +47,14 @@ describe("6: a delivery can be verified", () => {
 
   test("so can that of a withheld document", async () => {
     const id = await room.push();
-    await room.move(id, "publish");
-    await room.move(id, "withhold");
+    await room.transition(id, "publish");
+    await room.transition(id, "withhold");
     const webhook = await receiver.about(id, { sequence: 2 });
     expect(payloadOf(webhook).type).toBe("snapshot.withheld");
     expect(await failedChecks(webhook, secret, keys)).toEqual([]);
   });
 
-  test("and whatever JSON the document is made of", async () => {
+  test("so can that of a document of any JSON", async () => {
     const content = { snapshot: ',"snapshot":{}}}', n: [1e21, -0, 0.1], "\u2028": "</script>😀", é: "e\u0301" };
     const meta = { slug: "odd", language: "de", '"': "\\", nested: { b: 1, a: [{}] } };
     const blocks = [{ type: "b" }];
@@ -65,7 +65,7 @@ describe("6: a delivery can be verified", () => {
     expect(snapshot.meta).toEqual({ ...meta, status: "usable", version: 1 });
   });
 
-  test("a receiver refuses what was changed, by exactly the checks that cover it", async () => {
+  test("a change is refused by exactly the checks that cover it", async () => {
     const webhook = await published({ title: "Ferry cancelled" });
     const refusedBy = (other: Webhook, otherSecret = secret, otherKeys: readonly TrustedKey[] = keys) =>
       failedChecks(other, otherSecret, otherKeys);
@@ -95,7 +95,7 @@ describe("6: what a delivery carries", () => {
     expect(payloadOf(webhook).data.snapshot).toEqual({ ...item, links: draft["links"] });
   });
 
-  test("the snapshot's bytes are canonical JSON, so that who lost them can make them again", async () => {
+  test("the snapshot's bytes are canonical JSON, so a receiver can rebuild them from the parsed value", async () => {
     const bytes = snapshotBytes((await published()).body);
     const text = new TextDecoder().decode(bytes);
     expect(canonical(JSON.parse(text))).toBe(text);
@@ -156,7 +156,7 @@ describe("6: what a delivery carries", () => {
     const id = await room.push();
     const rounds = ["publish", "withhold", "publish", "withhold"];
     for (const [index, name] of rounds.entries()) {
-      await room.move(id, name);
+      await room.transition(id, name);
       const { id: webhookId, data } = payloadOf(await receiver.about(id, { sequence: index + 1 }));
       expect(webhookId).toMatch(new RegExp(`^snp_[0-9a-f]{32}_${index + 1}$`));
       expect(data.signature.statement.split("\n")[3]).toBe(String(index + 1));
@@ -169,7 +169,7 @@ describe("6: what a delivery carries", () => {
   });
 });
 
-describe("6: who gets it", () => {
+describe("6: the endpoints that get it", () => {
   test("every endpoint of the tenant gets the same body, under its own secret; another tenant's gets nothing", async () => {
     const rival = await tenants.create();
     await using second = await openReceiver();
@@ -185,18 +185,18 @@ describe("6: who gets it", () => {
     expect(await failedChecks(copy, secret, keys)).toEqual(["hmac", "standard-webhooks"]);
 
     const theirs = await rival.push();
-    await rival.move(theirs, "publish");
+    await rival.transition(theirs, "publish");
     await foreign.about(theirs);
     expect(foreign.received.map((webhook) => payloadOf(webhook).data.tenantId)).toEqual([rival.tenantId]);
     expect(receiver.received.map((webhook) => payloadOf(webhook).data.documentId)).not.toContain(theirs);
   });
 
-  test("a delivery that was refused comes again, before a newer one: same id, same body, signed anew and counted", async () => {
+  test("a refused delivery is repeated before a newer one: same id and body, a new signature and attempt number", async () => {
     let refusals = 0;
     receiver.answerWith(() => ((refusals += 1) === 1 ? 503 : 204));
     const first = await published();
     const { documentId } = payloadOf(first).data;
-    await room.move(documentId, "withhold");
+    await room.transition(documentId, "withhold");
     await receiver.about(documentId, { sequence: 2 });
     const about = receiver.received.filter((webhook) => payloadOf(webhook).data.documentId === documentId);
     const told = about.map((webhook) => [payloadOf(webhook).data.sequence, webhook.headers["vidimus-attempt"]]);

@@ -1,4 +1,4 @@
-/** Section 7 (and 9): every error in the one envelope, and every code where it belongs. 429 is in spec-8-limits. */
+/** Sections 7 and 9: every error has the envelope and its code. 429 is in spec-8-limits. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -43,7 +43,7 @@ describe("7: each code and its status", () => {
     }
   });
 
-  test("UNAUTHORIZED is 401 and says by what header one gets in", async () => {
+  test("UNAUTHORIZED is 401 and names the header", async () => {
     const answer = await fetch(`${stack.dev.gateway}/v1/documents?type=core/article`);
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     expect((await refusal(answer, 401, "UNAUTHORIZED")).message).toContain("Authorization: Bearer");
@@ -84,7 +84,7 @@ describe("7: beyond the list, still in the envelope", () => {
     "/favicon.ico",
     "/%2e%2e/etc/passwd",
     "/vidimus.documents.v1.DocumentService/CreateDocument",
-  ])("NOT_FOUND is 404 for a path nobody serves: %s", async (path) => {
+  ])("NOT_FOUND is 404 for an unknown path: %s", async (path) => {
     await refusal(room.request(path), 404, "NOT_FOUND");
     await refusal(room.request(path, { method: "POST", headers: json, body: "{}" }), 404, "NOT_FOUND");
   });
@@ -175,7 +175,7 @@ describe("7: beyond the list, still in the envelope", () => {
   );
 });
 
-describe("7: which of several faults is told", () => {
+describe("7: which of several faults is reported", () => {
   const bad = { authorization: "Bearer vk_x_y" };
 
   test("404 and 405 before 401, 401 before 403, 403 before 415, 415 before 400", async () => {
@@ -192,7 +192,7 @@ describe("7: which of several faults is told", () => {
     await refusal(send("/v1/documents", "POST", json), 400, "INVALID_PAYLOAD");
   });
 
-  test("who has no key learns nothing about the size of bodies: 401 comes before 413", async () => {
+  test("401 comes before 413, so a caller without a key does not learn the size limit", async () => {
     const body = Buffer.alloc(2 * 1024 * 1024);
     await refusal(
       room.request("/v1/documents", { method: "POST", headers: { ...bad, ...json }, body }),
@@ -202,8 +202,8 @@ describe("7: which of several faults is told", () => {
   });
 });
 
-describe("7: requests that are hardly HTTP", () => {
-  /** Writes bytes to the public port; answers status and body of what comes back before the connection ends. */
+describe("7: malformed HTTP", () => {
+  /** Writes bytes to the public port; answers status and body until the connection ends. */
   function raw(text: string): Promise<{ status: number; body: string }> {
     const { hostname, port } = new URL(stack.dev.gateway);
     return new Promise((resolve, reject) => {
@@ -239,7 +239,7 @@ describe("7: requests that are hardly HTTP", () => {
   });
 });
 
-test("every answer, good or bad, has a request id of its own and tells browsers not to guess", async () => {
+test("every answer has a new request id and X-Content-Type-Options", async () => {
   const answers = await Promise.all(
     ["/api/keys", "/v1/documents?type=core/tag", "/v1/documents", "/nowhere"].map((path) =>
       room.request(path, { headers: { "x-request-id": "mine" } }),

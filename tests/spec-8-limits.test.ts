@@ -1,4 +1,4 @@
-/** Section 8, the 429 rows of section 4, and rule 5 of section 5: limits, and what a client is told when one fires. */
+/** Section 8, the 429 rows of section 4, and rule 5 of section 5: limits and their answers. */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
@@ -21,14 +21,14 @@ beforeAll(async () => {
 
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-/** A gateway of its own in front of the constellation's services, with the limits a test asks for. */
+/** A new gateway for the constellation's services, with the limits of a test. */
 async function openGateway(limits: Record<string, string>, database = testDatabaseName("e2e")) {
   const { dev } = stack;
-  const ports = { GRPC_PORT: "0", OPS_PORT: "0", HTTP_PORT: "0" };
+  const ports = { GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0", HTTP_PORT: "0" };
   const targets = {
-    DOCUMENTS_TARGET: dev.grpc.documents,
-    PHRASES_TARGET: dev.grpc.phrases,
-    SIGNING_TARGET: dev.grpc.signing,
+    DOCUMENTS_TARGET: dev.mesh.documents,
+    PHRASES_TARGET: dev.mesh.phrases,
+    SIGNING_TARGET: dev.mesh.signing,
   };
   const off = { IP_RATE_LIMIT: "off", AUTH_FAILURE_RATE_LIMIT: "off", WRITE_BUDGET: "off", LOG_LEVEL: "error" };
   const around = { MONGODB_URL: dev.mongodb, MONGODB_DATABASE: database, NATS_URL: dev.nats };
@@ -41,7 +41,7 @@ async function openGateway(limits: Record<string, string>, database = testDataba
     url,
     access,
     database,
-    /** A key of every scope, of a tenant that is made if it is new. */
+    /** A key of every scope; creates the tenant if it is new. */
     async issue(tenantId: string) {
       await access.createTenant({ tenantId, name: tenantId }, asAdmin).catch(() => {});
       const { secret, apiKey } = await access.createApiKey({ tenantId, name: "x", scopes: everyScope }, asAdmin);
@@ -61,7 +61,7 @@ async function openGateway(limits: Record<string, string>, database = testDataba
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
-/** Seconds a 429 asks to wait, having checked that it is a proper one. */
+/** The Retry-After of an answer in seconds, which must be a valid 429. */
 async function retryAfter(answer: Response, names: RegExp): Promise<number> {
   const text = answer.headers.get("retry-after") ?? "";
   expect(text).toMatch(/^[1-9]\d*$/);
@@ -69,12 +69,12 @@ async function retryAfter(answer: Response, names: RegExp): Promise<number> {
   return Number(text);
 }
 
-/** What many answer at once, so that they fall into one window even on a busy machine. */
+/** The statuses of requests sent at once, so that they are in one window even on a busy machine. */
 async function flood(count: number, send: () => Promise<Response>): Promise<number[]> {
   return Promise.all(Array.from({ length: count }, async () => (await send()).status));
 }
 
-/** What one after the other answers. */
+/** The statuses of requests sent one after the other. */
 async function statusesOf(count: number, send: () => Promise<Response>): Promise<number[]> {
   const statuses = [];
   for (let sent = 0; sent < count; sent += 1) {
@@ -96,7 +96,7 @@ describe("8: the ceiling per address", () => {
     await success(gateway.read(key), 200);
   });
 
-  test("it covers every operation, the open one, paths nobody serves and wrong methods", async () => {
+  test("it covers every operation, the open one, unknown paths and wrong methods", async () => {
     await using gateway = await openGateway({ IP_RATE_LIMIT: "1/600s" });
     const { key } = await gateway.issue("acme");
     await success(gateway.read(key), 200);
@@ -168,7 +168,7 @@ describe("8: the write budget of a tenant", () => {
     const seconds = await retryAfter(refused, /write budget/i);
     await success(gateway.read(key), 200);
     await pause(seconds * 1000);
-    // Not 409: the refused one was not taken in.
+    // 201 and not 409: the refused document was not stored.
     await success(gateway.push(key, draft), 201);
   });
 
@@ -187,7 +187,7 @@ describe("8: the write budget of a tenant", () => {
     }
   });
 
-  test("who may not write spends nothing: 401 and 403 are free", async () => {
+  test("401 and 403 are not charged", async () => {
     await using gateway = await openGateway({ WRITE_BUDGET: "1/600s" });
     const { key } = await gateway.issue("acme");
     const { secret } = await gateway.access.createApiKey(
@@ -199,7 +199,7 @@ describe("8: the write budget of a tenant", () => {
     await success(gateway.push(key), 201);
   });
 
-  test("two gateways together admit the budget, at most a tenth more, whichever keys of the tenant are used", async () => {
+  test("two gateways together admit the budget and at most a tenth more, over all keys of the tenant", async () => {
     const budget = 200;
     const limits = { WRITE_BUDGET: `${budget}/600s` };
     await using first = await openGateway(limits);
@@ -227,7 +227,7 @@ describe("8: the write budget of a tenant", () => {
 });
 
 describe("8: page size", () => {
-  test("limit is 1 to 200 (held in full against spec-4.2)", async () => {
+  test("limit is 1 to 200 (tested in full in spec-4.2)", async () => {
     const headers = { authorization: `Bearer ${stack.dev.tenants[0]!.apiKey}` };
     const get = (limit: string) => fetch(`${stack.dev.gateway}/v1/documents?type=core/tag&limit=${limit}`, { headers });
     for (const limit of ["1", "200"]) await success(get(limit), 200);
@@ -235,15 +235,18 @@ describe("8: page size", () => {
   });
 });
 
-describe("5: an end of a key reaches every gateway", () => {
-  /** Passes when a gateway that has the key in memory refuses it, half of its ten seconds there after another one ended it. */
+describe("5: the end of a key reaches every gateway", () => {
+  /**
+   * Waits until a gateway with the key in its cache refuses it; fails after half of the ten seconds
+   * it may be cached.
+   */
   async function expectEviction(gateway: Gateway, key: string, end: () => Promise<unknown>): Promise<void> {
     await success(gateway.read(key), 200);
     await end();
     await vi.waitFor(async () => expect((await gateway.read(key)).status).toBe(401), { timeout: 5_000, interval: 10 });
   }
 
-  test("revoked, rolled or of a disabled tenant: refused by the others too, long before they would forget it", async () => {
+  test("revoked, rolled or of a disabled tenant: refused by the others, long before it leaves their caches", async () => {
     await using first = await openGateway({});
     await using second = await openGateway({}, first.database);
     const tenantId = "acme";

@@ -1,8 +1,9 @@
 /**
- * The baseline for delivery: one process that signs, keeps its books in batches, and posts. `POST /run?count=N&url=U`
- * delivers N snapshots that it has in memory, and answers what came of it. No broker, no notary, no order, no leases.
+ * The baseline for delivery: one process that signs, records deliveries in batches, and posts.
+ * `POST /run?count=N&url=U` delivers N snapshots from memory, and answers the figures. It has no
+ * broker, no signing service, no order and no leases.
  */
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fastify } from "fastify";
 import { Binary, MongoClient } from "mongodb";
 import { createHash, createHmac, generateKeyPairSync, randomBytes, randomUUID, sign } from "node:crypto";

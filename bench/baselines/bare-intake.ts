@@ -1,8 +1,8 @@
 /**
- * The baseline for intake: one process, Fastify and the driver, that parses a document, inserts it, and collects what
- * arrives while an insert is in flight. No keys, no schema, no canonical form.
+ * The baseline for intake: one process, Fastify and the driver, that parses a document, inserts it,
+ * and collects what arrives while an insert is in flight. No keys, no schema, no canonical form.
  */
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fastify } from "fastify";
 import { Binary, MongoClient } from "mongodb";
 

@@ -1,8 +1,9 @@
 /**
- * The baseline for reads: one process, Fastify and the driver, over copies of the newest publications. `/objects` maps
- * rows to objects, `/bytes` joins stored bytes, `/documents/ID` finds one row. No keys, no entity tags, no cursors.
+ * The baseline for reads: one process, Fastify and the driver, over copies of the newest
+ * publications. `/objects` maps rows to objects, `/bytes` joins stored bytes, `/documents/ID` finds
+ * one row. No keys, no entity tags, no cursors.
  */
-import type { PublicationRow } from "@vidimus/documents/store/rows";
+import type { PublicationRow } from "@vidimus/documents/store/publication-row";
 import { fastify } from "fastify";
 import { Binary, type Db, MongoClient } from "mongodb";
 

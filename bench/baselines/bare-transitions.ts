@@ -1,7 +1,7 @@
 /**
- * The baseline for transitions: one process that publishes straight on the driver, one transaction a document, for 64
- * callers of one tenant. `POST /run?durationMs=N` seeds drafts, runs, and answers what came of it. No checks, no
- * canonical form, no RPC.
+ * The baseline for transitions: one process that publishes straight on the driver, one transaction
+ * a document, for 64 callers of one tenant. `POST /run?durationMs=N` seeds drafts, runs, and
+ * answers what came of it. No checks, no canonical form, no RPC.
  */
 import { fastify } from "fastify";
 import { Binary, type ClientSession, MongoClient } from "mongodb";
@@ -17,7 +17,7 @@ const client = new MongoClient(process.env["MONGODB_URL"] ?? "", {
 const db = client.db(process.env["MONGODB_DATABASE"] ?? "");
 const tenantId = "demo";
 const callers = 64;
-/** Far more than one transaction a document can do. */
+/** Far more than it can publish with one transaction a document. */
 const draftsPerSecond = 2_000;
 
 interface Row {
@@ -86,7 +86,8 @@ async function run(durationMs: number): Promise<LoadResult> {
   const call = () => {
     const documentId = ids.pop();
     if (documentId === undefined) return undefined;
-    // One after the other: side by side they would meet at the clock, and the driver's back-off grows to seconds.
+    // One after the other: concurrent ones conflict on the clock, and the driver's back-off grows
+    // to seconds.
     last = last.then(() => publish(documentId));
     return last;
   };

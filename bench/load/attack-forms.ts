@@ -1,20 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
-
-/** A way to ill-treat an HTTP server: what is written to a connection, piece by piece. */
-export interface AttackForm {
-  readonly name: string;
-  /** Connections that are opened and, once closed, opened again; they send their pieces and then wait. */
-  readonly held?: number;
-  /** New connections a second, for forms that are over by themselves. */
-  readonly perSecond?: number;
-  pieces(): Iterable<string | Buffer>;
-}
+import type { AttackForm, AttackTarget } from "./attack-form.ts";
 
 const mib = 1024 * 1024;
 
-/** What the gateway's own tests attack it with. The bodies of 100 MB come one a second: about what a gigabit carries. */
-export function attackForms(apiKey: string): AttackForm[] {
+/**
+ * The attacks of the gateway's tests. Bodies of 100 MB come one a second, about the rate of a
+ * gigabit link.
+ */
+export function attackForms({ apiKey }: Pick<AttackTarget, "apiKey">): AttackForm[] {
   const head = `POST /v1/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;
   const sized = (body: Buffer | string, headers = "") => [
     `${head}${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
@@ -40,7 +34,7 @@ export function attackForms(apiKey: string): AttackForm[] {
   ];
 }
 
-/** Of no announced length, so that it has to be read to be refused. */
+/** Without Content-Length, so that the body must be read to be refused. */
 function* endless(head: string): Generator<string | Buffer> {
   yield `${head}Transfer-Encoding: chunked\r\n\r\n`;
   const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(mib, " "), Buffer.from("\r\n")]);

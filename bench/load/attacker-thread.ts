@@ -2,66 +2,107 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { type AttackForm, attackForms } from "./attack-forms.ts";
-import type { AttackTally } from "./attacker.ts";
+import type { AttackForm } from "./attack-form.ts";
+import { attackForms } from "./attack-forms.ts";
+import type { AttackOrder, AttackTally } from "./attacker.ts";
+import { neighbourForm } from "./neighbour-forms.ts";
 
-const { gateway, apiKey } = workerData as { gateway: string; apiKey: string };
-const { hostname, port } = new URL(gateway);
+const { target, form } = workerData as AttackOrder;
+const { hostname, port } = new URL(target.url);
 const stop = new AbortController();
 const tally: AttackTally = {};
 const open = new Set<Socket>();
-const reopenMs = 50;
+const reopenMsDefault = 50;
+const answerHeadBytes = 2_048;
 
-/** Sends all pieces on a connection of its own, waits until it is answered or closed, and notes how it ended. */
-async function strike({ name, held, pieces }: AttackForm): Promise<void> {
+/**
+ * Sends all pieces on a new connection, waits until it is answered or closed, and counts its end.
+ * Answers the beginning of the server's answer.
+ */
+async function strike(form: AttackForm, connection: number): Promise<string> {
   const socket = connect({ host: hostname, port: Number(port) });
   open.add(socket);
   let answer = "";
   const { promise: answered, resolve: onAnswer } = Promise.withResolvers<void>();
   socket.on("data", (data: Buffer) => {
-    answer ||= data.toString("latin1", 0, 12);
+    answer ||= data.toString("latin1", 0, answerHeadBytes);
     onAnswer();
+    if (form.readEveryMs !== undefined) readLater(socket, form.readEveryMs);
   });
-  // Errors are how many of these connections end; "close" follows.
+  // Many of these connections end with an error; "close" follows.
   socket.on("error", () => {});
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   socket.on("close", () => onClose());
-  for (const piece of pieces()) {
-    if (socket.destroyed) break;
-    if (!socket.write(piece)) await Promise.race([once(socket, "drain"), closed]).catch(() => {});
-  }
+  await Promise.race([write(socket, form, connection), closed]);
   await Promise.race([answered, closed]);
-  // Not before: the gateway drops the request of a client that has closed its side.
-  if (held === undefined) socket.end();
+  // Not earlier: the gateway drops the request of a client that has closed its side.
+  if (form.held === undefined) socket.end();
   await closed;
   open.delete(socket);
-  if (stop.signal.aborted) return;
+  note(form.name, /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? (stop.signal.aborted ? "waiting" : "closed"));
+  return answer;
+}
+
+async function write(socket: Socket, { pieces, pieceEveryMs }: AttackForm, connection: number): Promise<void> {
+  for (const piece of pieces(connection)) {
+    if (socket.destroyed) return;
+    if (!socket.write(piece)) await once(socket, "drain").catch(() => {});
+    if (pieceEveryMs !== undefined) await idle(pieceEveryMs);
+  }
+}
+
+function readLater(socket: Socket, afterMs: number): void {
+  socket.pause();
+  if (afterMs === Number.POSITIVE_INFINITY) return;
+  const timer = setTimeout(() => socket.resume(), afterMs);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+async function hold(form: AttackForm, connection: number): Promise<void> {
+  if (form.opensPerSecond !== undefined) await idle((1_000 * connection) / form.opensPerSecond);
+  const { reopenMs = reopenMsDefault } = form;
+  while (!stop.signal.aborted) {
+    const answer = await strike(form, connection);
+    if (reopenMs === Number.POSITIVE_INFINITY) return;
+    const [, seconds] = (form.heedsRetryAfter && /\r\nretry-after: (\d+)\r\n/i.exec(answer)) || [];
+    await idle(seconds === undefined ? reopenMs : 1_000 * Number(seconds));
+  }
+}
+
+/** Resolves after a time, or when the attack ends. */
+async function idle(forMs: number): Promise<void> {
+  await pause(forMs, undefined, { signal: stop.signal }).catch(() => {});
+}
+
+async function run(form: AttackForm): Promise<void> {
+  for (const outcome of (await form.prepare?.()) ?? []) note(form.name, outcome);
+  const strikes = Array.from({ length: form.held ?? 0 }, (_, connection) => hold(form, connection));
+  if (form.perSecond !== undefined) strikes.push(strikeSteadily(form, form.perSecond));
+  await Promise.all(strikes);
+}
+
+async function strikeSteadily(form: AttackForm, perSecond: number): Promise<void> {
+  const strikes: Promise<string>[] = [];
+  const timer = setInterval(() => strikes.push(strike(form, strikes.length)), 1_000 / perSecond);
+  if (!stop.signal.aborted) await once(stop.signal, "abort");
+  clearInterval(timer);
+  await Promise.all(strikes);
+}
+
+function note(name: string, outcome: string): void {
   const outcomes = (tally[name] ??= {});
-  const outcome = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? "closed";
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
 }
 
-async function hold(form: AttackForm): Promise<void> {
-  while (!stop.signal.aborted) {
-    await strike(form);
-    await pause(reopenMs);
-  }
-}
-
-function run(form: AttackForm): void {
-  for (let count = 0; count < (form.held ?? 0); count += 1) void hold(form);
-  if (form.perSecond === undefined) return;
-  const timer = setInterval(() => void strike(form), 1_000 / form.perSecond);
-  stop.signal.addEventListener("abort", () => clearInterval(timer));
-}
-
+const forms = form === "all" ? attackForms(target) : [neighbourForm(form.neighbour, target)];
 parentPort?.once("message", () => {
   stop.abort();
   for (const socket of open) socket.destroy();
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
-  parentPort?.postMessage(tally);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no
+  // origin
+  void over.then(() => parentPort?.postMessage(tally));
 });
-const forms = attackForms(apiKey);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no
+// origin
 parentPort?.postMessage("ready");
-for (const form of forms) run(form);
+const over = Promise.all(forms.map((each) => run(each)));

@@ -1,22 +1,37 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { AttackTarget } from "./attack-form.ts";
 
-/** How connections ended, by form and then by status; `closed` when without an answer. */
+/**
+ * Ends of connections by form and status; `closed` without an answer, `waiting` when still open.
+ */
 export type AttackTally = Record<string, Record<string, number>>;
 
-/** An attack under way. */
-export interface Attack {
-  /** Ends it, and answers what came of it. */
+/** The task of an attacker thread. */
+export interface AttackOrder {
+  readonly target: AttackTarget;
+  /** All forms of `attack`, or one form of `neighbours` by its name. */
+  readonly form: "all" | { readonly neighbour: string };
+}
+
+/** A running attack. */
+interface Attack {
+  /** Ends the attack, and answers the ends of its connections. */
   stop(): Promise<AttackTally>;
 }
 
-/** Attacks from a thread of its own, so that the one that measures is not held up. Resolves when it begins. */
-export async function startAttack(gateway: string, apiKey: string): Promise<Attack> {
-  const worker = new Worker(new URL("./attacker-thread.ts", import.meta.url), { workerData: { gateway, apiKey } });
+/**
+ * Attacks from another thread, so that the measuring one is not delayed. Resolves when the attack
+ * begins.
+ */
+export async function startAttack(target: AttackTarget, form: AttackOrder["form"]): Promise<Attack> {
+  const order: AttackOrder = { target, form };
+  const worker = new Worker(new URL("./attacker-thread.ts", import.meta.url), { workerData: order });
   await once(worker, "message");
   return {
     async stop() {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no
+      // origin
       worker.postMessage("stop");
       const [tally]: AttackTally[] = await once(worker, "message");
       await worker.terminate();

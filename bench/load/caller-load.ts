@@ -1,14 +1,14 @@
 import { type LoadResult, summarise } from "./load-result.ts";
 
-/** A closed loop of callers: each calls again when its last call was answered. */
-export interface CallerLoadOptions {
+/** A closed loop of callers: each calls again after its last answer. */
+interface CallerLoadOptions {
   readonly callers: number;
   readonly durationMs: number;
-  /** The next call of a caller (from 0); undefined when nothing is left to do. */
+  /** The next call of a caller (from 0); undefined when no work is left. */
   call(caller: number): Promise<unknown> | undefined;
 }
 
-/** Runs callers until the time is over or nothing is left. Rejects when a call does. */
+/** Runs callers until the time is over or no work is left. Rejects when a call does. */
 export async function runCallers({ callers, durationMs, call }: CallerLoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];
   const started = performance.now();

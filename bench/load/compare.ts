@@ -1,4 +1,4 @@
-/** What one turn of one side came to. */
+/** The result of one turn of one side. */
 export interface Turn {
   readonly perSecond: number;
   readonly p50Ms?: number;
@@ -12,16 +12,17 @@ export interface Side {
 }
 
 /** Medians over all turns. */
-export interface Comparison {
+interface Comparison {
   readonly ours: Required<Turn>;
   readonly baseline: Required<Turn>;
-  /** Of the ratios pair by pair, ours to the baseline's. */
+  /** Median of the ratios of pairs, ours to the baseline's. */
   readonly ratio: number;
 }
 
 /**
- * Runs both sides in turn (ours, baseline, ours, …) after one warm-up each, so that a machine whose speed drifts slows
- * both, and prints every pair and the medians. The ratio is taken pair by pair, and its median is what counts.
+ * Runs both sides in turn (ours, baseline, ours, …) after one warm-up each, so that a machine whose
+ * speed drifts slows both. Prints every pair and the medians. The result is the median of the
+ * ratios of pairs.
  */
 export async function compare(ours: Side, baseline: Side, rounds: number): Promise<Comparison> {
   await ours.run();

@@ -1,8 +1,9 @@
-/** Operations between two looks at the clock, so that looking costs nothing. */
+/** Operations between two readings of the clock, which makes their cost negligible. */
 const batch = 500;
 
 /**
- * CPU microseconds that one operation costs this process, all its threads counted (so garbage is paid for).
+ * CPU microseconds that one operation costs this process, over all its threads, which includes
+ * garbage collection.
  *
  * @param operation gets a number that counts up; what it returns is awaited only if it is a promise
  */

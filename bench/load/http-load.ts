@@ -2,20 +2,20 @@ import { connect } from "node:net";
 import { type LoadResult, summarise } from "./load-result.ts";
 import { type HttpMessage, MessageReader } from "./message-reader.ts";
 
-/** A closed-loop HTTP/1.1 load: every connection sends its next request when the last one was answered. */
-export interface LoadOptions {
+/** A closed-loop HTTP/1.1 load: every connection sends its next request after its last answer. */
+interface LoadOptions {
   readonly url: URL;
   readonly connections: number;
   readonly durationMs: number;
-  /** The next request, head and body; called once a request. */
+  /** Makes the next request, head and body. */
   next(): Buffer;
-  /** The status that counts as done; any other fails the run. */
+  /** The expected status; any other fails the run. */
   readonly expectedStatus: number;
 }
 
 /**
- * Runs a load over raw sockets, so that the client's own cost stays far below the server's. Rejects on an unexpected
- * status or a lost connection.
+ * Runs a load over raw sockets, so that the client's own cost stays far below the server's. Rejects
+ * on an unexpected status or a lost connection.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];

@@ -1,4 +1,4 @@
-/** What a load did. */
+/** The figures of a load. */
 export interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
@@ -6,7 +6,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Sums a load up: one latency a request, and how long all of it took. */
+/** Sums up a load from the latency of each request and the time of all of them. */
 export function summarise(latenciesMs: readonly number[], elapsedMs: number): LoadResult {
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   const requests = sorted.length;

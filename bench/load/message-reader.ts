@@ -6,7 +6,7 @@ export interface HttpMessage {
 }
 
 /**
- * Reads HTTP/1.1 messages off a connection, cheaply enough that whoever uses it costs far less than what it measures.
+ * Reads HTTP/1.1 messages from a connection at a small part of the cost of the measured server.
  * Understands Content-Length only, and no pipelining.
  */
 export class MessageReader {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type LoadResult, summarise } from "./load-result.ts";
 
-/** An open loop: requests start at a fixed rate, and one that is late delays none behind it. */
+/** An open loop: requests start at a fixed rate, and a late one delays no other. */
 export interface PacedLoadOptions {
   readonly perSecond: number;
   readonly durationMs: number;
-  /** Sends one request; rejects unless it was answered as it should be. */
+  /** Sends one request; rejects at an unexpected answer. */
   send(): Promise<void>;
 }
 

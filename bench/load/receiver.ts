@@ -2,19 +2,21 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { headerOf, MessageReader } from "./message-reader.ts";
 
-/** A receiver of webhooks that costs little, accepts everything, and counts each webhook once however often it comes. */
+/** A cheap receiver that accepts all webhooks and counts repeats of a webhook once. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** When each webhook first came, by its id. */
+  /** The first arrival of each webhook, by its id. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
-  /** Resolves when so many have come since the last `clear`; rejects when that takes too long. */
+  /**
+   * Resolves when `count` webhooks have arrived since the last `clear`; rejects after `withinMs`.
+   */
   untilCount(count: number, withinMs: number): Promise<void>;
-  /** Forgets what came. */
+  /** Forgets all arrivals. */
   clear(): void;
 }
 
-/** A moment, on the monotonic clock and on the wall's. */
-export interface Arrival {
+/** A moment on the monotonic clock and on the wall clock. */
+interface Arrival {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }

@@ -1,14 +1,14 @@
 import { EnvReader } from "@vidimus/kit/env";
 
-/** How long and how much a benchmark runs. */
-export interface BenchSettings {
-  /** Measured turns of each side; BENCH_ROUNDS, 5 unless said. */
+/** The size of a benchmark. */
+interface BenchSettings {
+  /** Measured turns of each side; BENCH_ROUNDS, 5 by default. */
   readonly rounds: number;
-  /** Length of one turn; BENCH_SECONDS, 5 unless said. */
+  /** Length of one turn; BENCH_SECONDS, 5 by default. */
   readonly durationMs: number;
-  /** Depth that pages are read at; BENCH_PUBLICATIONS, 1,000,000 unless said. */
+  /** Depth at which pages are read; BENCH_PUBLICATIONS, 1,000,000 by default. */
   readonly publications: number;
-  /** Snapshots in a burst; BENCH_DELIVERIES, 10,000 unless said. */
+  /** Snapshots in a burst; BENCH_DELIVERIES, 10,000 by default. */
   readonly deliveries: number;
 }
 

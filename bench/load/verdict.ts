@@ -1,18 +1,21 @@
-/** Where a figure has to stand. */
-export type Bar = { readonly atLeast: number } | { readonly atMost: number };
+/** The bound of a figure. */
+type Bar = { readonly atLeast: number } | { readonly atMost: number };
 
-/** Prints a figure beside its bar. */
-export function judge(what: string, value: number, bar: Bar): void {
+/** Prints a figure with its bar, and whether it meets it. */
+export function checkBar(what: string, value: number, bar: Bar): void {
   const isMet = "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
   const wanted = "atLeast" in bar ? `at least ${shown(bar.atLeast)}` : `at most ${shown(bar.atMost)}`;
   console.log(`${isMet ? "met   " : "MISSED"} ${what}: ${shown(value)} (bar: ${wanted})`);
 }
 
-/** How much of its stated figure a baseline must reach for the run to say anything. */
+/** The part of its stated figure that a baseline must reach. */
 const statedShareMin = 0.8;
 
-/** Prints whether the machine was quick enough: a baseline below 80 % of its stated figure voids the run. */
-export function judgeBaseline(what: string, perSecond: number, stated: number): void {
+/**
+ * Prints whether the machine was fast enough: a baseline below 80 % of its stated figure voids the
+ * run.
+ */
+export function checkBaseline(what: string, perSecond: number, stated: number): void {
   const stands = perSecond >= statedShareMin * stated;
   console.log(`${stands ? "stands" : "VOID  "} baseline ${what}: ${shown(perSecond)}/s (stated: ${shown(stated)}/s)`);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
-/** An article that may be published as it stands. */
-export interface Article {
+/** An article that can be published without edits. */
+interface Article {
   readonly id: string;
   readonly type: "core/article";
   readonly title: string;
@@ -12,7 +12,7 @@ export interface Article {
 
 const sentence = "The boat did not sail today either. ";
 
-/** An article whose JSON has about so many bytes. */
+/** Makes an article whose JSON has about `bytes` bytes. */
 export function article(bytes: number, id: string = randomUUID()): Article {
   const draft = {
     id,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { runCallers } from "../load/caller-load.ts";
 import { article } from "./article.ts";
 
-/** Metadata of an editor's calls. */
+/** Call options of an editor. */
 export const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "bench" } };
 
 type Documents = Pick<RpcClient<typeof DocumentService>, "batchCreateDocuments" | "batchTransitionDocuments">;
@@ -13,7 +13,7 @@ type Documents = Pick<RpcClient<typeof DocumentService>, "batchCreateDocuments" 
 const batchMax = 64;
 const minuteMs = 60_000;
 
-/** Takes articles in, each of about so many bytes, and answers their ids. */
+/** Creates articles, each of about `bytes` bytes, and answers their ids. */
 export async function createDrafts(
   documents: Documents,
   tenantId: string,
@@ -29,18 +29,18 @@ export async function createDrafts(
   return articles.map(({ id }) => id);
 }
 
-/** Publishes drafts, 64 at a call. */
+/** Publishes drafts, 64 a call. */
 export async function publishAll(documents: Documents, tenantId: string, ids: readonly string[]): Promise<void> {
   await inBatches(ids, async (batch) => {
     const transitions = batch.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
     const { results } = await documents.batchTransitionDocuments({ tenantId, transitions }, asEditor);
-    requireAll(results, "moved");
+    requireAll(results, "transitioned");
   });
 }
 
 /**
- * Resolves when delivery has acknowledged every snapshot: until then its work on what one side published would fall
- * into the other side's turn.
+ * Resolves when delivery has acknowledged every snapshot. Without the wait, its work on the
+ * snapshots of one side would fall into the turn of the other side.
  */
 export async function untilDelivered(documents: Db): Promise<void> {
   const until = Date.now() + 5 * minuteMs;

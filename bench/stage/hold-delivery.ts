@@ -1,6 +1,9 @@
 import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 
-/** Holds the delivery process still (SIGSTOP) while `work` is done, so that its work falls behind the clock's stop. */
+/**
+ * Stops the delivery process (SIGSTOP) during `work`, so that it delivers afterwards, in the
+ * measured time.
+ */
 export async function holdDelivery<T>(constellation: ProcessConstellation, work: () => Promise<T>): Promise<T> {
   const { pids } = await constellation.current();
   const delivery = pids["delivery"];

@@ -5,27 +5,37 @@ import { type Db, MongoClient } from "mongodb";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** The real processes, without limits, and a place for baselines beside them on the same mongod. */
+/**
+ * The service processes, by default without limits, and baselines beside them on the same mongod.
+ */
 export interface Stage extends AsyncDisposable {
   readonly constellation: ProcessConstellation;
   readonly tenantId: string;
   readonly apiKey: string;
-  /** What the documents service stores. */
+  /** The database of the documents service. */
   readonly documents: Db;
   /**
-   * Starts `baselines/NAME.ts` in a process of its own, and answers its base URL once it listens. It finds mongod in
-   * MONGODB_URL, a database of its own in MONGODB_DATABASE, its port in HTTP_PORT.
+   * Starts `baselines/NAME.ts` in a process of its own, and answers its base URL once it listens.
+   * It finds mongod in MONGODB_URL, a database of its own in MONGODB_DATABASE, its port in
+   * HTTP_PORT.
    */
   startBaseline(name: string): Promise<string>;
 }
 
-/** Names the database of the documents service in a dev stack. */
+/** Name of the database of the documents service in a dev stack. */
 export const documentsDatabase = "vidimus_documents";
 
-/** Opens a stage; it closes whatever was started on it. */
-export async function openStage(): Promise<Stage> {
+/** Limits would distort the figures. */
+const withoutLimits = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" };
+
+/**
+ * Opens a stage; closing it closes its baselines.
+ *
+ * @param env settings of the services on top of this process's environment
+ */
+export async function openStage(env: NodeJS.ProcessEnv = withoutLimits): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
-  const constellation = stack.use(await openProcessConstellation({ IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" }));
+  const constellation = stack.use(await openProcessConstellation(env));
   const { dev } = constellation;
   const mongo = stack.adopt(await new MongoClient(dev.mongodb).connect(), (client) => client.close());
   const [tenant] = dev.tenants;
@@ -63,7 +73,7 @@ function startBaselineProcess({ dev, stateDir }: ProcessConstellation, name: str
   });
 }
 
-/** Any answer will do; a baseline without a route for `/` answers 404. */
+/** Resolves at any answer; a baseline without a route for `/` answers 404. */
 async function untilListening(port: number, child: Child): Promise<void> {
   let ended = false;
   void child.exited.then(() => (ended = true));

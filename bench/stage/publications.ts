@@ -1,29 +1,29 @@
 import { assembleDocument } from "@vidimus/documents/domain/document/assemble-document";
 import { canonicalJson } from "@vidimus/documents/domain/json/canonical-json";
-import { encodeCursor } from "@vidimus/documents/domain/publication/page-cursor";
-import { toPublicationRow } from "@vidimus/documents/store/publication-rows";
-import type { PublicationRow } from "@vidimus/documents/store/rows";
+import { encodeCursor } from "@vidimus/documents/domain/published-reads/page-cursor";
+import { type PublicationRow, toPublicationRow } from "@vidimus/documents/store/publication-row";
 import type { Db } from "mongodb";
 import { createHash } from "node:crypto";
 import { runCallers } from "../load/caller-load.ts";
 import { article } from "./article.ts";
 
-/** Published articles, numbered from 0, the newest. */
-export interface Publications {
+/** Published articles, numbered from 0 for the newest. */
+interface Publications {
   readonly count: number;
   idAt(index: number): string;
   /** The cursor of a page that starts behind a publication. */
   cursorAt(index: number): string;
 }
 
-/** About what makes 50 of them a page of 79 KB. */
+/** A page of 50 has about 79 KB. */
 const articleBytes = 1_620;
 const batchMax = 1_000;
 const newest = new Date("2026-11-21T09:30:00.000Z").getTime();
 
 /**
- * Puts publications straight into the database of the documents service, in the shape its store writes, because
- * publishing a million would take a quarter of an hour. Takes about a minute and a half for the million.
+ * Puts publications straight into the database of the documents service, in the shape its store
+ * writes, because publishing a million would take a quarter of an hour. Takes about a minute and a
+ * half for the million.
  */
 export async function seedPublications(db: Db, tenantId: string, count: number): Promise<Publications> {
   const rows = db.collection<PublicationRow>("publications");
@@ -45,7 +45,7 @@ export async function seedPublications(db: Db, tenantId: string, count: number):
 }
 
 const { title, content, links, meta, type } = article(articleBytes);
-/** What all of them share, canonical. */
+/** Canonical JSON of the members that all publications share. */
 const shared = {
   content: canonicalJson(JSON.parse(JSON.stringify(content))),
   links: canonicalJson(JSON.parse(JSON.stringify(links))),
@@ -58,11 +58,11 @@ function publicationAt(tenantId: string, index: number): PublicationRow {
   const keys = { slug: `ferry-${documentId}`, language: meta.language };
   const parts = { ...shared, meta: canonicalJson({ ...meta, ...keys }) };
   const assembled = assembleDocument(parts, { documentId, type, status: "usable", version: 1, updatedAt });
-  const live = { ...keys, ...assembled };
-  return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, live });
+  const content = { ...keys, ...assembled };
+  return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, content });
 }
 
-/** Scattered, as the ids of real documents are. */
+/** Spreads ids over the index, as ids of real documents are. */
 function idOf(index: number): string {
   const hex = createHash("md5").update(String(index)).digest("hex");
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");

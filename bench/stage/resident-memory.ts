@@ -1,35 +1,50 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
 
-/** The most memory a process was seen to have. */
-export interface MemoryWatch {
-  /** Ends the watch; answers bytes. */
-  peak(): Promise<number>;
+/** The peak of the resident memory of a process. */
+interface MemoryWatch {
+  /** Ends the watch; answers MiB. */
+  peakMiB(): Promise<number>;
 }
 
 const everyMs = 100;
 
-/** Watches a service's resident memory through its ops port. */
-export function watchMemory(ops: string): MemoryWatch {
+/** Watches a process's resident memory through the kernel, since a busy process does not answer. */
+export function watchMemory(pid: number): MemoryWatch {
   const over = new AbortController();
   const watch = (async () => {
     let peak = 0;
     while (!over.signal.aborted) {
-      peak = Math.max(peak, await residentBytes(ops));
+      peak = Math.max(peak, await residentMiB(pid));
       await pause(everyMs, undefined, { signal: over.signal }).catch(() => {});
     }
     return peak;
   })();
   return {
-    peak() {
+    peakMiB() {
       over.abort();
       return watch;
     },
   };
 }
 
-async function residentBytes(ops: string): Promise<number> {
-  const text = await (await fetch(new URL("/metrics", ops))).text();
-  const [, bytes] = /^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text) ?? [];
-  if (bytes === undefined) throw new Error(`${ops} does not say how much memory its process has`);
-  return Number(bytes);
+/** A process's resident memory; 0 when it has ended. */
+export async function residentMiB(pid: number): Promise<number> {
+  const kib = process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
+  return kib / 1_024;
+}
+
+async function fromProc(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
+}
+
+async function fromPs(pid: number): Promise<number> {
+  const shown = promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]);
+  return shown.then(
+    ({ stdout }) => Number(stdout),
+    () => 0,
+  );
 }

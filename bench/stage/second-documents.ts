@@ -5,20 +5,22 @@ import { join } from "node:path";
 import { documentsDatabase } from "./open-stage.ts";
 
 /** A second documents process on the database of the first. */
-export interface SecondDocuments extends AsyncDisposable {
-  /** `host:port` */
+interface SecondDocuments extends AsyncDisposable {
+  /** `host:port` of its teams door. */
   readonly target: string;
 }
 
-/** Starts one, and waits until it is ready. */
+/** Starts a second documents process, and waits until it is ready. */
 export async function startSecondDocuments({ dev, stateDir }: ProcessConstellation): Promise<SecondDocuments> {
   const grpcPort = await pickFreePort();
+  const meshPort = await pickFreePort();
   const opsPort = await pickFreePort();
   const logFile = join(stateDir, "logs/documents-2.log");
   const env = {
     ...process.env,
     HOST: "127.0.0.1",
     GRPC_PORT: String(grpcPort),
+    MESH_PORT: String(meshPort),
     OPS_PORT: String(opsPort),
     MONGODB_URL: dev.mongodb,
     MONGODB_DATABASE: documentsDatabase,

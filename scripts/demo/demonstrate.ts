@@ -10,9 +10,9 @@ const tenantId = "demo";
 const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "demo" } };
 
 const step = (title: string) => console.log(`\n${title}`);
-const tell = (line: string) => console.log(`  ${line}`);
+const print = (line: string) => console.log(`  ${line}`);
 
-/** Push, publish, receive, verify, read back. Throws at the first thing that does not hold. */
+/** Pushes, publishes, receives, verifies and reads back a feed. Throws at the first failure. */
 export async function demonstrate(dev: DevJson): Promise<void> {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const feed = wireFeed(Date.now().toString(36));
@@ -28,14 +28,16 @@ export async function demonstrate(dev: DevJson): Promise<void> {
   step("4. Wait for the signed webhooks");
   const webhooks = await receiver.until(feed.length, 30_000);
   for (const { headers, body } of webhooks)
-    tell(`${headers["webhook-id"]}  ${headers["vidimus-event"]}  ${body.length} bytes`);
+    print(`${headers["webhook-id"]}  ${headers["vidimus-event"]}  ${body.length} bytes`);
 
   step(`5. Verify each with the keys of ${dev.gateway}/api/keys`);
   await verifyAll(webhooks, endpoint.secret, await trustList(dev.gateway));
 
   step("6. Read the articles back");
   await readBack(dev.gateway, apiKey, feed);
-  console.log(`\nAll of it held: ${feed.length} pushed, published, received and verified; a changed byte was refused.`);
+  console.log(
+    `\nSuccess: ${feed.length} documents pushed, published, received and verified; a changed byte was refused.`,
+  );
 }
 
 async function registerEndpoint(target: string, receiver: Receiver) {
@@ -43,7 +45,7 @@ async function registerEndpoint(target: string, receiver: Receiver) {
   const client = openRpcClient(EndpointService, { target });
   const { endpoint, secret } = await client.createEndpoint({ tenantId, url: receiver.url });
   const endpointId = endpoint?.endpointId ?? "";
-  tell(`endpoint ${endpointId}, its secret is shown once: ${secret.slice(0, 10)}…`);
+  print(`endpoint ${endpointId}, its secret is shown once: ${secret.slice(0, 10)}…`);
   return {
     secret,
     async [Symbol.asyncDispose]() {
@@ -65,7 +67,7 @@ async function push(gateway: string, apiKey: string, item: FeedItem): Promise<vo
   const again = await post();
   if (again.status !== 409) throw new Error(`the repeat of ${item.id} was answered ${again.status}, not 409`);
   const title = typeof item.title === "string" ? item.title : JSON.stringify(item.title);
-  tell(`201 ${item.id}  ${item.type}  “${title}”  (a repeat: 409)`);
+  print(`201 ${item.id}  ${item.type}  “${title}”  (a repeat: 409)`);
 }
 
 async function publish(target: string, feed: readonly FeedItem[]): Promise<void> {
@@ -74,7 +76,7 @@ async function publish(target: string, feed: readonly FeedItem[]): Promise<void>
     const transition = { documentId: id, name: "publish", expectedVersion: 1n };
     const { status, version, sequence } = await documents.transitionDocument({ tenantId, transition }, asEditor);
     if (status !== "usable") throw new Error(`${id} is ${status} after publish`);
-    tell(`${id}  version ${version} is ${status}, snapshot ${sequence}`);
+    print(`${id}  version ${version} is ${status}, snapshot ${sequence}`);
   }
 }
 
@@ -83,7 +85,7 @@ async function trustList(gateway: string): Promise<TrustedKey[]> {
     active: string;
     keys: TrustedKey[];
   };
-  tell(`the active key is ${active}, ${keys.length} are listed`);
+  print(`the active key is ${active}, ${keys.length} are listed`);
   return keys;
 }
 
@@ -99,7 +101,7 @@ async function verifyAll(
     const refusals = await findFaults(withOneByteChanged(webhook), secret, keys);
     if (refusals.join() !== "HMAC,digest")
       throw new Error(`${id} with a changed byte is refused by [${refusals.join()}]`);
-    tell(`${id}  HMAC, Ed25519 and digest hold; with one byte changed ${refusals.join(" and ")} refuse it`);
+    print(`${id}  HMAC, Ed25519 and digest hold; with one byte changed ${refusals.join(" and ")} refuse it`);
   }
 }
 
@@ -111,6 +113,6 @@ async function readBack(gateway: string, apiKey: string, feed: readonly FeedItem
   for (const { id } of feed.filter(({ type }) => type === "core/article")) {
     const found = data.items.find((item) => item.id === id);
     if (!found) throw new Error(`${id} is published but not among the articles`);
-    tell(`${found.updated_at}  ${id}  “${found.title}”`);
+    print(`${found.updated_at}  ${id}  “${found.title}”`);
   }
 }

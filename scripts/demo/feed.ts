@@ -13,8 +13,8 @@ export interface FeedItem {
 const text = (html: string, role?: string) => ({ type: "core/text", ...(role ? { role } : {}), data: { html } });
 
 /**
- * A morning at a small agency: newswire, articles, a picture, a sound, a tag and a site, in several languages. Ids are
- * fresh and slugs carry `run`, so that the demonstration can be repeated on the same data.
+ * Makes a feed of newswire, articles, an image, an audio, a tag and a site in several languages.
+ * Ids are new and slugs end in `run`, so that the demonstration can be repeated on the same data.
  */
 export function wireFeed(run: string): FeedItem[] {
   const tagId = randomUUID();

@@ -1,18 +1,21 @@
-/** `npm run demo`: the main job on a wire feed, told step by step. Exit code 0 only if all of it held. */
+/**
+ * `npm run demo`: pushes, publishes, receives and verifies a wire feed, and prints each step. Exits
+ * with 1 if one fails.
+ */
 import { stateDir } from "@vidimus/devstack/paths";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { openDevStack } from "@vidimus/devstack/stack/dev-stack";
 import { demonstrate } from "./demonstrate.ts";
 
-/** The running stack if there is one, else one that lives as long as the demonstration. */
+/** Returns the running stack, or starts one for the demonstration. */
 async function findOrOpenStack(stack: AsyncDisposableStack): Promise<DevJson> {
   const running = await readDevJson(stateDir);
   if (running && (await answers(running.gateway))) {
-    console.log(`Using the stack that runs at ${running.gateway}.`);
+    console.log(`Using the stack at ${running.gateway}.`);
     return running;
   }
   console.log("No stack runs here; starting one for the demonstration.");
-  const opened = stack.use(await openDevStack({ stateDir, env: process.env, say: console.log }));
+  const opened = stack.use(await openDevStack({ stateDir, env: process.env, report: console.log }));
   return opened.dev;
 }
 

@@ -2,16 +2,16 @@ import { EventEmitter } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A webhook as it came in: the raw bytes and the headers that go with them. */
+/** A received webhook: the raw bytes of its body, and its headers. */
 export interface ReceivedWebhook {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A small HTTP server that keeps every webhook it gets. */
+/** An HTTP server that stores every webhook it receives. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** Resolves with all webhooks as soon as there are `count` different ones; rejects after `ms`. */
+  /** Resolves with all webhooks once there are `count` different ones. Rejects after `ms`. */
   until(count: number, ms: number): Promise<ReceivedWebhook[]>;
 }
 

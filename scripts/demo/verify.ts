@@ -1,6 +1,6 @@
 /**
- * What a receiver does with a webhook, in Web Crypto alone. Deliberately shares no line with the platform: if both agree,
- * the contract holds.
+ * Verifies a webhook as a receiver does, with Web Crypto only. It shares no code with the platform,
+ * so that an error in the platform's code is not repeated here.
  */
 import type { ReceivedWebhook } from "./receiver.ts";
 
@@ -23,7 +23,7 @@ interface Payload {
 const base64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-/** Names every check that refuses the webhook; none when it is genuine. */
+/** Returns the names of the checks that refuse the webhook; empty when it is genuine. */
 export async function findFaults(
   webhook: ReceivedWebhook,
   secret: string,
@@ -57,7 +57,7 @@ async function hmacHolds({ body, headers }: ReceivedWebhook, secret: string): Pr
   return false;
 }
 
-/** The snapshot is the last member, so its bytes are what stands between its key and the two closing braces. */
+/** The snapshot is the last member, so its bytes end before the two closing braces. */
 async function digestHolds(body: Uint8Array, statement: string): Promise<boolean> {
   const mark = utf8(',"snapshot":');
   const start = Buffer.from(body).indexOf(mark) + mark.length;
@@ -65,7 +65,9 @@ async function digestHolds(body: Uint8Array, statement: string): Promise<boolean
   return statement.split("\n").at(-1) === Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The same webhook with one digit of its snapshot's timestamp changed, so that it still is JSON. */
+/**
+ * Returns the webhook with one digit of its snapshot's timestamp changed. It is still valid JSON.
+ */
 export function withOneByteChanged(webhook: ReceivedWebhook): ReceivedWebhook {
   const body = webhook.body.slice();
   const lastDigit = body.length - '0Z"}}}'.length;

@@ -1,15 +1,15 @@
 import { expect } from "vitest";
 
-/** An error as section 7 has it. */
+/** The error of an answer, as section 7 defines it. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  readonly details?: readonly { readonly pointer?: string; readonly message?: string }[];
+  readonly details?: readonly { readonly pointer?: string; readonly message?: string; readonly reason?: string }[];
 }
 
 const ownRequestId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The error of an answer, which has to be of this status and code, in the envelope, and kept by no cache. */
+/** The error of an answer, which must have this status and code, the envelope, and `no-store`. */
 export async function refusal(response: Response | Promise<Response>, status: number, code: string): Promise<Refusal> {
   const { status: answered, headers } = await response;
   const text = await (await response).text();
@@ -23,7 +23,7 @@ export async function refusal(response: Response | Promise<Response>, status: nu
   return body.error;
 }
 
-/** `data` of an answer, which has to be a success of this status, in the envelope. */
+/** `data` of an answer, which must be a success of this status in the envelope. */
 export async function success<Data>(response: Response | Promise<Response>, status: number): Promise<Data> {
   const answer = await response;
   const text = await answer.text();

@@ -17,7 +17,7 @@ export interface PhraseJson {
 export const phraseColumns =
   "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt";
 
-/** The phrases of a JSON answer, which has to be a success. */
+/** The phrases of a JSON answer, which must be a success. */
 export async function phrasesOf(response: Promise<Response>): Promise<PhraseJson[]> {
   const answer = await response;
   expect(answer.status).toBe(200);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Binary, MongoClient } from "mongodb";
-import type { Step } from "./document-lives.ts";
+import type { Step } from "./document-lifecycles.ts";
 import { edited, type Tracked } from "./documents-load.ts";
 import { canonical } from "./webhook-checks.ts";
 
@@ -44,7 +44,7 @@ export interface StoredSnapshot {
   readonly signature?: { readonly keyId: string; readonly statement: string; readonly value: Binary };
 }
 
-/** Everything that MongoDB holds of one document. */
+/** All rows of one document in MongoDB. */
 export interface Trace {
   readonly heads: readonly Head[];
   readonly versions: readonly (Parts & { readonly version: number })[];
@@ -64,7 +64,10 @@ const order: Readonly<Record<keyof Trace, Record<string, 1>>> = {
 };
 const collections = ["heads", "versions", "history", "publications", "snapshots", "slugs"] as const;
 
-/** Reads all rows of a tenant's documents as they stand at one moment, by document; past every service. */
+/**
+ * Reads all rows of a tenant's documents from one snapshot of MongoDB, by document, without a
+ * service.
+ */
 export async function readTraces(mongo: MongoClient, tenantId: string): Promise<Map<string, Trace>> {
   const traces = new Map<string, Record<keyof Trace, unknown[]>>();
   await using session = mongo.startSession({ snapshot: true });
@@ -84,18 +87,18 @@ function emptyTrace(): Record<keyof Trace, unknown[]> {
   return { heads: [], versions: [], history: [], publications: [], snapshots: [], slugs: [] };
 }
 
-/** How far an article was known to have come at some moment. */
-export type Known = Pick<Tracked, "draft" | "life" | "done" | "isUnsure">;
+/** The steps of an article that were known to be done at some moment. */
+type Known = Pick<Tracked, "draft" | "lifecycle" | "done" | "isUnsure">;
 
 /**
- * Where the rows of a document are not what the steps it has taken make of it: an acknowledged one is missing, one that
- * nobody asked for is there, or only a part of one is.
+ * The differences between the rows of a document and those its steps must leave: an acknowledged
+ * step is missing, a step exists that no caller requested, or only a part of a step is stored.
  */
-export function traceFaults({ draft, life, done: known, isUnsure }: Known, trace: Trace | undefined): string[] {
-  if (!trace) return [`${draft.id} is not there`];
+export function traceFaults({ draft, lifecycle, done: known, isUnsure }: Known, trace: Trace | undefined): string[] {
+  if (!trace) return [`${draft.id} is not stored`];
   const done = trace.history.length;
-  if (done < known || done > known + (isUnsure ? 1 : 0)) return [`${draft.id} has come ${done} steps, not ${known}`];
-  const steps = life.slice(0, done);
+  if (done < known || done > known + (isUnsure ? 1 : 0)) return [`${draft.id} has done ${done} steps, not ${known}`];
+  const steps = lifecycle.slice(0, done);
   const checks: Record<string, [unknown, unknown]> = {
     ...standing(steps, trace),
     ...readers(steps, trace, draft),
@@ -107,14 +110,14 @@ export function traceFaults({ draft, life, done: known, isUnsure }: Known, trace
     .map(([name, found, wanted]) => `${draft.id} after ${done} steps: ${name} is ${found}, not ${wanted}`);
 }
 
-/** Head, history and snapshots, and that all of one step carry one time. */
+/** Head, history and snapshots; all rows of one step have the same time. */
 function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown, unknown]> {
   const head = trace.heads[0];
   const sealing = steps.map((step, at) => ({ ...step, at })).filter(({ snapshot }) => snapshot !== undefined);
   return {
     heads: [trace.heads.length, 1],
     head: [`${head?.version} ${head?.status}`, steps.at(-1)?.head ?? "1 draft"],
-    live: [head?.live && `${head.live.version} ${head.live.status}`, steps.at(-1)?.live],
+    live: [head?.live && `${head.live.version} ${head.live.status}`, steps.at(-1)?.lastPublished],
     "live.sequence": [head?.live?.sequence, sealing.length || undefined],
     "live.updatedAt": [head?.live?.updatedAt, trace.snapshots.at(-1)?.committedAt],
     history: [
@@ -133,7 +136,7 @@ function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown
   };
 }
 
-/** What readers are shown: the newest snapshot's bytes under its slug, or a tombstone. */
+/** The rows behind publisher reads: the newest snapshot's bytes under its slug, or a tombstone. */
 function readers(
   steps: readonly Step[],
   { publications, snapshots, slugs }: Trace,

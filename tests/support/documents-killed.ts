@@ -18,23 +18,28 @@ let room: Newsroom;
 let load: Load;
 let secret: string;
 let traces: Map<string, Trace>;
-/** Found at the moment of a kill. */
+/** Faults of the rows at the moment of a kill. */
 const halves: string[] = [];
 
-/** Everything that may never happen however often the documents process is killed under load. */
+/**
+ * Kills the documents process under load, and tests that no acknowledged write is lost or half
+ * done.
+ */
 export function describeKills(kills: number): void {
   beforeAll(async () => {
     await open();
     load = startLoad(room);
     await untilServed(load);
     for (let kill = 0; kill < kills; kill++) {
-      const { createUnknown, moveUnknown } = load.counts;
+      const { createUnknown, transitionUnknown } = load.counts;
       const pid = await (kill % 2 === 0 ? killInTransaction(stack, mongo) : killAnywhere(stack));
       halves.push(...(await halfTransitions()));
       await untilRestarted(stack, pid);
       await untilServed(load);
-      // Else the kill met nobody.
-      expect(load.counts.createUnknown + load.counts.moveUnknown).toBeGreaterThan(createUnknown + moveUnknown);
+      // Otherwise the kill interrupted no call.
+      expect(load.counts.createUnknown + load.counts.transitionUnknown).toBeGreaterThan(
+        createUnknown + transitionUnknown,
+      );
     }
     await load.stop();
     await untilDelivered();
@@ -48,9 +53,9 @@ export function describeKills(kills: number): void {
   describe(`after ${kills} kills of the documents process under load`, promises);
 }
 
-/** What the dead process left half done or lost, before another one has touched it. */
+/** Faults of the rows that the dead process left, before the next process repairs any. */
 async function halfTransitions(): Promise<string[]> {
-  // Whatever is asked for while MongoDB is read is unsure.
+  // A call in flight while MongoDB is read may be stored or not.
   const known = load.tracked.map((tracked) => ({ ...tracked, isUnsure: true }));
   const found = await readTraces(mongo, room.tenantId);
   return known.flatMap((tracked) => traceFaults(tracked, found.get(tracked.draft.id)));
@@ -66,7 +71,10 @@ async function open(): Promise<void> {
   secret = endpoint.secret;
 }
 
-/** Gives delivery the time to bring everything out; what has not come by then, the tests name. */
+/**
+ * Waits until every snapshot is delivered, at most 60 s; the tests name those that are missing
+ * then.
+ */
 async function untilDelivered(): Promise<void> {
   const made = await mongo.db(database).collection("snapshots").countDocuments({ tenantId: room.tenantId });
   const isDone = async () => {
@@ -79,21 +87,21 @@ async function untilDelivered(): Promise<void> {
 const countPending = () => mongo.db(database).collection("snapshots").countDocuments({ pending: true });
 
 function promises(): void {
-  test("callers were answered nothing but what is so, or nothing", () => {
+  test("every answer to a caller was right", () => {
     expect(load.faults).toEqual([]);
   });
 
-  test("no kill left half a transition behind, or took an acknowledged write with it", () => {
+  test("no kill left a transition half done, or lost an acknowledged write", () => {
     expect(halves).toEqual([]);
   });
 
-  test("every acknowledged create, edit and transition is there, whole, and nothing else is", () => {
+  test("every acknowledged create, edit and transition is stored whole, and nothing else is", () => {
     const faults = load.tracked.flatMap((tracked) => traceFaults(tracked, traces.get(tracked.draft.id)));
     expect(faults).toEqual([]);
     expect(traces.size).toBe(load.tracked.length);
   });
 
-  test("readers are shown every article that was published last, as it was published, and no other", async () => {
+  test("readers see every article whose last snapshot is usable, as it was published, and no other", async () => {
     const published = [...traces].filter(([, { snapshots }]) => snapshots.at(-1)?.status === "usable");
     expect(published.length).toBeGreaterThan(0);
     const wanted = published.map(([id, { snapshots }]) => {
@@ -105,7 +113,7 @@ function promises(): void {
   });
 
   test("every snapshot reached the receiver, genuine, byte for byte as it is stored with its signature", async () => {
-    const { bodies, faults } = await judgeWebhooks();
+    const { bodies, faults } = await checkWebhooks();
     const snapshots = [...traces.values()].flatMap((trace) => trace.snapshots);
     faults.push(...snapshots.flatMap((snapshot) => snapshotFaults(snapshot, bodies)));
     expect(faults).toEqual([]);
@@ -113,13 +121,16 @@ function promises(): void {
     expect(await countPending()).toBe(0);
   });
 
-  test("each document's snapshots came in their order", () => {
+  test("the snapshots of a document arrived in their order", () => {
     expect(lateArrivals()).toEqual([]);
   });
 }
 
-/** Everything that came, by document and sequence, and what is wrong with it. A repeat may come; another body under the same sequence may not. */
-async function judgeWebhooks(): Promise<{ bodies: Map<string, Buffer>; faults: string[] }> {
+/**
+ * The bodies of all webhooks by document and sequence, and their faults. A repeat is no fault;
+ * another body under the same sequence is one.
+ */
+async function checkWebhooks(): Promise<{ bodies: Map<string, Buffer>; faults: string[] }> {
   const { keys } = (await (await room.request("/api/keys")).json()) as { keys: TrustedKey[] };
   const faults: string[] = [];
   const bodies = new Map<string, Buffer>();
@@ -149,7 +160,7 @@ function snapshotFaults(snapshot: StoredSnapshot, bodies: ReadonlyMap<string, Bu
   ];
 }
 
-/** Snapshots that first came after a newer one of their document. */
+/** Snapshots whose first webhook arrived after a newer one of their document. */
 function lateArrivals(): string[] {
   const newest = new Map<string, number>();
   const first = new Map(receiver.received.map((webhook) => [payloadOf(webhook).id, payloadOf(webhook).data] as const));

@@ -1,49 +1,52 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTimeout as pause } from "node:timers/promises";
-import { lives, type Step } from "./document-lives.ts";
+import { lifecycles, type Step } from "./document-lifecycles.ts";
 import { article, as, type Newsroom } from "./newsroom.ts";
 
-/** An article on its way: what was pushed, and which steps of its life are known to have been taken. */
+/** An article: what was pushed, and how many steps of its lifecycle are known to be done. */
 export interface Tracked {
   readonly draft: ReturnType<typeof article>;
-  readonly life: readonly Step[];
-  /** Acknowledged, or found in the history. */
+  readonly lifecycle: readonly Step[];
+  /** Steps that were acknowledged or found in the history. */
   done: number;
-  /** Whether one more may have been taken: its caller has no answer yet, or never got one and left it at that. */
+  /**
+   * One more step may be done: its call is in flight, or ended without an answer and was not
+   * repeated.
+   */
   isUnsure: boolean;
 }
 
-/** Integrators and editors at work, a bounded number of calls in flight at any time. */
+/** The load of integrators and editors, with a bounded number of calls in flight. */
 export interface Load {
   /** Every article whose create was acknowledged. */
   readonly tracked: readonly Tracked[];
-  readonly counts: Readonly<Record<"created" | "moved" | "createUnknown" | "moveUnknown", number>>;
-  /** What callers were answered although the promise says otherwise. */
+  readonly counts: Readonly<Record<"created" | "transitioned" | "createUnknown" | "transitionUnknown", number>>;
+  /** Answers that break a promise. */
   readonly faults: readonly string[];
-  /** Lets everybody finish the call they are at, until it is acknowledged. */
+  /** Ends after every call in flight is acknowledged. */
   stop(): Promise<void>;
 }
 
 const pushers = 4;
 const editors = 12;
-/** Pushers wait while so many articles lie on the editors' desk. */
-const deskMax = 60;
-/** A caller who has asked for so long gives up: nobody waits for ever. */
-const patienceMs = 60_000;
+/** Pushers wait while so many articles wait for an editor. */
+const queueMax = 60;
+/** A caller repeats a call for at most this time. */
+const deadlineMs = 60_000;
 
-/** Starts working, and goes on until it is stopped. */
+/** Starts the load; it goes on until it is stopped. */
 export function startLoad(room: Newsroom): Load {
-  const load = new Working(room);
+  const load = new RunningLoad(room);
   load.start();
   return load;
 }
 
-class Working implements Load {
+class RunningLoad implements Load {
   readonly tracked: Tracked[] = [];
-  readonly counts = { created: 0, moved: 0, createUnknown: 0, moveUnknown: 0 };
+  readonly counts = { created: 0, transitioned: 0, createUnknown: 0, transitionUnknown: 0 };
   readonly faults: string[] = [];
   readonly #room: Newsroom;
-  readonly #desk: Tracked[] = [];
+  readonly #queue: Tracked[] = [];
   #workers: Promise<void>[] = [];
   #stopping = false;
 
@@ -68,65 +71,68 @@ class Working implements Load {
   }
 
   async #push(): Promise<void> {
-    if (this.#desk.length >= deskMax) return pause(5);
+    if (this.#queue.length >= queueMax) return pause(5);
     const draft = article({ title: `Ferry ${this.counts.created} cancelled` });
     await this.#create(draft);
-    const life = lives[this.counts.created++ % lives.length] ?? [];
-    const tracked = { draft, life, done: 0, isUnsure: false };
+    const lifecycle = lifecycles[this.counts.created++ % lifecycles.length] ?? [];
+    const tracked = { draft, lifecycle, done: 0, isUnsure: false };
     this.tracked.push(tracked);
-    this.#desk.push(tracked);
+    this.#queue.push(tracked);
   }
 
-  /** Repeats the same create until it is known to be stored: by a 201, or by the 409 that says so to a repeat. */
+  /**
+   * Repeats a create until it is known to be stored: by 201, or after a lost answer by 409
+   * same_content.
+   */
   async #create(draft: Tracked["draft"]): Promise<void> {
     const headers = { "content-type": "application/json" };
     const request = { method: "POST", headers, body: JSON.stringify(draft) };
-    for (const patience = new Patience(`create ${draft.id}`); ; await patience.orThrow()) {
+    for (const deadline = new Deadline(`create ${draft.id}`); ; await deadline.orThrow()) {
       const answer = await this.#room.request("/v1/documents", request).catch(() => undefined);
       const text = await answer?.text().catch(() => undefined);
       if (answer?.status === 201) return;
-      if (answer?.status === 409 && patience.lost && text?.includes("with the same content")) return;
+      if (answer?.status === 409 && deadline.lost && text?.includes('"reason":"same_content"')) return;
       if (answer && ![503, 504].includes(answer.status)) throw new Error(`create: ${answer.status} ${text}`);
       this.counts.createUnknown++;
     }
   }
 
   async #edit(): Promise<void> {
-    const tracked = this.#desk.shift();
+    const tracked = this.#queue.shift();
     if (!tracked) return pause(5);
-    for (const step of tracked.life) {
+    for (const step of tracked.lifecycle) {
       if (this.#stopping) return;
       tracked.isUnsure = true;
-      if (!(await this.#take(tracked, step))) return;
+      if (!(await this.#do(tracked, step))) return;
       tracked.done++;
       tracked.isUnsure = false;
-      this.counts.moved++;
+      this.counts.transitioned++;
     }
   }
 
   /**
-   * Takes a step. When nobody can say what became of it, every other caller leaves it at that, and what is true then has
-   * to stay whole without anybody's repeat; the rest read the history, and take it again if it is not there.
+   * Does a step. When its answer is lost, every second caller leaves it, and the rows must be whole
+   * without a repeat; the others read the history, and repeat the step if it is missing there.
    *
-   * @returns whether it is known to be taken
+   * @returns whether the step is known to be done
    */
-  async #take(tracked: Tracked, step: Step): Promise<boolean> {
+  async #do(tracked: Tracked, step: Step): Promise<boolean> {
     const name = `${step.name} of ${tracked.draft.id}`;
-    for (const patience = new Patience(name); ; await patience.orThrow()) {
+    for (const deadline = new Deadline(name); ; await deadline.orThrow()) {
       try {
-        await this.#askFor(tracked, step);
+        await this.#call(tracked, step);
         return true;
       } catch (error) {
-        // A refusal of a repeat says that the first one arrived, if the history says so too.
-        if (!isUnknown(error) && !patience.lost) throw new Error(name, { cause: error });
-        if (isUnknown(error) && ++this.counts.moveUnknown % 2 === 0) return false;
-        if (await this.#isTaken(tracked)) return true;
+        // A refused repeat is right if the history has the first attempt.
+        if (!isUnknown(error) && !deadline.lost) throw new Error(name, { cause: error });
+        if (isUnknown(error) && ++this.counts.transitionUnknown % 2 === 0) return false;
+        if (await this.#isDone(tracked)) return true;
         if (!isUnknown(error)) throw new Error(name, { cause: error });
       }
     }
   }
 
-  async #askFor({ draft, life, done }: Tracked, { name, version, snapshot }: Step): Promise<void> {
+  async #call({ draft, lifecycle, done }: Tracked, { name, version, snapshot }: Step): Promise<void> {
     const { tenantId, documents } = this.#room;
     const documentId = draft.id;
     if (name === "edit") {
@@ -135,19 +141,19 @@ class Working implements Load {
       return;
     }
     const transition = { documentId, name, expectedVersion: BigInt(version) };
-    const moved = await documents.transitionDocument({ tenantId, transition }, as("admin"));
-    const sequence = snapshot ? life.slice(0, done + 1).filter((step) => step.snapshot).length : 0;
-    if (Number(moved.sequence) !== sequence) {
-      this.faults.push(`${name} of ${documentId} was answered with sequence ${moved.sequence}, not ${sequence}`);
+    const { sequence: answered } = await documents.transitionDocument({ tenantId, transition }, as("admin"));
+    const sequence = snapshot ? lifecycle.slice(0, done + 1).filter((step) => step.snapshot).length : 0;
+    if (Number(answered) !== sequence) {
+      this.faults.push(`${name} of ${documentId} was answered with sequence ${answered}, not ${sequence}`);
     }
   }
 
-  async #isTaken({ draft, done }: Tracked): Promise<boolean> {
+  async #isDone({ draft, done }: Tracked): Promise<boolean> {
     const { tenantId, documents } = this.#room;
-    for (const patience = new Patience(`history of ${draft.id}`); ; await patience.orThrow()) {
+    for (const deadline = new Deadline(`history of ${draft.id}`); ; await deadline.orThrow()) {
       try {
         const { entries } = await documents.listDocumentHistory({ tenantId, documentId: draft.id }, as("admin"));
-        // The intake is an entry too.
+        // Intake is an entry, too.
         return entries.length - 1 > done;
       } catch (error) {
         if (!isUnknown(error)) throw error;
@@ -156,7 +162,7 @@ class Working implements Load {
   }
 }
 
-/** What version 2 of an article says. */
+/** The content of version 2 of an article. */
 export function edited(draft: Tracked["draft"]): Tracked["draft"] {
   return { ...draft, title: "Ferry runs again" };
 }
@@ -165,12 +171,12 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ConnectError && [Code.Unavailable, Code.DeadlineExceeded].includes(error.code);
 }
 
-/** How long one caller goes on asking. */
-class Patience {
+/** The time within which a caller repeats a call. */
+class Deadline {
   /** Whether an earlier attempt got no answer. */
   lost = false;
   readonly #what: string;
-  readonly #until = performance.now() + patienceMs;
+  readonly #until = performance.now() + deadlineMs;
 
   constructor(what: string) {
     this.#what = what;
@@ -178,7 +184,7 @@ class Patience {
 
   async orThrow(): Promise<void> {
     this.lost = true;
-    if (performance.now() > this.#until) throw new Error(`${this.#what}: still unknown after ${patienceMs} ms`);
+    if (performance.now() > this.#until) throw new Error(`${this.#what}: still unknown after ${deadlineMs} ms`);
     await pause(20);
   }
 }

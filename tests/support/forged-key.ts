@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
- * A key nobody was given, with the prefix of a real one or a prefix of its own, and a checksum that is right. Written from
- * the description of the format, so that it shares nothing with the gateway.
+ * A key that was never issued, with the prefix of a real one or a random prefix, and a valid
+ * checksum. Written from the description of the format, so that it shares no code with the gateway.
  */
 export function forgedKey(prefix = randomText(12)): string {
   const body = `vk_${prefix}_${randomText(43)}`;

@@ -1,5 +1,5 @@
-/** The ways in which a text can stand in a log: as it is, escaped, and encoded. */
-function writings(secret: string): string[] {
+/** The forms in which a text can be in a log: plain, escaped and encoded. */
+function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const escaped = JSON.stringify(secret).slice(1, -1);
   const base64 = bytes.toString("base64").replace(/=+$/, "");
@@ -13,10 +13,10 @@ function writings(secret: string): string[] {
   ];
 }
 
-/** Names the secrets that stand in a text, in any of their writings. */
+/** Names the secrets that a text contains in any form. */
 export function findLeaks(text: string, secrets: Readonly<Record<string, string>>): string[] {
   const found = Object.entries(secrets).filter(([, secret]) =>
-    writings(secret).some((written) => text.includes(written)),
+    formsOf(secret).some((written) => text.includes(written)),
   );
   return found.map(([name]) => name);
 }

@@ -4,7 +4,7 @@ import type { DevJson } from "@vidimus/devstack/stack/dev-json";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 
-/** What an integrator and an editor of one tenant do, over the real interfaces. */
+/** One tenant, through the public API with its key and through the internal services. */
 export interface Newsroom extends Disposable {
   readonly tenantId: string;
   readonly apiKey: string;
@@ -14,20 +14,20 @@ export interface Newsroom extends Disposable {
   request(path: string, init?: RequestInit): Promise<Response>;
   /** Pushes a publishable article and answers its id. */
   push(overrides?: object): Promise<string>;
-  /** Moves version 1 of a document along a transition, as an editor unless said. */
-  move(
+  /** Applies a transition to version 1 of a document, by default as an editor. */
+  transition(
     documentId: string,
     name: string,
     role?: string,
   ): ReturnType<RpcClient<typeof DocumentService>["transitionDocument"]>;
 }
 
-/** Metadata of calls to the services' own interfaces. */
+/** Call options of a role, for the internal services. */
 export function as(role: string) {
   return { headers: { "vidimus-role": role, "vidimus-actor": `test-${role}` } };
 }
 
-/** A complete article: it may be published as it stands. */
+/** A complete article that can be published without edits. */
 export function article(overrides: object = {}): { id: string } & Record<string, unknown> {
   const id = randomUUID();
   return {
@@ -41,7 +41,7 @@ export function article(overrides: object = {}): { id: string } & Record<string,
   };
 }
 
-/** Opens a tenant's view on a running constellation. */
+/** Opens a tenant of a running constellation. */
 export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): Newsroom {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const documents = openRpcClient(DocumentService, { target: dev.grpc.documents });
@@ -64,7 +64,7 @@ export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): New
       if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
       return draft.id;
     },
-    move: (documentId, name, role = "editor") =>
+    transition: (documentId, name, role = "editor") =>
       documents.transitionDocument({ tenantId, transition: { documentId, name, expectedVersion: 1n } }, as(role)),
     [Symbol.dispose]() {
       documents[Symbol.dispose]();

@@ -1,12 +1,15 @@
-import { routes } from "@vidimus/gateway/http/routes";
+import { routes } from "@vidimus/gateway/endpoints/routes";
 import { randomUUID } from "node:crypto";
 
-/** An operation of the public API, with what a test needs to call it. Read from the gateway, so that new ones join by themselves. */
+/**
+ * An operation of the public API with a valid example of a call, read from the gateway's own
+ * routes.
+ */
 export interface Operation {
   readonly method: string;
   /** With parameters, for example `/v1/phrases/:id`. */
   readonly url: string;
-  /** `open` for everybody. */
+  /** `open` when no key is needed. */
   readonly scope: string;
   /** A media type it takes, with a body that is valid; absent on those without a body. */
   readonly body?: { readonly type: string; readonly example: unknown };
@@ -19,7 +22,7 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
 }
 
-/** Every operation there is. */
+/** Every operation of the public API. */
 export const operations: readonly Operation[] = routes.map(toOperation);
 
 function toOperation(route: (typeof routes)[number]): Operation {
@@ -34,8 +37,8 @@ function toOperation(route: (typeof routes)[number]): Operation {
 /** The operations under /v1: those that need a key. */
 export const v1Operations = operations.filter(({ url }) => url.startsWith("/v1/"));
 
-/** What a call may say otherwise than the operation's own example. */
-export interface Variation {
+/** The parts of a call that differ from the operation's example. */
+interface Variation {
   /** Authorization as it is sent; none when absent. */
   readonly authorization?: string;
   /** Stands for every parameter of the path, but `:n`, which counts. */
@@ -44,7 +47,9 @@ export interface Variation {
   readonly body?: string;
 }
 
-/** Calls an operation, validly but for what the variation says. Bodies of documents get an id that is free. */
+/**
+ * Calls an operation by its example, except for the variation. A document in the body has a new id.
+ */
 export function callOperation(gateway: string, operation: Operation, variation: Variation = {}): Promise<Response> {
   const { authorization, pathValue = randomUUID(), query, body } = variation;
   const path = operation.url.replaceAll(/:\w+/g, (name) => (name === ":n" ? "1" : encodeURIComponent(pathValue)));

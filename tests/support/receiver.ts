@@ -3,19 +3,21 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { vi } from "vitest";
 
-/** A webhook as it came in. */
+/** A webhook as it arrived. */
 export interface Webhook {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A real HTTP receiver that keeps what it gets, in order of arrival. */
+/** An HTTP receiver that records webhooks in order of arrival. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Webhook[];
-  /** What the next answers are; 204 unless said. */
+  /** Sets the status of the next answers; 204 by default. */
   answerWith(status: (webhook: Webhook) => number): void;
-  /** The first webhook about a document (at a sequence, if given), waited for. */
+  /**
+   * Waits for the first webhook about a document, or about one of its sequences; fails after `ms`.
+   */
   about(documentId: string, options?: { sequence?: number; ms?: number }): Promise<Webhook>;
 }
 
@@ -62,7 +64,7 @@ export async function openReceiver(): Promise<Receiver> {
 }
 
 /** The parts of a payload that tests look at. */
-export interface Payload {
+interface Payload {
   id: string;
   type: string;
   data: {

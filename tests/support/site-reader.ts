@@ -14,7 +14,7 @@ export interface PublishedJson {
 }
 
 /** `data` of a collection. */
-export interface CollectionPage {
+interface CollectionPage {
   readonly items: readonly PublishedJson[];
   readonly nextCursor: string;
   readonly hasMore: boolean;
@@ -42,7 +42,7 @@ const contentOf: Readonly<Record<string, object>> = {
   "core/publisher-site": { name: "Example News" },
 };
 
-/** A complete document of any core type: it may be published as it stands. */
+/** A complete document of any core type that can be published without edits. */
 export function draftOf(type: string, { meta, ...overrides }: { meta?: object; [name: string]: unknown } = {}) {
   const id = randomUUID();
   const base = { slug: `x-${id}`, language: "en", credit: "TT", hosts: [`${id}.example`] };
@@ -53,29 +53,29 @@ export function draftOf(type: string, { meta, ...overrides }: { meta?: object; [
 /** Pushes and publishes a document. */
 export async function publish(room: Newsroom, document: ReturnType<typeof article>): Promise<string> {
   const id = await room.push(document);
-  await take(room, id, "publish");
+  await transition(room, id, "publish");
   return id;
 }
 
-/** Takes a version of a document along a transition, as admin. */
-export async function take(room: Newsroom, documentId: string, name: string, version = 1): Promise<void> {
+/** Applies a transition to a version of a document, as admin. */
+export async function transition(room: Newsroom, documentId: string, name: string, version = 1): Promise<void> {
   const transition = { documentId, name, expectedVersion: BigInt(version) };
   await room.documents.transitionDocument({ tenantId: room.tenantId, transition }, as("admin"));
 }
 
-/** Makes the next version of a document, as an editor. */
+/** Writes the version of a document after `seen`, as an editor. */
 export async function edit(room: Newsroom, document: ReturnType<typeof article>, seen: number): Promise<void> {
   const documentJson = Buffer.from(JSON.stringify(document));
   const request = { tenantId: room.tenantId, documentId: document.id, expectedVersion: BigInt(seen), documentJson };
   await room.documents.updateDocument(request, as("editor"));
 }
 
-/** `data` of a publisher read that succeeds. */
+/** `data` of a publisher read, which must succeed. */
 export function read<Data>(room: Newsroom, path: string): Promise<Data> {
   return success<Data>(room.request(`/v1/publisher${path}`), 200);
 }
 
-/** One document, which has to be there. */
+/** One document, which must be published. */
 export async function readDocument(room: Newsroom, path: string): Promise<PublishedJson> {
   return (await read<{ document: PublishedJson }>(room, path)).document;
 }
@@ -94,7 +94,7 @@ export async function walk(room: Newsroom, path: string, limit = 200): Promise<P
   }
 }
 
-/** Every change since a token, and the token behind them. */
+/** Every change since a token, and the token after the last. */
 export async function follow(room: Newsroom, since: string, query = "", limit = 200) {
   const items: Changes["items"][number][] = [];
   for (let token = since; ;) {

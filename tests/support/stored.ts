@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { as, type Newsroom } from "./newsroom.ts";
 
 /** A document's head as JSON. */
-export interface HeadJson {
+interface HeadJson {
   id: string;
   type: string;
   title: string;
@@ -11,7 +11,7 @@ export interface HeadJson {
   links: unknown[];
 }
 
-/** What editors see of a document: its row, and its head as JSON. */
+/** A document as the documents service answers it, and its head as JSON. */
 export async function stored(room: Newsroom, documentId: string) {
   const { document } = await room.documents.getDocument({ tenantId: room.tenantId, documentId }, as("editor"));
   if (!document) throw new Error(`${documentId} is not stored`);
@@ -24,14 +24,16 @@ export async function storedIds(room: Newsroom): Promise<string[]> {
   return documents.map(({ documentId }) => documentId);
 }
 
-/** Moves version 1 of documents, 64 at a call, in the order given. All have to arrive. */
-export async function moveAll(room: Newsroom, documentIds: readonly string[], name: string): Promise<void> {
+/**
+ * Applies a transition to version 1 of documents, 64 a call, in the given order; all must succeed.
+ */
+export async function transitionAll(room: Newsroom, documentIds: readonly string[], name: string): Promise<void> {
   for (let at = 0; at < documentIds.length; at += 64) {
     const transitions = documentIds.slice(at, at + 64).map((documentId) => ({ documentId, name, expectedVersion: 1n }));
     const { results } = await room.documents.batchTransitionDocuments(
       { tenantId: room.tenantId, transitions },
       as("editor"),
     );
-    expect(results.filter(({ outcome }) => outcome.case !== "moved")).toEqual([]);
+    expect(results.filter(({ outcome }) => outcome.case !== "transitioned")).toEqual([]);
   }
 }

@@ -5,7 +5,7 @@ import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { randomBytes } from "node:crypto";
 import { as, type Newsroom, openNewsroom } from "./newsroom.ts";
 
-/** Every scope a key can have, written down apart from the gateway's own list. */
+/** Every scope of a key, written down independently of the gateway's list. */
 export const everyScope = [
   "documents:create",
   "publisher:read",
@@ -15,19 +15,19 @@ export const everyScope = [
   "webhooks:write",
 ];
 
-/** A key as its owner got it. */
-export interface IssuedKey {
+/** A new key. */
+interface IssuedKey {
   readonly keyId: string;
   /** The whole key. */
   readonly key: string;
 }
 
-/** Makes tenants and keys of a running constellation, so that each test has what nobody else touches. */
+/** Creates tenants and keys in a running constellation, so that tests share none. */
 export interface Tenants extends Disposable {
   readonly access: RpcClient<typeof AccessService>;
-  /** A tenant that is new, with a key of every scope. */
+  /** Creates a tenant with a key of every scope. */
   create(): Promise<Newsroom>;
-  /** A key of a tenant, of every scope unless said. */
+  /** Creates a key of a tenant, by default of every scope. */
   issue(tenantId: string, scopes?: readonly string[], expiresAt?: Date): Promise<IssuedKey>;
 }
 

@@ -1,5 +1,6 @@
 /**
- * What a receiver verifies, in Web Crypto and written from the documentation: shares no line with the platform.
+ * The checks of a receiver, in Web Crypto, written from the documentation and sharing no code with
+ * the platform.
  */
 import type { Webhook } from "./receiver.ts";
 
@@ -12,7 +13,7 @@ export interface TrustedKey {
   readonly validUntil: string | null;
 }
 
-/** What a receiver may check, each on its own. */
+/** The independent checks of a receiver. */
 export const checkNames = ["ed25519", "snapshot", "hmac", "standard-webhooks", "digest"] as const;
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -21,7 +22,7 @@ const hex = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const sha256 = (bytes: BufferSource) => crypto.subtle.digest("SHA-256", bytes);
 
-/** The checks that refuse a webhook; none when it is genuine. */
+/** The names of the checks that fail; none for a genuine webhook. */
 export async function failedChecks(
   { headers, body }: Webhook,
   secret: string,
@@ -66,7 +67,7 @@ async function ed25519Holds(
   return crypto.subtle.verify("Ed25519", key, base64(value), utf8(statement));
 }
 
-/** The snapshot is the last member: its bytes stand between its name and the two closing braces. */
+/** The bytes of the snapshot, the last member: between its name and the two closing braces. */
 export function snapshotBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   const mark = ',"snapshot":';
   return new Uint8Array(body.subarray(body.indexOf(mark) + mark.length, -2));

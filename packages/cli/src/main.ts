@@ -3,7 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCli } from "./run-cli.ts";
 
-// `vidimus … | head` closes the pipe early: no reason for a stack trace.
+// `vidimus … | head` closes the pipe early; without this listener Node prints a stack trace.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
@@ -19,7 +19,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   sleep: (ms) => sleep(ms),
 });
 
-/** A container's user may have no name. */
+/** `userInfo` throws for a user without a name, as containers often have. */
 function loginName(): string {
   try {
     return userInfo().username;

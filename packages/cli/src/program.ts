@@ -28,7 +28,7 @@ import type { World } from "./world.ts";
 
 type CommandMaker = (world: World) => Command;
 
-/** What can be done to what. */
+/** The commands by the noun they act on: `vidimus NOUN COMMAND`. To add one, name it here. */
 const nouns: readonly { name: string; description: string; commands: readonly CommandMaker[] }[] = [
   { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants, disableTenant] },
   {
@@ -38,7 +38,7 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
   },
   {
     name: "documents",
-    description: "documents and their way through the workflow",
+    description: "documents and their transitions",
     commands: [
       createDocument,
       importDocuments,
@@ -63,20 +63,20 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
   },
 ];
 
-/** The whole command line. */
+/** Builds the parser of the whole command line. */
 export function buildProgram(world: World): Command {
   const program = new Command("vidimus")
     .description("The hand tool of operators and integrators of Vidimus.")
     .option("--json", "print the result as JSON")
     .option("--tenant <tenant>", "tenant to act in (in a dev stack: demo)")
     .option("--role <role>", "role to act in (default: admin)")
-    .option("--key <key>", "API key, for what speaks the public API")
+    .option("--key <key>", "API key, for commands that call the public API")
     .option("--gateway <url>", "base URL of the public API")
     .option("--access <host:port>", "the gateway's internal address")
     .option("--documents <host:port>", "address of the documents service")
     .option("--delivery <host:port>", "address of the delivery service")
     .option("--profile <name>", "deployment to act on, from ~/.config/vidimus/profiles.json")
-    .option("--max-wait <seconds>", "longest wait for one request that is told to come later", "120")
+    .option("--max-wait <seconds>", "longest sum of waits for one request, when answers ask to retry later", "120")
     .addHelpText("after", settingsHelp)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -94,7 +94,7 @@ export function buildProgram(world: World): Command {
 
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
-VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY (and for doctor VIDIMUS_PHRASES, VIDIMUS_SIGNING, VIDIMUS_OPS,
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY (and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS,
 VIDIMUS_MONGODB, VIDIMUS_NATS), else from the profile named by --profile or VIDIMUS_PROFILE,
 else from the dev stack whose .vidimus/dev.json is found in this folder or above it.
 

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { CliError } from "./failure.ts";
+import { CliError } from "./cli-error.ts";
 import { buildProgram } from "./program.ts";
 import { printable } from "./terminal/printable.ts";
 import type { World } from "./world.ts";
@@ -17,8 +17,8 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   } catch (error) {
     // Commander has printed its own message by then.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const words = error instanceof CliError ? error.message : `unexpected: ${stackOf(error)}`;
-    world.stderr.write(`error: ${printable(words)}\n`);
+    const message = error instanceof CliError ? error.message : `unexpected: ${stackOf(error)}`;
+    world.stderr.write(`error: ${printable(message)}\n`);
     return 1;
   }
 }

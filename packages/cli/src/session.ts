@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import { CliError } from "./failure.ts";
-import { type SettingName, settingNames, type SettingValues } from "./settings/setting.ts";
+import { CliError } from "./cli-error.ts";
+import { type SettingName, settingNames, type SettingValues } from "./settings/setting-rules.ts";
 import { resolveSettings, type Settings } from "./settings/settings.ts";
 import type { World } from "./world.ts";
 
-/** One command under way. */
+/** A command that runs. */
 export interface Session {
   readonly world: World;
   readonly settings: Settings;
-  /** Longest that answers of "later" are waited out, in all, for one request. */
+  /** Longest sum of waits for one request, in ms, when answers carry `Retry-After`. */
   readonly maxWaitMs: number;
-  /** Writes the result: as JSON for machines, else the words for people. */
-  print(result: unknown, words: string): void;
+  /** Writes the result to standard output: with --json as one line of JSON, else as the text. */
+  print(result: unknown, text: string): void;
 }
 
 interface GlobalOptions extends SettingValues {
@@ -31,7 +31,7 @@ export async function openSession(world: World, command: Command): Promise<Sessi
     world,
     settings: await resolveSettings({ flags, env, cwd, home }),
     maxWaitMs: readMaxWaitMs(options.maxWait),
-    print: (result, words) => void world.stdout.write(`${options.json ? JSON.stringify(result) : words}\n`),
+    print: (result, text) => void world.stdout.write(`${options.json ? JSON.stringify(result) : text}\n`),
   };
 }
 

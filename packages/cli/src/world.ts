@@ -1,14 +1,14 @@
 /** A stream that text is written to. */
 export type TextStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
-/** What the commands see of the process they run in; tests hand in another one. */
+/** The process as commands see it. Tests pass their own. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where relative paths and the search for a dev stack start. */
   readonly cwd: string;
   /** The user's home folder. */
   readonly home: string;
-  /** Login name, for the history of what is changed. */
+  /** Login name; the history records changes as made by `cli:LOGIN`. */
   readonly user: string;
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: TextStream;

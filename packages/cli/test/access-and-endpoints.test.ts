@@ -4,8 +4,8 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { run } from "./testing/run.ts";
-import { openTestServices, route } from "./testing/services.ts";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
 
 const createdAt = timestampFromDate(new Date("2026-01-05T10:00:00.5Z"));
 const keyRow = {
@@ -17,7 +17,7 @@ const keyRow = {
   createdAt,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The calls that came in, with who acted in which role. */
+/** The calls that were received, with actor and role. */
 const calls: unknown[] = [];
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test("--role is passed on", async () => {
   expect(calls).toMatchObject([{ role: "owner" }]);
 });
 
-test("a service's refusal is printed in its own words", async () => {
+test("a service's refusal is printed with its own message", async () => {
   const { code, stdout, stderr } = await cli("tenants", "create", "--id", "taken", "--name", "T", "--json");
   expect([code, stdout, stderr]).toEqual([1, "", "error: tenant taken exists\n"]);
 });
@@ -137,12 +137,12 @@ test("endpoints list and delete", async () => {
   });
 });
 
-test("a read is tried again while nobody answers, a write is not", async () => {
-  const nobody = ["--access", "127.0.0.1:1"];
-  const read = await run(["tenants", "list", ...nobody]);
+test("a read is repeated while the service cannot be reached, a write is not", async () => {
+  const unreachable = ["--access", "127.0.0.1:1"];
+  const read = await run(["tenants", "list", ...unreachable]);
   expect(read).toMatchObject({ code: 1, pausesMs: [200, 800, 2_000] });
   expect(read.stderr).toContain("the access service at 127.0.0.1:1 cannot be reached");
-  expect(await run(["tenants", "create", "--id", "a", "--name", "A", ...nobody])).toMatchObject({
+  expect(await run(["tenants", "create", "--id", "a", "--name", "A", ...unreachable])).toMatchObject({
     code: 1,
     pausesMs: [],
   });

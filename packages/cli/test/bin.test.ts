@@ -19,7 +19,7 @@ test("the program starts, helps, and lists every noun", async () => {
   for (const noun of ["tenants", "keys", "documents", "endpoints"]) expect(stdout).toContain(noun);
 });
 
-test("a failure reaches the shell as exit code 1 and words on standard error", async () => {
+test("a failure reaches the shell as exit code 1 and a message on standard error", async () => {
   const { code, stdout, stderr } = await spawnCli("tenants", "list");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^error: no dev stack found: run `npm start`/);

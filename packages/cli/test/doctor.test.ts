@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { portOf } from "@vidimus/kit/port";
+import { portOf } from "@vidimus/kit/service/port";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { openTestPages, type TestPage } from "./testing/pages.ts";
-import { run } from "./testing/run.ts";
-import { openTestServices, route } from "./testing/services.ts";
+import { openTestPages, type TestPage } from "./support/pages.ts";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
 
-/** Nobody listens there, and unlike port 1 it is none that fetch itself refuses. */
-const nobody = "http://127.0.0.1:2";
+/** A port where no server listens; unlike port 1, fetch does not refuse it. */
+const unreachable = "http://127.0.0.1:2";
 
 interface Finding {
   check: string;
@@ -45,15 +45,15 @@ describe("exit codes", () => {
     expect(await run(["doctor"])).toMatchObject({ code: 1, stderr: expect.stringContaining("no dev stack found") });
   });
 
-  test("warnings and what nobody gave the address of leave 0", async () => {
+  test("warnings and unknown addresses leave exit code 0", async () => {
     const gateway = await openGateway();
     const { code, sums, findings, stderr } = await doctor(["--gateway", gateway.url]);
-    expect([code, stderr, sums]).toEqual([0, "", { broken: 0, warnings: 1, unchecked: 13 }]);
+    expect([code, stderr, sums]).toEqual([0, "", { broken: 0, warnings: 1, unchecked: 17 }]);
     expect(findings.filter(({ status, remedy }) => status !== "ok" && !remedy)).toEqual([]);
   });
 
-  test("a gateway that is away is broken, and said once", async () => {
-    const { code, stderr, findings } = await doctor(["--gateway", nobody, "--key", "vk_x"]);
+  test("a gateway that cannot be reached is broken, and reported once", async () => {
+    const { code, stderr, findings } = await doctor(["--gateway", unreachable, "--key", "vk_x"]);
     expect(findings.filter(({ status }) => status === "broken")).toMatchObject([
       {
         check: "gateway",
@@ -64,8 +64,8 @@ describe("exit codes", () => {
     expect([code, stderr]).toEqual([1, `error: 1 of ${findings.length} checks found something broken\n`]);
   });
 
-  test("people get a table, and below it what to do", async () => {
-    const { stdout, code } = await run(["doctor", "--gateway", nobody]);
+  test("without --json findings are a table, with the remedies below", async () => {
+    const { stdout, code } = await run(["doctor", "--gateway", unreachable]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^STATUS +CHECK +FINDING\nbroken +gateway +http:\/\/127\.0\.0\.1:2 cannot be reached/);
     expect(stdout).toMatch(/\n\nWhat to do:\nbroken: gateway: Is the gateway running/);
@@ -85,7 +85,7 @@ describe("through the gateway", () => {
     }
   });
 
-  test("a trust list the gateway cannot get is broken", async () => {
+  test("a trust list that the gateway cannot read is broken", async () => {
     const gateway = await openGateway({ "GET /api/keys": { status: 503, body: refusal("UNAVAILABLE", "no list") } });
     const { of } = await doctor(["--gateway", gateway.url]);
     expect(of("trust list")).toMatchObject({ status: "broken", remedy: expect.stringContaining("SIGNING_TARGET") });
@@ -104,7 +104,7 @@ describe("through the gateway", () => {
     ]);
   });
 
-  test("a service the gateway does not reach is broken, and named", async () => {
+  test("a service that the gateway does not reach is broken, and named", async () => {
     const gateway = await openGateway({
       "GET /v1/phrases": { status: 503, body: refusal("UNAVAILABLE", "phrases does not answer") },
     });
@@ -118,7 +118,7 @@ describe("through the gateway", () => {
     expect(of("documents by HTTP")?.status).toBe("ok");
   });
 
-  test("a write that fails is broken although its answer tells of a full budget", async () => {
+  test("a write that fails is broken although its answer shows a full budget", async () => {
     const headers = { ratelimit: '"writes";r=9;t=1', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("INTERNAL", "internal error");
     const gateway = await openGateway({ "POST /v1/documents": { status: 500, body, headers } });
@@ -126,7 +126,7 @@ describe("through the gateway", () => {
     expect(of("write budget")).toMatchObject({ status: "broken", finding: "500 INTERNAL: internal error" });
   });
 
-  test("a spent budget is a warning that says when it is back", async () => {
+  test("a spent budget is a warning with the time of its reset", async () => {
     const headers = { "retry-after": "41", ratelimit: '"writes";r=0;t=41', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("RATE_LIMITED", "Write budget of the tenant");
     const gateway = await openGateway({ "POST /v1/documents": { status: 429, body, headers } });
@@ -137,7 +137,7 @@ describe("through the gateway", () => {
     ]);
   });
 
-  test("what the key may not do is unchecked, and the scope is named", async () => {
+  test("a check for which the key lacks a scope is unchecked, and names the scope", async () => {
     const gateway = await openGateway({ "GET /v1/phrases": { status: 403, body: refusal("FORBIDDEN", "no") } });
     const { code, of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
     expect([code, of("phrases by HTTP")]).toEqual([
@@ -158,17 +158,36 @@ describe("internal ports", () => {
   test("health is asked for the service that should be there: swapped ports are found", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(AccessService, {})));
-    const { code, of } = await doctor(["--gateway", gateway.url, "--access", target, "--signing", target]);
+    const mesh = `access=${target},signing=${target}`;
+    const env = { VIDIMUS_ACCESS: target, VIDIMUS_DOCUMENTS: target, VIDIMUS_MESH: mesh };
+    const { code, of } = await doctor(["--gateway", gateway.url], env);
     expect(code).toBe(1);
     expect(of("access rpc")).toMatchObject({ status: "ok" });
-    expect(of("signing rpc")).toMatchObject({
+    expect(of("documents rpc")).toMatchObject({
+      status: "broken",
+      finding: `${target} does not know vidimus.documents.v1.DocumentService`,
+      remedy: expect.stringMatching(/VIDIMUS_DOCUMENTS.*GRPC_PORT/),
+    });
+    expect(of("access mesh")).toMatchObject({ status: "ok" });
+    expect(of("signing mesh")).toMatchObject({
       status: "broken",
       finding: `${target} does not know vidimus.signing.v1.TrustListService`,
-      remedy: expect.stringContaining("GRPC_PORT"),
+      remedy: expect.stringMatching(/VIDIMUS_MESH.*MESH_PORT/),
+    });
+    expect(of("phrases mesh")).toMatchObject({
+      status: "unchecked",
+      remedy: expect.stringContaining("--mesh phrases="),
     });
   });
 
-  test("an RPC port where nobody listens is broken", async () => {
+  test("a malformed list of mesh doors is an error before any request", async () => {
+    expect(await run(["doctor", "--gateway", unreachable, "--mesh", "127.0.0.1:50151"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("--mesh (VIDIMUS_MESH) must be a list like documents=host:50151"),
+    });
+  });
+
+  test("an RPC port where no server listens is broken", async () => {
     const gateway = await openGateway();
     const { of } = await doctor(["--gateway", gateway.url, "--documents", "127.0.0.1:1"]);
     expect(of("documents rpc")).toMatchObject({
@@ -193,7 +212,7 @@ describe("internal ports", () => {
         "GET /metrics": metrics("24.1.0"),
       }),
     );
-    const ops = `gateway=${healthy.url},documents=${ill.url},phrases=${nobody}`;
+    const ops = `gateway=${healthy.url},documents=${ill.url},phrases=${unreachable}`;
     const { code, of } = await doctor(["--gateway", gateway.url, "--ops", ops]);
     expect(code).toBe(1);
     expect(of("gateway ops")).toMatchObject({ status: "ok", finding: "ready" });
@@ -222,7 +241,7 @@ describe("internal ports", () => {
     });
   });
 
-  test("a list of ops ports that is none is an error before anything is asked", async () => {
+  test("a malformed list of ops ports is an error before any request", async () => {
     const gateway = await openGateway();
     expect(await run(["doctor", "--gateway", gateway.url, "--ops", "http://a:1"])).toMatchObject({
       code: 1,
@@ -232,7 +251,7 @@ describe("internal ports", () => {
 });
 
 describe("MongoDB and NATS", () => {
-  test("a replica set and a server with JetStream are well", async () => {
+  test("a replica set and a server with JetStream are ok", async () => {
     const gateway = await openGateway();
     const env = { VIDIMUS_MONGODB: inject("mongoUrl"), VIDIMUS_NATS: inject("natsUrl") };
     const { of, findings } = await doctor(["--gateway", gateway.url], env);
@@ -282,7 +301,7 @@ describe("MongoDB and NATS", () => {
   );
 
   test("a URL of another kind is an error that does not show it", async () => {
-    const argv = ["doctor", "--gateway", nobody, "--mongodb", "postgres://me:hunter2@h/"];
+    const argv = ["doctor", "--gateway", unreachable, "--mongodb", "postgres://me:hunter2@h/"];
     const { code, stderr } = await run(argv);
     expect([code, stderr]).toEqual([1, expect.stringContaining("--mongodb (VIDIMUS_MONGODB) must be a URL like")]);
     expect(stderr).not.toContain("hunter2");

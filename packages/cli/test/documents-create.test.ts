@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openTestGateway, refuse, type TestGateway } from "./testing/gateway.ts";
-import { run } from "./testing/run.ts";
+import { openTestGateway, refuse, type TestGateway } from "./support/gateway.ts";
+import { run } from "./support/run.ts";
 
 const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const text = `{"id":"${id}", "type":"core/article",  "title":"Å"}`;
@@ -34,7 +34,7 @@ test("- is standard input", async () => {
   expect(gateway.documents.has(id)).toBe(true);
 });
 
-test("a document that was there before is an error", async () => {
+test("a document that exists already is an error", async () => {
   await create();
   expect(await create()).toMatchObject({
     code: 1,
@@ -43,7 +43,7 @@ test("a document that was there before is an error", async () => {
   });
 });
 
-test("a 409 after an answer that was lost is no error: it was this very push", async () => {
+test("a 409 after a lost answer is no error: an earlier attempt of this push created the document", async () => {
   gateway.scripted.push((response, keep) => {
     keep();
     response.destroy();
@@ -60,7 +60,7 @@ test("a document without an id is not pushed twice: the platform would make two"
   expect(gateway.bodies).toHaveLength(1);
 });
 
-test("Retry-After is waited out, and a long one is explained on standard error", async () => {
+test("Retry-After is waited out, and a long one is announced on standard error", async () => {
   const headers = { "retry-after": "9" };
   gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "write budget", { headers }));
   gateway.scripted.push((response) => refuse(response, 503, "UNAVAILABLE", "no database", { headers }));
@@ -71,7 +71,7 @@ test("Retry-After is waited out, and a long one is explained on standard error",
   });
 });
 
-test("what --max-wait does not allow is an error in the platform's words", async () => {
+test("a wait longer than --max-wait is an error with the platform's message", async () => {
   const headers = { "retry-after": "9" };
   gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "the write budget is spent", { headers }));
   expect(await create(["a.json", "--max-wait", "5"])).toMatchObject({
@@ -90,11 +90,11 @@ test("a refusal names the places at fault", async () => {
   expect(stderr).toBe("error: INVALID_PAYLOAD: the document does not hold\n  /meta/slug: must be a string\n");
 });
 
-test("an answer from something else than Vidimus is said to be one", async () => {
+test("an answer that does not come from Vidimus is reported as such", async () => {
   gateway.scripted.push((response) => void response.writeHead(404).end("<html>"));
   expect(await create()).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("answered 404, and not in the words"),
+    stderr: expect.stringContaining("answered 404 without an error of Vidimus"),
   });
 });
 
@@ -112,7 +112,7 @@ test.each([
   expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 
-test("nobody listening is said so, after five more attempts", async () => {
+test("a gateway that cannot be reached is an error after five more attempts", async () => {
   await gateway[Symbol.asyncDispose]();
   const { code, stderr, pausesMs } = await create();
   expect([code, stderr, pausesMs.length]).toEqual([1, expect.stringMatching(/cannot reach .*ECONNREFUSED/), 5]);

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { run } from "./testing/run.ts";
-import { openTestServices, route } from "./testing/services.ts";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
 
 const at = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
 const time = "2026-01-05T10:00:00.000Z";
@@ -44,11 +44,11 @@ beforeAll(async () => {
             by: { actor: "cli:kari", role: "admin" },
             transition: "publish",
             version: 2n,
-            from: "draft",
-            to: "usable",
+            fromStatus: "draft",
+            toStatus: "usable",
           },
-          { at, by: { actor: "", role: "" }, transition: "", version: 2n, from: "draft", to: "draft" },
-          { at, transition: "", version: 1n, from: "", to: "draft" },
+          { at, by: { actor: "", role: "" }, transition: "", version: 2n, fromStatus: "draft", toStatus: "draft" },
+          { at, transition: "", version: 1n, fromStatus: "", toStatus: "draft" },
         ],
       }),
     }),
@@ -111,7 +111,7 @@ test("list shows 50 documents, and says when there are more", async () => {
     version: 2,
     status: "draft",
     title: "Å",
-    live: null,
+    lastPublished: null,
     createdAt: time,
     changedAt: time,
   });
@@ -125,12 +125,12 @@ test("list walks the pages up to the limit, and asks for no row beyond it", asyn
   expect(pages).toMatchObject([{ limit: 200 }, { limit: 200, pageToken: "200" }, { limit: 10, pageToken: "400" }]);
 });
 
-test("list ends where the documents end, and says nothing of more", async () => {
+test("list that reaches the last document does not tell of more", async () => {
   const { stdout, stderr } = await documents(["list", "--limit", "1000", "--json"]);
   expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
 });
 
-test("history says who did what, and names intake and edits, which are no transitions", async () => {
+test("history lists who did what, and names intake and edits, which are no transitions", async () => {
   const { stdout } = await documents(["history", "a", "--json"]);
   expect(JSON.parse(stdout)).toEqual([
     { at: time, actor: "cli:kari", role: "admin", action: "publish", version: 2, from: "draft", to: "usable" },

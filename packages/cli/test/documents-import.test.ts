@@ -2,8 +2,8 @@ import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openTestGateway, refuse, type TestGateway } from "./testing/gateway.ts";
-import { run } from "./testing/run.ts";
+import { openTestGateway, refuse, type TestGateway } from "./support/gateway.ts";
+import { run } from "./support/run.ts";
 
 let cwd: string;
 let gateway: TestGateway;
@@ -59,7 +59,7 @@ test("a ninjs item goes in once; a second run creates nothing", async () => {
   expect(second).toMatchObject({ code: 0, report: { created: [], existing: [storyId], rejected: [] } });
 });
 
-test("items of kinds that are not taken are listed by name and reason, and do not fail the run", async () => {
+test("items of types that are not imported are listed with the reason, and do not fail the run", async () => {
   const { code, report } = await importFiles(["video.json", "story.json"]);
   expect([code, report.created]).toEqual([0, [storyId]]);
   expect(report.rejected).toEqual([
@@ -67,7 +67,7 @@ test("items of kinds that are not taken are listed by name and reason, and do no
   ]);
 });
 
-test("what cannot be read is listed in the feed's order, the rest goes in, and the run fails", async () => {
+test("unreadable items are listed in the feed's order, the rest is imported, and the run fails", async () => {
   const { code, report, stderr } = await importFiles([
     "mixed.json",
     "folder",
@@ -90,7 +90,7 @@ test("what cannot be read is listed in the feed's order, the rest goes in, and t
   ]);
 });
 
-test("an item that the platform refuses fails the run, with the platform's words and the places", async () => {
+test("an item that the platform refuses fails the run, with its message and the invalid places", async () => {
   const details = [{ pointer: "/title", message: "is required" }];
   gateway.scripted.push((response) => refuse(response, 400, "INVALID_PAYLOAD", "no", { details }));
   const { code, report } = await importFiles(["story.json"]);
@@ -100,9 +100,9 @@ test("an item that the platform refuses fails the run, with the platform's words
   ]);
 });
 
-test("NDJSON of documents goes in, never more than eight at once, and is reported in its order", async () => {
+test("NDJSON of documents is imported, at most eight at once, and reported in its order", async () => {
   const waiting: (() => void)[] = [];
-  // The first eight are answered only when all of them are there.
+  // The first eight requests are answered only when all eight have arrived.
   for (let n = 0; n < 8; n++) {
     gateway.scripted.push((response, keep) => {
       keep();
@@ -115,7 +115,7 @@ test("NDJSON of documents goes in, never more than eight at once, and is reporte
   expect(report.created).toEqual(Array.from({ length: 40 }, (_, n) => own(n)));
 });
 
-test("a lost answer makes the document existing, not lost and not double", async () => {
+test("after a lost answer the document is reported as existing, and created once", async () => {
   gateway.scripted.push((response, keep) => {
     keep();
     response.destroy();
@@ -123,7 +123,7 @@ test("a lost answer makes the document existing, not lost and not double", async
   expect((await importFiles(["story.json"])).report).toEqual({ created: [], existing: [storyId], rejected: [] });
 });
 
-test("a refused key ends the run: no other item would fare better", async () => {
+test("a refused key ends the run: every other item would be refused, too", async () => {
   const { code, report, stderr } = await importFiles(["own.ndjson"], { key: "vk_wrong" });
   expect(code).toBe(1);
   expect(stderr).toContain("stopped, items are left: UNAUTHORIZED");

@@ -3,8 +3,8 @@ import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_servi
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { run } from "./testing/run.ts";
-import { openTestServices, route } from "./testing/services.ts";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
 
 const time = "2026-01-05T10:00:00.000Z";
 const past = timestampFromDate(new Date(time));
@@ -17,7 +17,7 @@ const keys = [
   { ...key, keyId: "k4", createdAt: past, expiresAt: future, revokedAt: past },
 ];
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The changes that were asked for. */
+/** The changes that were requested. */
 const changes: unknown[] = [];
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ function cli(...argv: string[]) {
   return run([...argv, "--tenant", "demo", "--access", services.target]);
 }
 
-test("tenants disable shuts out the tenant it names, whatever --tenant says", async () => {
+test("tenants disable disables the tenant it names, not that of --tenant", async () => {
   const { code, stdout } = await run(["tenants", "disable", "demo", "--tenant", "rival", "--access", services.target]);
   expect([code, stdout]).toEqual([0, "tenant demo is shut out since 2026-01-05T10:00:00.000Z\n"]);
   expect(changes).toEqual([{ tenantId: "demo", actor: "cli:kari" }]);
@@ -66,7 +66,7 @@ test("tenants disable shuts out the tenant it names, whatever --tenant says", as
   });
 });
 
-test("keys list says of every key whether it still opens anything", async () => {
+test("keys list shows the state of every key", async () => {
   const { stdout } = await cli("keys", "list");
   const states = stdout.split("\n").map((line) => /documents:create {2}(.*?) {2}/.exec(line)?.[1]);
   expect(states).toEqual([undefined, "live", "until 2999-01-01T00:00:00.000Z", "expired", "revoked", undefined]);
@@ -79,7 +79,7 @@ test("keys grant adds scopes to those the key holds, each once", async () => {
   expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", scopes }]);
 });
 
-test("keys grant --only takes away what is not named", async () => {
+test("keys grant --only removes the scopes that are not named", async () => {
   const { stdout } = await cli("keys", "grant", "k1", "--scopes", "phrases:read", "--only");
   expect(stdout).toBe("key k1 of tenant demo holds phrases:read\n");
   expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", scopes: ["phrases:read"] }]);

@@ -1,11 +1,11 @@
-import { portOf } from "@vidimus/kit/port";
+import { portOf } from "@vidimus/kit/service/port";
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { run } from "./testing/run.ts";
+import { run } from "./support/run.ts";
 
 let cwd: string;
 const server = createServer((_, response) => {

@@ -1,13 +1,13 @@
-import { portOf } from "@vidimus/kit/port";
+import { portOf } from "@vidimus/kit/service/port";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { refuse } from "./testing/gateway.ts";
-import { run } from "./testing/run.ts";
+import { refuse } from "./support/gateway.ts";
+import { run } from "./support/run.ts";
 
-/** Rows of each part that was taken. */
+/** Rows of each imported part. */
 let taken: number[];
-/** Requests that are told to come later first. */
+/** How many requests are answered with Retry-After first. */
 let busy: number;
 let server: Server;
 
@@ -50,13 +50,13 @@ const importWords = (count: number) =>
     { stdin: Array.from({ length: count }, (_, n) => `ord ${n}`).join("\n") },
   );
 
-test("what is told to come later is waited out, part for part", async () => {
+test("Retry-After is waited out for each part", async () => {
   busy = 2;
   expect(await importWords(60_000)).toMatchObject({ code: 0, stdout: "60000 imported\n", pausesMs: [33_000, 33_000] });
   expect(taken).toEqual([10_000, 10_000, 10_000, 10_000, 10_000, 10_000]);
 });
 
-test("patience ends with --max-wait, and says what was asked", async () => {
+test("a wait longer than --max-wait is an error that names it", async () => {
   busy = 100;
   const { code, stderr } = await importWords(1);
   expect(code).toBe(1);

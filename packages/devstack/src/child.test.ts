@@ -45,7 +45,7 @@ test("stop kills a child that ignores SIGTERM beyond the deadline", async () => 
   expect(await (await child).stop(50)).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("stop of a child that has ended tells how it ended", async () => {
+test("stop of a child that has ended returns how it ended", async () => {
   const { child } = startNode("gone", `process.exit(7)`);
   await (
     await child
@@ -87,7 +87,7 @@ test.for(["process.exit(1)", `setTimeout(() => { throw new Error("crash") })`])(
   async (end) => isGone(await orphan(end, { PATH: "" })),
 );
 
-// Nothing of the parent runs then, and only Linux tells its children.
+// No code of the parent runs then, and only Linux signals its children.
 test.skipIf(!pdeathsigWorks)("a child does not outlive a parent that is killed with SIGKILL", async () =>
   isGone(await orphan(`process.kill(process.pid, "SIGKILL")`, process.env)),
 );

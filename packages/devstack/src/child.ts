@@ -4,45 +4,48 @@ import { constants } from "node:fs";
 import { access, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
-export interface ChildOptions {
-  /** An absolute path. */
+interface ChildOptions {
+  /** Absolute path of the program. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Receives stdout and stderr, appended. Its folder is created. */
+  /** stdout and stderr are appended to it. Its folder is created. */
   readonly logFile: string;
   readonly cwd?: string;
-  /** The whole environment of the child; this process's own when left out. */
+  /** The whole environment of the child; by default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** `code` is null when a signal ended the process. */
+/** How a process ended. `code` is null when a signal ended it. */
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
+/** A running child process. */
 export interface Child {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
-  /** SIGTERM, and SIGKILL when it still runs after `deadlineMs`. Resolves once it is gone; harmless when it already is. */
+  /** Sends SIGTERM, and SIGKILL after `deadlineMs`. Resolves when the child has ended. */
   stop(deadlineMs: number): Promise<ChildExit>;
-  /** SIGKILL, without waiting. */
+  /** Sends SIGKILL without waiting. */
   kill(): void;
 }
 
 /**
  * Starts a process that does not outlive this one.
  *
- * - Own exit or `process.exit`: children are killed from the exit hook.
- * - SIGKILL, or a signal nobody handles: no hook runs. On Linux the kernel sends the children SIGTERM
- *   (`setpriv --pdeathsig`); elsewhere they stay, and the next start takes their data folder over (takeover.ts).
- *   To the kernel the parent is the thread that called this: in a worker thread the child ends with the worker.
- * - Ctrl-C: children stand in a session of their own and do not see it, so the parent decides the order of the stop.
+ * - After `process.exit` or a crash, an exit hook kills the children.
+ * - After SIGKILL or an unhandled signal no hook runs. On Linux the kernel then sends the children
+ *   SIGTERM (`setpriv --pdeathsig`). Elsewhere they keep running until the next start
+ *   (data-dir.ts). For the kernel the parent is the calling thread: the child of a worker thread
+ *   ends with the worker.
+ * - Ctrl-C does not reach the children, because they have a session of their own. So the parent
+ *   controls the order of the stop.
  *
  * Rejects when the command cannot be executed.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  // Asked first, because under setpriv a missing command is a child that ends with 127 instead of an error.
+  // Checked first, because setpriv turns a missing command into a child that exits with code 127.
   await access(options.command, constants.X_OK);
   await mkdir(dirname(options.logFile), { recursive: true });
   await using log = await open(options.logFile, "a");
@@ -94,10 +97,10 @@ function killWithParent(child: ChildProcess): void {
 
 let pdeathsigWorks: boolean | undefined;
 
-/** setpriv executes the command in its own place, so pid and parent stay what they would be without it. */
+/** setpriv replaces itself by the command, so pid and parent are the same as without it. */
 function withParentDeathSignal(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
   const prefix = ["setpriv", "--pdeathsig", "TERM", "--"] as const;
-  // Asked, not assumed: busybox has a setpriv that does not know the option.
+  // Tried first, because the setpriv of busybox does not have the option.
   pdeathsigWorks ??= process.platform === "linux" && spawnSync(prefix[0], [...prefix.slice(1), "true"]).status === 0;
   return pdeathsigWorks ? [...prefix, ...command] : command;
 }

@@ -1,9 +1,9 @@
-/** A fault of the machine or its settings, told in words that say what to do. Print its message, not its stack. */
+/** A fault of the machine or its settings. The message says what to do, so no stack is printed. */
 export class DevstackError extends Error {
   override readonly name: string = "DevstackError";
 }
 
-/** Somebody else listens on the port. */
+/** Another process listens on the port. */
 export class PortTakenError extends DevstackError {
   override readonly name = "PortTakenError";
 }

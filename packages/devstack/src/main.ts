@@ -1,26 +1,25 @@
-import { stopSignal } from "@vidimus/kit/process";
-import { parseArgs } from "node:util";
-import { DevstackError } from "./errors.ts";
-import { stateDir } from "./paths.ts";
+import { stopSignal } from "@vidimus/kit/service/process";
+import { fail, readOptions } from "./command-line.ts";
 import { welcome } from "./stack/welcome.ts";
 import { openDevStack } from "./stack/dev-stack.ts";
 
-const stopped = stopSignal();
+const stop = new AbortController();
+const stopped = stopWhenTold();
 
 try {
-  await using stack = await openDevStack({ stateDir, env: process.env, fresh: readFresh(), say: console.log });
+  const { fresh, state } = readOptions(["fresh", "state"]);
+  const options = { stateDir: state, env: process.env, fresh, report: console.log, signal: stop.signal };
+  await using stack = await openDevStack(options);
   console.log(welcome(stack.dev));
   await stopped;
-  console.log("stopping");
 } catch (error) {
-  console.error(error instanceof DevstackError ? error.message : error);
-  process.exitCode = 1;
+  if (!stop.signal.aborted) fail(error);
 }
+// An aborted start leaves timers behind. The exit hook also kills a child that is just starting.
+process.exit();
 
-function readFresh(): boolean {
-  try {
-    return parseArgs({ options: { fresh: { type: "boolean", default: false } } }).values.fresh;
-  } catch (error) {
-    throw new DevstackError(`${error instanceof Error ? error.message : String(error)}; the only option is --fresh`);
-  }
+async function stopWhenTold(): Promise<void> {
+  await stopSignal();
+  console.log("stopping");
+  stop.abort();
 }

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 /** The folder with the root package.json. */
 export const projectDir = resolve(import.meta.dirname, "../../..");
 
-/** Everything the dev stack keeps: data, logs, binaries, dev.json. Not in git. */
+/** Data, logs, binaries and dev.json of the dev stack. Ignored by git. */
 export const stateDir = join(projectDir, ".vidimus");
 
-/** Downloaded binaries, one folder a version. Shared by dev stacks and test runs, so `--fresh` must leave it alone. */
+/** Downloaded binaries, one folder for each version. Test runs share it, so `--fresh` keeps it. */
 export const binDir = join(stateDir, "bin");

@@ -8,7 +8,7 @@ const servers: Server[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 test.for(["127.0.0.1", "0.0.0.0"])(
-  "a port taken on %s is refused by its number and the variable that moves it",
+  "a port taken on %s is refused by its number and the variable that changes it",
   async (host) => {
     const port = await pickFreePort();
     const server = createServer().listen(port, host);

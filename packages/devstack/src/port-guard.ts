@@ -2,8 +2,11 @@ import { createServer } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
 
 /**
- * Throws PortTakenError when `port` of `host` cannot be listened on; `variable` is the setting that moves it.
- * Call it before a child is started: the child's own EADDRINUSE ends up in a log file nobody reads.
+ * Checks a port before a child is started, because the child's own EADDRINUSE would only be in its
+ * log file.
+ *
+ * @param variable the setting that changes the port, for the message
+ * @throws PortTakenError, or DevstackError when the port is not usable for another reason
  */
 export async function assertPortFree(port: number, variable: string, host = "127.0.0.1"): Promise<void> {
   try {
@@ -19,7 +22,7 @@ export async function assertPortFree(port: number, variable: string, host = "127
   }
 }
 
-/** A port of 127.0.0.1 that is free now. Another process may take it before you do: start again when that happens. */
+/** Returns a free port of 127.0.0.1. Another process may take it before the caller does. */
 export function pickFreePort(): Promise<number> {
   return listenOnce(0, "127.0.0.1");
 }

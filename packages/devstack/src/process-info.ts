@@ -4,13 +4,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DevstackError } from "./errors.ts";
 
-export interface ProcessInfo {
+interface ProcessInfo {
   readonly parentPid: number;
-  /** Program and arguments, joined by spaces; only the program's name once the process is on its way out. */
+  /** Start time in the system's format. Pids are reused; pid and start time identify a process. */
+  readonly startedAt: string;
+  /** Program and arguments, joined by spaces. Of an ending process only the program's name. */
   readonly command: string;
 }
 
-/** What runs under `pid`; undefined when nothing does, or only a zombie. */
+/** Describes the process with the given pid. Returns undefined when there is none, or a zombie. */
 export async function describeProcess(pid: number): Promise<ProcessInfo | undefined> {
   try {
     return process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
@@ -20,25 +22,36 @@ export async function describeProcess(pid: number): Promise<ProcessInfo | undefi
 }
 
 async function fromProc(pid: number): Promise<ProcessInfo | undefined> {
-  const [commandLine, status] = await Promise.all([
-    readFile(`/proc/${pid}/cmdline`, "utf8"),
-    readFile(`/proc/${pid}/status`, "utf8"),
-  ]);
+  const [commandLine, status, stat] = await Promise.all(
+    ["cmdline", "status", "stat"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8")),
+  );
+  if (commandLine === undefined || status === undefined || stat === undefined) return undefined;
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
-  // A process on its way out loses its command line first, its main thread next, and its ports and locks only with its last thread.
+  // An ending process loses its command line first and its main thread next. It keeps its ports and
+  // locks until its last thread has ended.
   if (field("State") === "Z" && field("Threads") === "1") return undefined;
   const command = commandLine.split("\0").join(" ").trim() || (field("Name") ?? "");
-  return { parentPid: Number(field("PPid")), command };
+  // Field 22 of proc(5), in clock ticks since the boot; field 2, the name in brackets, may hold
+  // blanks.
+  const startedAt = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  return { parentPid: Number(field("PPid")), startedAt, command };
 }
 
 async function fromPs(pid: number): Promise<ProcessInfo | undefined> {
-  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "ppid=,stat=,args=", "-p", String(pid)]);
-  const [, parentPid, state, command] = /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(stdout.trimEnd()) ?? [];
-  if (command === undefined || state?.startsWith("Z")) return undefined;
-  return { parentPid: Number(parentPid), command };
+  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "ppid=,stat=,lstart=,args=", "-p", String(pid)]);
+  // `lstart` has five words: Sat Nov 21 23:55:32 2026.
+  const [, parentPid, state, startedAt, command] =
+    /^\s*(\d+)\s+(\S+)\s+((?:\S+\s+){4}\d{4})\s+(.*)$/.exec(stdout.trimEnd()) ?? [];
+  if (startedAt === undefined || command === undefined || state?.startsWith("Z")) return undefined;
+  return { parentPid: Number(parentPid), startedAt, command };
 }
 
-/** Stops a process that is not a child of this one: SIGTERM, SIGKILL after `deadlineMs`. Throws when it may not be signalled. */
+/**
+ * Stops a process that is not a child of this one: SIGTERM, and SIGKILL after `deadlineMs`.
+ * Resolves when it has ended.
+ *
+ * @throws DevstackError when this user may not signal it
+ */
 export async function stopProcess(pid: number, deadlineMs: number): Promise<void> {
   const killAtMs = Date.now() + deadlineMs;
   let signal: NodeJS.Signals = "SIGTERM";
@@ -56,6 +69,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return;
-    throw new DevstackError(`process ${pid} is in the way and cannot be stopped: ${String(error)}`);
+    throw new DevstackError(`process ${pid} cannot be stopped: ${String(error)}`);
   }
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
-const open = (fresh = false): Promise<DevStack> => openDevStack({ stateDir, env, fresh, say: () => {} });
+const open = (fresh = false): Promise<DevStack> => openDevStack({ stateDir, env, fresh, report: () => {} });
 
 function push(dev: DevJson): Promise<Response> {
   return fetch(`${dev.gateway}/v1/documents`, {
@@ -31,7 +31,7 @@ function push(dev: DevJson): Promise<Response> {
 }
 
 describe("the dev stack", () => {
-  it("says where everything is, in a file only its owner can read", async () => {
+  it("writes all addresses into a file that only its owner can read", async () => {
     await using stack = await open();
     expect(await readDevJson(stateDir)).toEqual(stack.dev);
     expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);
@@ -39,7 +39,22 @@ describe("the dev stack", () => {
       gateway: `http://127.0.0.1:${env["GATEWAY_PORT"]}`,
       tenants: [{ id: "demo" }, { id: "rival" }],
     });
-    expect(Object.keys(stack.dev.grpc).toSorted()).toEqual(["access", "delivery", "documents", "phrases", "signing"]);
+    const { grpc, mesh } = stack.dev;
+    const at = (name: string) => `127.0.0.1:${env[name]}`;
+    expect(grpc).toEqual({
+      access: at("ACCESS_GRPC_PORT"),
+      documents: at("DOCUMENTS_GRPC_PORT"),
+      phrases: at("PHRASES_GRPC_PORT"),
+      signing: at("SIGNING_GRPC_PORT"),
+      delivery: at("DELIVERY_GRPC_PORT"),
+    });
+    expect(mesh).toEqual({
+      access: at("ACCESS_MESH_PORT"),
+      documents: at("DOCUMENTS_MESH_PORT"),
+      phrases: at("PHRASES_MESH_PORT"),
+      signing: at("SIGNING_MESH_PORT"),
+      delivery: at("DELIVERY_MESH_PORT"),
+    });
     expect(Object.keys(stack.dev.pids).toSorted()).toEqual([
       "delivery",
       "documents",
@@ -67,11 +82,11 @@ describe("the dev stack", () => {
     expect((await push(stack.dev)).status).toBe(201);
   });
 
-  it("names every taken port with the variable that moves it", async () => {
-    const squatters = [createServer(), createServer()];
-    squatters[0]!.listen(Number(env["GATEWAY_PORT"]), "127.0.0.1");
-    squatters[1]!.listen(Number(env["SIGNING_OPS_PORT"]), "127.0.0.1");
-    await Promise.all(squatters.map((server) => once(server, "listening")));
+  it("names every taken port with the variable that changes it", async () => {
+    const listeners = [createServer(), createServer()];
+    listeners[0]!.listen(Number(env["GATEWAY_PORT"]), "127.0.0.1");
+    listeners[1]!.listen(Number(env["SIGNING_OPS_PORT"]), "127.0.0.1");
+    await Promise.all(listeners.map((server) => once(server, "listening")));
     try {
       const fault = await open().then(
         () => "",
@@ -82,12 +97,12 @@ describe("the dev stack", () => {
         expect.stringMatching(new RegExp(`port ${env["SIGNING_OPS_PORT"]} is taken .*set SIGNING_OPS_PORT`)),
       ]);
     } finally {
-      for (const server of squatters) server.close();
+      for (const server of listeners) server.close();
     }
   });
 
-  it("refuses a port that is none, by the name of its variable", async () => {
-    await expect(openDevStack({ stateDir, env: { ...env, GATEWAY_PORT: "http" }, say: () => {} })).rejects.toThrow(
+  it("refuses a malformed port by the name of its variable", async () => {
+    await expect(openDevStack({ stateDir, env: { ...env, GATEWAY_PORT: "http" }, report: () => {} })).rejects.toThrow(
       'GATEWAY_PORT must be a port from 0 to 65535, not "http"',
     );
   });

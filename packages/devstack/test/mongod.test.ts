@@ -75,10 +75,10 @@ test("a second start on a data folder in use is refused, and the first goes on",
   await insertRow(first.url);
 });
 
-test("a mongod whose owner is gone is stopped cleanly, and its folder taken over on the port it had", async () => {
+test("a mongod whose owner has ended is stopped cleanly, and its folder is used again on the same port", async () => {
   const orphan = await open();
   await insertRow(orphan.url);
-  await writeFile(join(dataDir, "owner.pid"), "4194304\n"); // beyond the largest pid: nobody's
+  await writeFile(join(dataDir, "owner.pid"), "4194304\n"); // larger than the largest pid
   const next = await open(portOf(orphan));
   expect(await orphan.exited).toEqual({ code: 0, signal: null });
   expect(await countRows(next.url)).toBe(1);
@@ -111,17 +111,17 @@ test("a pid in mongod.lock that now belongs to another program is left alone", a
   await open();
 });
 
-test("a taken port is refused with the variable that moves it, and nothing is started", async () => {
+test("a taken port is refused with the variable that changes it, and nothing is started", async () => {
   const port = await pickFreePort();
-  const squatter = opened.use(createServer().listen(port, "127.0.0.1"));
-  await once(squatter, "listening");
+  const listener = opened.use(createServer().listen(port, "127.0.0.1"));
+  await once(listener, "listening");
   const refusal = expect(open(port)).rejects;
   await refusal.toThrow(PortTakenError);
   await refusal.toThrow(/set MONGODB_PORT to another$/);
   await expect(readFile(join(dir, "mongod.log"))).rejects.toThrow("ENOENT");
 });
 
-test("a mongod that ends at once is told with the end of its log", async () => {
+test("a mongod that ends at once is reported with the end of its log", async () => {
   const binary = join(dir, "mongod");
   await writeFile(binary, "#!/bin/sh\necho the disk is on fire\nexit 14\n", { mode: 0o755 });
   const start = openMongod({ dataDir, port: 0, logFile: join(dir, "mongod.log"), binary });

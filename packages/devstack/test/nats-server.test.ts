@@ -26,7 +26,7 @@ async function open(port = 0): Promise<BackingServer> {
   return opened.use(await openNatsServer({ dataDir, port, logFile: join(dir, "nats-server.log") }));
 }
 
-/** One JetStream API call in NATS's text protocol: devstack has no NATS client of its own. */
+/** Makes one JetStream API call in NATS's text protocol, because devstack has no NATS client. */
 async function ask(url: string, subject: string, body: object | undefined): Promise<unknown> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await once(socket, "connect");
@@ -57,16 +57,16 @@ test("a second start on a data folder in use is refused: two servers would corru
   await expect(open()).rejects.toThrow(`${dataDir} is in use by nats-server ${first.pid}`);
 });
 
-test("a taken port is refused with the variable that moves it", async () => {
+test("a taken port is refused with the variable that changes it", async () => {
   const taken = Number(new URL(inject("natsUrl")).port);
   await expect(open(taken)).rejects.toThrow(/^port \d+ is taken .* set NATS_PORT to another$/);
 });
 
 test("with NATS_URL set nothing is started, and disposing leaves that server alone", async () => {
   const env = { NATS_URL: inject("natsUrl") };
-  const theirs = await openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
-  expect(theirs).toMatchObject({ url: env.NATS_URL, pid: undefined });
-  await theirs[Symbol.asyncDispose]();
+  const external = await openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
+  expect(external).toMatchObject({ url: env.NATS_URL, pid: undefined });
+  await external[Symbol.asyncDispose]();
   expect(await ask(env.NATS_URL, "$JS.API.INFO", undefined)).toMatchObject({
     type: "io.nats.jetstream.api.v1.account_info_response",
   });

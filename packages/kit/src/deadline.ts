@@ -1,6 +1,7 @@
 /**
- * Waits for a step, but no longer than `ms`. Resolves false when the deadline came first; the step itself goes on, so
- * follow up with something that ends it. A failing step rejects.
+ * Waits for `step`, at most `ms` milliseconds. Resolves true when the step finished and false when
+ * the deadline came first. The step is not cancelled at the deadline; the caller has to end it.
+ * Rejects when the step rejects in time.
  */
 export async function withinDeadline(step: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** A configuration that cannot be used; the message lists every fault, one a line. */
+/** The configuration is not usable. The message lists every fault, one on each line. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -10,10 +10,11 @@ interface IntegerRule {
 }
 
 /**
- * Reads settings from an environment, and reports every bad one at once.
+ * Reads settings from environment variables and reports all faults together.
  *
- * Call the readers, then `finish()`, which throws a `ConfigError` when any setting was missing or wrong. An empty
- * variable counts as missing. Until `finish()` a faulty setting reads as a harmless placeholder.
+ * Call the readers, then `finish()`, which throws a `ConfigError` when a setting was missing or
+ * wrong. A reader returns a placeholder for a faulty setting, so that the settings after it are
+ * checked too. An empty variable counts as missing.
  */
 export class EnvReader {
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +24,9 @@ export class EnvReader {
     this.#env = env;
   }
 
-  /** A text setting; required unless a fallback is given. */
+  /**
+   * A text setting. Required unless there is a fallback; `shape` describes `pattern` in messages.
+   */
   string(name: string, rule: { fallback?: string; pattern?: RegExp; shape?: string } = {}): string {
     const value = this.#env[name] || rule.fallback;
     if (value === undefined) return this.#fault(`${name} is required`, "");
@@ -54,17 +57,17 @@ export class EnvReader {
     return found ?? this.#fault(`${name} must be one of ${values.join(", ")}, not "${text}"`, fallback);
   }
 
-  /** A switch: `on` or `off`. */
+  /** A switch, `on` or `off`. Returns true for `on`. */
   onOff(name: string, fallback: "on" | "off"): boolean {
     return this.oneOf(name, ["on", "off"], fallback) === "on";
   }
 
-  /** Records a fault found by a caller's own parsing. */
+  /** Adds a fault that the caller found in a setting. */
   fault(message: string): void {
     this.#faults.push(message);
   }
 
-  /** Throws a `ConfigError` naming every fault there was. */
+  /** Throws a `ConfigError` that lists every fault, if there is one. */
   finish(): void {
     if (this.#faults.length > 0) throw new ConfigError(this.#faults.join("\n"));
   }

@@ -1,5 +1,5 @@
 /**
- * The kinds of expected failure. The RPC code of each stands in `rpc/error-table.ts`, the HTTP status in the gateway.
+ * The kinds of expected failure. `rpc/error-table.ts` maps them to RPC codes, the gateway to HTTP.
  */
 export const errorKinds = [
   "invalid",
@@ -13,23 +13,28 @@ export const errorKinds = [
   "exhausted",
   "too_large",
   "unavailable",
+  "deadline_exceeded",
 ] as const;
 
 /** One kind of expected failure. */
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** One place in the input that is at fault: a JSON pointer (RFC 6901), what is wrong there, and the line if there are lines. */
+/** One fault in the input: a JSON pointer (RFC 6901) to its place, and what is wrong there. */
 export interface Violation {
   readonly pointer: string;
   readonly message: string;
-  /** From 1. */
+  /** Line of the input, from 1, when the input has lines. */
   readonly line?: number;
+  /** A word by which programs distinguish cases of one kind, for example `same_content`. */
+  readonly reason?: string;
 }
 
 /**
- * An expected failure. Its message is safe to show to the caller; whatever is not a `DomainError` is a bug.
+ * An expected failure. Its message may be shown to the caller. Any other error is a bug and is
+ * shown as `internal error`.
  *
- * A message that quotes input may cut a surrogate pair in two, and gRPC cannot carry the halves: they are replaced.
+ * A message that quotes input may end in half a surrogate pair, which breaks gRPC trailers. Lone
+ * halves are replaced by U+FFFD.
  */
 export class DomainError extends Error {
   override readonly name = "DomainError";

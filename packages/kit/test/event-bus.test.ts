@@ -3,8 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
+import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/event-bus";
+import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 
 const stream: StreamSpec = { name: "TEST", subjects: ["test.v1"], ageMsMax: 60_000 };
@@ -29,17 +30,23 @@ const startBroker = (store = "nats") =>
   openNatsServer({ dataDir: join(dir, store), port, logFile: join(dir, "nats.log") });
 
 function openBus(name: string): EventBus {
-  const bus = openEventBus({ url: `nats://127.0.0.1:${port}`, name, log });
+  const bus = openEventBus({ url: `nats://127.0.0.1:${port}`, name, log, registry: new Registry() });
   opened.push(bus);
   return bus;
 }
 
 function collect(bus: EventBus, handle = async () => {}): string[] {
   const got: string[] = [];
-  bus.consume({ stream, durable: "reader", ackWaitMs: 2_000, batchMax: 8 }, async (batch) => {
-    await handle();
-    got.push(...batch.map(text));
-  });
+  bus.consume(
+    { stream, durable: "reader", ackWaitMs: 2_000, batchMax: 8 },
+    {
+      parse: text,
+      handle: async (batch) => {
+        await handle();
+        got.push(...batch);
+      },
+    },
+  );
   return got;
 }
 
@@ -47,7 +54,7 @@ const publish = (bus: EventBus, message: string) =>
   vi.waitFor(() => bus.publish(stream, "test.v1", bytes(message), message), { timeout: 10_000 });
 
 describe("the event bus", () => {
-  it("hands every message to the durable consumer, and one message id once", async () => {
+  it("delivers every message to the durable consumer, and one message id once", async () => {
     opened.push(await startBroker());
     const bus = openBus("both");
     const got = collect(bus);
@@ -55,7 +62,7 @@ describe("the event bus", () => {
     await vi.waitFor(() => expect(got).toEqual(["a", "b", "c"]), { timeout: 5_000 });
   });
 
-  it("brings a batch back when its handler fails", async () => {
+  it("delivers a batch again when its handler fails", async () => {
     opened.push(await startBroker());
     const bus = openBus("both");
     let calls = 0;
@@ -90,16 +97,16 @@ describe("the event bus", () => {
     await vi.waitFor(() => expect(got).toEqual(["a", "b"]), { timeout: 15_000 });
   });
 
-  it("broadcasts to whoever listens", async () => {
+  it("broadcasts to the processes that are subscribed", async () => {
     opened.push(await startBroker());
     const sender = openBus("sender");
     const listener = openBus("listener");
-    const heard: string[] = [];
-    listener.onBroadcast("evict", (data) => heard.push(text(data)));
+    const received: string[] = [];
+    listener.onBroadcast("evict", (data) => received.push(text(data)));
     await vi.waitFor(
       () => {
         sender.broadcast("evict", bytes("key"));
-        expect(heard).toContain("key");
+        expect(received).toContain("key");
       },
       { timeout: 5_000 },
     );

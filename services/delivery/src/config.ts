@@ -1,43 +1,46 @@
 import { EnvReader } from "@vidimus/kit/env";
-import { type BaseConfig, readBaseConfig } from "@vidimus/kit/service";
+import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { parseCidrs } from "./domain/address-rules.ts";
-import type { RetryPlan } from "./domain/retry-plan.ts";
+import { promisedRetries, type RetryPlan } from "./domain/retry-plan.ts";
 
-/** How the delivery service runs. */
-export interface DeliveryConfig extends BaseConfig {
-  /** `host:port` of documents, whose snapshots go out. */
+/** Settings of the delivery service. */
+export interface DeliveryConfig extends TeamsConfig {
+  /** `host:port` of documents' mesh door. */
   documentsTarget: string;
-  /** `host:port` of the notary. */
+  /** `host:port` of signing's mesh door. */
   signingTarget: string;
   natsUrl: string;
   /** Whether plain http may be posted to. */
   allowHttp: boolean;
-  /** Special-purpose ranges that may be dialled all the same. */
+  /** Special-purpose address ranges that may be dialled, as CIDRs. */
   allowCidrs: readonly string[];
   pace: DeliveryPace;
 }
 
-/** Deadlines and intervals. Not read from the environment: they are promises to receivers. */
+/**
+ * Deadlines and intervals. They are promised to receivers, and so are not read from the
+ * environment.
+ */
 export interface DeliveryPace {
-  /** Until a TCP and TLS connection stands. */
+  /** Deadline for connecting, TLS included. */
   connectMs: number;
-  /** From the start of an attempt to the end of its answer. */
+  /** Deadline of an attempt, from its start to the end of the answer. */
   attemptMs: number;
-  /** What a lease has beyond `attemptMs`; another process takes over this long after a death, at the latest. */
+  /**
+   * A lease lasts `attemptMs` and this margin. After a process died, another one takes over when
+   * its leases end.
+   */
   leaseMarginMs: number;
-  /** Longest the sender sleeps. Finds what other processes left. */
+  /** Longest sleep of the sender, which then finds due deliveries of other processes. */
   pollMs: number;
-  /** Between two walks over the pending snapshots. */
+  /** Interval of the walks over documents' pending snapshots. */
   reconcileMs: number;
-  /** The same while the broker is away, and nothing else tells of new snapshots. */
+  /** The interval while the broker is not connected, when only a walk finds new snapshots. */
   reconcileAloneMs: number;
   retries: RetryPlan;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-
-/** What receivers are promised. */
+/** The deadlines and intervals that receivers are promised. */
 export const promisedPace: DeliveryPace = {
   connectMs: 5_000,
   attemptMs: 15_000,
@@ -45,20 +48,18 @@ export const promisedPace: DeliveryPace = {
   pollMs: 1_000,
   reconcileMs: 3_000,
   reconcileAloneMs: 500,
-  retries: {
-    delaysMs: [5_000, 30_000, 2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs],
-    ageMsMax: 72 * hourMs,
-  },
+  retries: promisedRetries,
 };
 
 /** Reads the configuration; throws a `ConfigError` naming every fault. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DeliveryConfig {
   const env = new EnvReader(variables);
-  const base = readBaseConfig(env, { grpcPort: 50_054, opsPort: 9_094, database: "vidimus_delivery" });
+  const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
+  const base = readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
   const config = {
     ...base,
-    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50051" }),
-    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50053" }),
+    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
+    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
     natsUrl: env.string("NATS_URL", { fallback: "nats://127.0.0.1:4222" }),
     allowHttp: env.onOff("DELIVERY_ALLOW_HTTP", "off"),
     allowCidrs: readCidrs(env, "DELIVERY_ALLOW_CIDRS"),

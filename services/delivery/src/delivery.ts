@@ -1,13 +1,12 @@
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { openEventBus } from "@vidimus/kit/event-bus";
-import type { Logger } from "@vidimus/kit/log";
-import { openMongo } from "@vidimus/kit/mongo";
+import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { route, startRpcServer } from "@vidimus/kit/rpc/server";
-import { type RunningService, startService } from "@vidimus/kit/service";
-import { uuidv7 } from "@vidimus/kit/uuid";
+import { openDoors } from "@vidimus/kit/rpc/open-doors";
+import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
+import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
 import type { DeliveryConfig } from "./config.ts";
 import { createAddressRule } from "./domain/address-rules.ts";
@@ -17,51 +16,42 @@ import { startReconciler } from "./ingest/reconciler.ts";
 import { createGuardedAgent } from "./net/guarded-agent.ts";
 import { createPostWebhook } from "./net/post-webhook.ts";
 import { createResolve } from "./net/resolve.ts";
-import { createEndpoint } from "./rpc/create-endpoint.ts";
-import { deleteEndpoint } from "./rpc/delete-endpoint.ts";
-import { listEndpoints } from "./rpc/list-endpoints.ts";
+import { endpointRoutes } from "./rpc/endpoint-routes.ts";
 import { createEndpointDirectory } from "./send/endpoint-directory.ts";
 import { createPayloadShelf } from "./send/payload-shelf.ts";
 import { Sender } from "./send/sender.ts";
 import { DeliveryQueue } from "./store/delivery-queue.ts";
 import { DeliveryStore } from "./store/delivery-store.ts";
 import { EndpointStore } from "./store/endpoint-store.ts";
-import { ensureIndexes } from "./store/indexes.ts";
-import { SnapshotStore } from "./store/snapshot-store.ts";
+import { PayloadStore } from "./store/payload-store.ts";
 
-/** Starts the delivery service: snapshots come in by reference, signed webhooks go out. */
-export function startDelivery(config: DeliveryConfig): Promise<RunningService> {
+/**
+ * Starts the delivery service: it reads snapshots by reference and posts them as signed webhooks.
+ */
+export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
-    await ensureIndexes(mongo.db);
     const mayDial = createAddressRule(config.allowCidrs);
-    const stores = openStores(mongo.db);
+    const stores = await openStores(mongo.db);
     const sender = startSender(stack, config, stores, mayDial, process.log);
-    startIntake(stack, config, stores, sender, process.log);
+    const bus = startIngest(stack, config, stores, sender, process);
     const urlRule = { allowHttp: config.allowHttp, mayDial };
-    const endpointService = route(EndpointService, {
-      createEndpoint: createEndpoint({ ...stores, urlRule }),
-      listEndpoints: listEndpoints(stores),
-      deleteEndpoint: deleteEndpoint(stores),
-    });
-    const { host, grpcPort: port } = config;
-    const rpc = stack.use(await startRpcServer({ ...process, host, port, routes: [endpointService] }));
-    return { grpcPort: rpc.port, check: mongo.ping };
+    const routes = endpointRoutes({ ...stores, urlRule });
+    const ports = await openDoors(stack, config, { teams: routes, mesh: routes }, process);
+    return { ...ports, check: mongo.ping, checkDegraded: () => bus.ping() };
   });
 }
 
-type Stores = ReturnType<typeof openStores>;
+type Stores = Awaited<ReturnType<typeof openStores>>;
 
-function openStores(db: Db) {
+async function openStores(db: Db) {
   const holder = uuidv7();
   const endpoints = new EndpointStore(db);
-  return {
-    endpoints,
-    directory: createEndpointDirectory(endpoints),
-    snapshots: new SnapshotStore(db),
-    deliveries: new DeliveryStore(db, holder),
-    queue: new DeliveryQueue(db, holder),
-  };
+  const payloads = new PayloadStore(db);
+  const deliveries = new DeliveryStore(db, holder);
+  for (const store of [endpoints, payloads, deliveries]) await store.ensureIndexes();
+  const directory = createEndpointDirectory(endpoints);
+  return { endpoints, directory, payloads, deliveries, queue: new DeliveryQueue(db, holder) };
 }
 
 function startSender(
@@ -75,25 +65,26 @@ function startSender(
   const agent = createGuardedAgent({ resolve: createResolve(), mayDial, connectMs });
   stack.defer(() => agent.destroy());
   const post = createPostWebhook({ agent, mayDial, attemptMs });
-  const shelf = createPayloadShelf(stores.snapshots);
+  const shelf = createPayloadShelf(stores.payloads);
   const leaseMs = leaseMsOf(pace);
   return stack.use(new Sender({ ...stores, shelf, post, retries, attemptMs, leaseMs, pollMs, log }));
 }
 
-function startIntake(
+function startIngest(
   stack: AsyncDisposableStack,
   config: DeliveryConfig,
   stores: Stores,
   sender: Sender,
-  log: Logger,
-): void {
+  { log, metrics: { registry } }: ServiceContext,
+): EventBus {
   const feed = stack.use(openRpcClient(SnapshotFeedService, { target: config.documentsTarget }));
   const signing = stack.use(openRpcClient(SigningService, { target: config.signingTarget }));
   const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs } = config.pace;
   const ingest = createIngest({ ...stores, feed, signing, sender, log, leaseMs: leaseMsOf(config.pace) });
-  const bus = stack.use(openEventBus({ url: config.natsUrl, name: "delivery", log }));
+  const bus = stack.use(openEventBus({ url: config.natsUrl, name: "delivery", log, registry }));
   stack.use(consumeReferences(bus, ingest, log));
   stack.use(startReconciler({ feed, ingest, bus, log, intervalMs, aloneMs }));
+  return bus;
 }
 
 function leaseMsOf({ attemptMs, leaseMarginMs }: DeliveryConfig["pace"]): number {

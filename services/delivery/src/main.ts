@@ -1,4 +1,4 @@
-import { runUntilStopped } from "@vidimus/kit/process";
+import { runUntilStopped } from "@vidimus/kit/service/process";
 import { readConfig } from "./config.ts";
 import { startDelivery } from "./delivery.ts";
 

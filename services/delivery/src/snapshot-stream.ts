@@ -1,6 +1,9 @@
-import type { StreamSpec } from "@vidimus/kit/event-bus";
+import type { StreamSpec } from "@vidimus/kit/nats/event-bus";
 
-/** Where documents announces references to new snapshots; it names the same stream. */
+/**
+ * The stream to which documents publishes references of new snapshots, in its
+ * `announce-snapshots.ts`. documents defines the same stream.
+ */
 export const snapshotStream: StreamSpec = {
   name: "VIDIMUS_SNAPSHOTS",
   subjects: ["vidimus.snapshots.v1"],

@@ -41,12 +41,12 @@ async function verify({ headers, body }: ReceivedWebhook, secret: string, spki: 
 }
 
 describe("a published snapshot", () => {
-  it("arrives once, and its HMACs, its statement and its digest verify", async () => {
+  it("is delivered once, and its HMACs, its statement and its digest verify", async () => {
     await using receiver = await openReceiver();
     const { secret } = await delivery.endpoint("acme", receiver.url);
     const snapshot = await publish(world, "acme");
     const [webhook] = await receiver.arrivals(1);
-    const { payload, ...verdicts } = await verify(webhook!, secret, world.notary.spki);
+    const { payload, ...verdicts } = await verify(webhook!, secret, world.signing.spki);
     expect(verdicts).toEqual({ standard: true, plain: true, statement: true });
     const bytes = webhook!.body.subarray(webhook!.body.indexOf('"snapshot":') + 11, -2);
     expect(bytes.toString()).toBe(snapshot.json);
@@ -64,7 +64,7 @@ describe("a published snapshot", () => {
     expect(world.feed.signatureOf(snapshot)).toBeDefined();
   });
 
-  it("goes to one receiver once, though its reference comes twice", async () => {
+  it("is delivered once, though its reference comes twice", async () => {
     await using receiver = await openReceiver();
     await delivery.endpoint("twice", receiver.url);
     const documentId = randomUUID();
@@ -97,7 +97,7 @@ describe("a receiver that fails", () => {
     expect(webhooks[1]?.headers["vidimus-delivery-id"]).toBe(webhooks[0]?.headers["vidimus-delivery-id"]);
   });
 
-  it("is not followed to where it redirects, but asked again", async () => {
+  it("by redirecting is tried again, and the redirect is not followed", async () => {
     await using elsewhere = await openReceiver();
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
@@ -109,7 +109,7 @@ describe("a receiver that fails", () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it("is left alone for as long as its Retry-After says", async () => {
+  it("with a Retry-After is not tried again before it", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
       else response.writeHead(429, { "retry-after": "1" }).end();
@@ -120,7 +120,7 @@ describe("a receiver that fails", () => {
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(1_000);
   });
 
-  it("by never answering is cut at the deadline, and tried again", async () => {
+  it("by never answering is tried again after the deadline", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
     });
@@ -134,7 +134,7 @@ describe("a receiver that fails", () => {
 });
 
 describe("an endpoint", () => {
-  it("gets nothing more once it is deleted, neither what was owed nor what is new", async () => {
+  it("gets nothing after it is deleted, neither pending deliveries nor new ones", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
     await using witness = await openReceiver();
     const { endpointId } = await delivery.endpoint("leaving", receiver.url);
@@ -167,7 +167,7 @@ describe("an endpoint", () => {
     expect(theirs.received).toHaveLength(1);
   });
 
-  it("of another tenant can be neither seen nor deleted", async () => {
+  it("of another tenant is neither listed nor deleted", async () => {
     const { endpointId } = await delivery.endpoint("owner", "http://127.0.0.1:9/hook");
     const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId: "stranger" });
     expect(endpoints).toEqual([]);

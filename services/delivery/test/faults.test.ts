@@ -21,7 +21,7 @@ const sequences = (receiver: Receiver) =>
   receiver.received.map(({ body }): number => JSON.parse(body.toString()).data.sequence);
 
 describe("without a broker", () => {
-  it("a snapshot arrives all the same", async () => {
+  it("a snapshot is delivered", async () => {
     await world.broker.stop();
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
@@ -30,7 +30,7 @@ describe("without a broker", () => {
     await receiver.arrivals(1);
   });
 
-  it("that came back empty, what it forgot arrives, and so does what it is told next", async () => {
+  it("that comes back empty, the snapshots it lost are delivered, and so is the next one", async () => {
     await using receiver = await openReceiver();
     // A walk a minute: with the broker back, only a message can be this quick.
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
@@ -47,31 +47,31 @@ describe("without a broker", () => {
   });
 });
 
-describe("while the notary does not sign", () => {
-  it("snapshots stay pending in documents, and go out signed when it does again", async () => {
-    world.notary.state.off = true;
+describe("while signing is off", () => {
+  it("snapshots stay pending in documents, and are sent when it is on again", async () => {
+    world.signing.state.off = true;
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
     const snapshot = await publish(world, "acme");
-    await eventually(() => world.notary.state.refused).toBeGreaterThan(2);
+    await eventually(() => world.signing.state.refused).toBeGreaterThan(2);
     expect(receiver.received).toEqual([]);
     expect(world.feed.isPending(snapshot)).toBe(true);
-    world.notary.state.off = false;
+    world.signing.state.off = false;
     const [webhook] = await receiver.arrivals(1);
     expect(JSON.parse(String(webhook?.body)).data.signature.keyId).toMatch(/^ed25519-/);
     await eventually(() => world.feed.isPending(snapshot)).toBe(false);
   });
 });
 
-describe("a snapshot that cannot be vouched for", () => {
-  it("is never sent, and holds up neither others nor its own document's next", async () => {
+describe("a snapshot whose digest does not match", () => {
+  it("is never sent, and delays neither other snapshots nor the next one of its document", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
     const contested = snapshotOf("acme", randomUUID());
     const name = `acme\n${contested.documentId}\n1`;
-    world.notary.ledger.set(name, { digest: "00".repeat(32), statement: "another" });
+    world.signing.ledger.set(name, { digest: "00".repeat(32), statement: "another" });
     const torn = { ...snapshotOf("acme", randomUUID()), sha256: Buffer.alloc(32, 7) };
     for (const snapshot of [contested, torn]) {
       world.feed.publish(snapshot);
@@ -86,7 +86,7 @@ describe("a snapshot that cannot be vouched for", () => {
 });
 
 describe("references out of order", () => {
-  it("are delivered in the document's order: a newer one brings the older along", async () => {
+  it("are delivered in the document's order: a newer one makes delivery ingest the older one", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
@@ -125,7 +125,8 @@ describe("a delivery process killed", () => {
       await using doomed = await openDeliveryProcess(world);
       const snapshot = await publish(world, "acme");
       await reached;
-      // Past the storing steps the first attempt is made at once; its result is waited for, since a lost one is repeated.
+      // Past the storing steps the first attempt is made at once; its result is waited for, since a
+      // lost one is repeated.
       if (method !== "getSnapshots") {
         await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
       }
@@ -163,7 +164,7 @@ describe("a delivery process killed", () => {
 });
 
 describe("a delivery whose endpoint is gone", () => {
-  it("is removed by whoever comes to attempt it", async () => {
+  it("is deleted by the next attempt", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);

@@ -7,7 +7,8 @@ import { openDelivery, openWorld, publish } from "./support/world.ts";
 describe("a receiver that does not answer", () => {
   it("holds up ten attempts of its own at most, and none of another's", async () => {
     await using world = await openWorld();
-    // Whoever had to wait for one of the slow attempts would not be done before this test is given up.
+    // Whoever had to wait for one of the slow attempts would not be done before this test is given
+    // up.
     await using delivery = await openDelivery(world, { attemptMs: 60_000 });
     await using slow = await openReceiver(() => {});
     await using quick = await openReceiver();

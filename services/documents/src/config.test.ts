@@ -6,6 +6,7 @@ const needed = { MONGODB_URL: "mongodb://127.0.0.1:27017", NATS_URL: "nats://127
 test("two URLs are enough", () => {
   expect(readConfig(needed)).toMatchObject({
     grpcPort: 50_051,
+    meshPort: 50_151,
     opsPort: 9091,
     database: "vidimus_documents",
     natsUrl: needed.NATS_URL,
@@ -17,4 +18,10 @@ test("every fault is named at once", () => {
   expect(() => readConfig({ MIGRATE: "maybe", GRPC_PORT: "99999" })).toThrow(
     /GRPC_PORT.*\n.*MONGODB_URL.*\n.*NATS_URL.*\n.*MIGRATE/s,
   );
+});
+
+test("there are two threads for checking at least, so that no tenant has all of them", () => {
+  expect(readConfig(needed).checkThreads).toBeGreaterThanOrEqual(2);
+  expect(readConfig({ ...needed, CHECK_THREADS: "6" }).checkThreads).toBe(6);
+  expect(() => readConfig({ ...needed, CHECK_THREADS: "1" })).toThrow("CHECK_THREADS");
 });

@@ -1,23 +1,46 @@
 import { EnvReader } from "@vidimus/kit/env";
-import { type BaseConfig, readBaseConfig } from "@vidimus/kit/service";
+import { availableParallelism } from "node:os";
+import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 
 /** Settings of the documents service. */
-export interface DocumentsConfig extends BaseConfig {
+export interface DocumentsConfig extends TeamsConfig {
   natsUrl: string;
-  /** Whether the database is migrated at the start; else the start fails unless `migrate.ts` was run before it. */
+  /**
+   * Whether the database is migrated at the start; else the start fails unless `migrate.ts` was run
+   * before it.
+   */
   migrate: boolean;
+  /** Threads that check what is not checked on the event loop. */
+  checkThreads: number;
 }
 
-/** Reads the settings; throws a ConfigError that names every fault. Variables beside the base: NATS_URL, MIGRATE. */
+/**
+ * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
+ * NATS_URL, MIGRATE, CHECK_THREADS.
+ */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
   const env = new EnvReader(variables);
   const base = readDocumentsBaseConfig(env);
-  const config = { ...base, natsUrl: env.string("NATS_URL"), migrate: env.onOff("MIGRATE", "on") };
+  const config = {
+    ...base,
+    natsUrl: env.string("NATS_URL"),
+    migrate: env.onOff("MIGRATE", "on"),
+    checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),
+  };
   env.finish();
   return config;
 }
 
 /** Reads the settings every service has, with this one's defaults. */
-export function readDocumentsBaseConfig(env: EnvReader): BaseConfig {
-  return readBaseConfig(env, { grpcPort: 50_051, opsPort: 9091, database: "vidimus_documents" });
+export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
+  const ports = { grpcPort: 50_051, meshPort: 50_151, opsPort: 9091 };
+  return readTeamsConfig(env, { ...ports, database: "vidimus_documents" });
+}
+
+/**
+ * One for each core, but two at least, so that no tenant has all, and four at most, since each may
+ * fill a heap.
+ */
+function defaultCheckThreads(): number {
+  return Math.min(4, Math.max(2, availableParallelism()));
 }

@@ -1,16 +1,18 @@
-import { openEventBus } from "@vidimus/kit/event-bus";
-import { openMongo } from "@vidimus/kit/mongo";
-import { startRpcServer } from "@vidimus/kit/rpc/server";
-import { type RunningService, startService } from "@vidimus/kit/service";
+import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openDoors } from "@vidimus/kit/rpc/open-doors";
+import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
+import { openChecking } from "./checking/open-checking.ts";
 import type { DocumentsConfig } from "./config.ts";
-import { createTenantRegistry } from "./domain/types/tenant-registry.ts";
+import { createTypeRegistry } from "./domain/types/type-registry.ts";
 import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
-import { openPublication } from "./publication.ts";
-import { hearSnapshots, relaySnapshots } from "./relay-snapshots.ts";
-import { documentRoute } from "./rpc/document-routes.ts";
-import { publicationRoutes } from "./rpc/publication-routes.ts";
-import { schemaRoute } from "./rpc/schema-routes.ts";
-import { workflowRoute } from "./rpc/workflow-routes.ts";
+import { openPublication } from "./open-publication.ts";
+import { subscribeSnapshots, announceSnapshots } from "./announce-snapshots.ts";
+import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
+import { publishedDocumentRoute } from "./rpc/published/route.ts";
+import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
+import { schemaRoute } from "./rpc/schemas/route.ts";
+import { workflowRoute } from "./rpc/workflows/route.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
 import { migrate, requireMigrated } from "./store/migrate.ts";
@@ -19,7 +21,7 @@ import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
 /** Starts the documents service. */
-export async function startDocuments(config: DocumentsConfig): Promise<RunningService> {
+export async function startDocuments(config: DocumentsConfig): Promise<RunningTeamsService> {
   return startService("documents", config, async (stack, process) => {
     const mongo = stack.use(
       await openMongo({ url: config.mongoUrl, database: config.database, appName: "vidimus-documents" }),
@@ -29,22 +31,28 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningSe
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
     const schemas = new SchemaStore(mongo.db);
-    const bus = stack.use(openEventBus({ url: config.natsUrl, name: "vidimus-documents", log: process.log }));
+    const bus = stack.use(openBus(config.natsUrl, process));
     const workflows = new WorkflowStore(mongo.db);
     const registry = createWorkflowRegistry({ workflows });
-    const types = createTenantRegistry({ schemas, currentWorkflow: registry.current });
+    const { checkThreads: threads } = config;
+    const checking = stack.use(openChecking({ threads, log: process.log, registry: process.metrics.registry }));
+    const { readDraft, readSchema, checks } = checking;
+    const types = createTypeRegistry({ schemas, currentWorkflow: registry.current, checks });
     const workflow = registry.at;
-    const announce = relaySnapshots(bus, process.log);
-    const publication = await openPublication({ mongo, types, workflow, announce });
-    hearSnapshots(bus, ({ tenantId }) => publication.changed.notify(tenantId));
+    const announce = announceSnapshots(bus, process.log);
     const now = () => new Date();
-    const editing = { documents, revisions, history, types, workflow, publication, now };
-    const adding = { schemas, forget: types.forget, now };
-    const workflowService = workflowRoute({ workflows, registry, now });
-    const routes = [documentRoute(editing), schemaRoute(adding), workflowService, ...publicationRoutes(publication)];
-    const { host, grpcPort: port } = config;
-    const rpc = stack.use(await startRpcServer({ ...process, host, port, routes }));
-    stack.defer(() => publication.changed.close());
-    return { grpcPort: rpc.port, check: mongo.ping };
+    const publication = openPublication({ mongo, types, workflow, now, announce });
+    subscribeSnapshots(bus, ({ tenantId, type }) => publication.changeSignal.notify(tenantId, type));
+    const editing = { documents, revisions, history, readDraft, types, workflow, publication, now };
+    const adding = { schemas, readSchema, forget: types.forget, now };
+    const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, now })];
+    const mesh = [batchIntakeRoute(editing), publishedDocumentRoute(publication), snapshotFeedRoute(publication)];
+    const ports = await openDoors(stack, config, { teams, mesh }, process);
+    stack.defer(() => publication.changeSignal.close());
+    return { ...ports, check: mongo.ping, checkDegraded: () => bus.ping() };
   });
+}
+
+function openBus(url: string, { log, metrics: { registry } }: ServiceContext): EventBus {
+  return openEventBus({ url, name: "vidimus-documents", log, registry });
 }

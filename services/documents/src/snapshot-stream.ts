@@ -1,6 +1,9 @@
-import type { StreamSpec } from "@vidimus/kit/event-bus";
+import type { StreamSpec } from "@vidimus/kit/nats/event-bus";
 
-/** Where references to new snapshots are announced; delivery names the same stream. */
+/**
+ * Where references to new snapshots are announced. Delivery names the same stream and reads it in
+ * `ingest/consume-references.ts`.
+ */
 export const snapshotStream: StreamSpec = {
   name: "VIDIMUS_SNAPSHOTS",
   subjects: ["vidimus.snapshots.v1"],

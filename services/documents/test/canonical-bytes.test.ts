@@ -18,7 +18,9 @@ afterAll(async () => {
   await documents[Symbol.asyncDispose]();
 });
 
-/** Values that canonicalisers find hard: names and strings of any code points, numbers of any size. */
+/**
+ * Values that canonicalisers find hard: names and strings of any code points, numbers of any size.
+ */
 const value = fc.jsonValue({ stringUnit: "binary", maxDepth: 5 });
 const members = fc.dictionary(fc.string({ unit: "binary" }), value);
 const members8785 = {

@@ -167,7 +167,7 @@ describe("a reader who waits", () => {
     const waiting = changes(tenantId, since, { type: "core/tag", waitMs: 300 });
     await publish(tenantId);
     await publish("loud", tag());
-    expect(await waiting).toMatchObject({ items: [], since, hasMore: false });
+    expect(await waiting).toMatchObject({ items: [], hasMore: false });
   });
 
   test("is answered when the service stops, not cut off", async () => {

@@ -58,7 +58,7 @@ describe("what is stored", () => {
         '"title":"Quake off Chile","type":"core/newswire"}',
     );
     expect(document).toMatchObject({ status: "draft", version: 1n, workflowId: "editorial", workflowVersion: 1 });
-    expect(document.live).toBeUndefined();
+    expect(document.lastPublished).toBeUndefined();
   });
 
   test("who created it is kept as the call's metadata says", async () => {

@@ -1,6 +1,8 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import type { DoorPorts } from "@vidimus/kit/rpc/open-doors";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -9,6 +11,9 @@ import { createInterface } from "node:readline";
 export interface DocumentProcess extends AsyncDisposable {
   documents: RpcClient<typeof DocumentService>;
   published: RpcClient<typeof PublishedDocumentService>;
+  schemas: RpcClient<typeof SchemaService>;
+  /** Asks it to stop; answers its exit code. */
+  stop(): Promise<number | null>;
 }
 
 /** Starts one on free ports, and waits until it serves. */
@@ -24,6 +29,7 @@ export async function runDocumentProcess(options: {
     NATS_URL: options.natsUrl,
     MONGODB_DATABASE: options.database,
     GRPC_PORT: "0",
+    MESH_PORT: "0",
     OPS_PORT: "0",
     LOG_LEVEL: "info",
   };
@@ -32,23 +38,29 @@ export async function runDocumentProcess(options: {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(child, "exit");
-  stack.defer(async () => {
+  const stop = async () => {
     child.kill();
-    await exited;
-  });
-  const target = `127.0.0.1:${await portOf(createInterface({ input: child.stdout }))}`;
-  const documents = stack.use(openRpcClient(DocumentService, { target, defaultTimeoutMs: 60_000 }));
-  const published = stack.use(openRpcClient(PublishedDocumentService, { target, defaultTimeoutMs: 60_000 }));
+    const [code] = await exited;
+    return code;
+  };
+  stack.defer(async () => void (await stop()));
+  const { grpcPort, meshPort } = await portsOf(createInterface({ input: child.stdout }));
+  const at = (port: number) => ({ target: `127.0.0.1:${port}`, defaultTimeoutMs: 60_000 });
+  const documents = stack.use(openRpcClient(DocumentService, at(grpcPort)));
+  const published = stack.use(openRpcClient(PublishedDocumentService, at(meshPort)));
+  const schemas = stack.use(openRpcClient(SchemaService, at(grpcPort)));
   const opened = stack.move();
-  return { documents, published, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { documents, published, schemas, stop, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** The port it says it started on; later lines are read and dropped, so that the pipe never fills. */
-async function portOf(lines: ReturnType<typeof createInterface>): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+/**
+ * The ports it says it started on; later lines are read and dropped, so that the pipe never fills.
+ */
+async function portsOf(lines: ReturnType<typeof createInterface>): Promise<DoorPorts> {
+  const { promise, resolve, reject } = Promise.withResolvers<DoorPorts>();
   lines.on("line", (line) => {
-    const { msg, grpcPort } = JSON.parse(line);
-    if (msg === "started") resolve(grpcPort);
+    const { msg, grpcPort, meshPort } = JSON.parse(line);
+    if (msg === "started") resolve({ grpcPort, meshPort });
   });
   lines.on("close", () => reject(new Error("the process ended before it served")));
   return promise;

@@ -15,7 +15,8 @@ let documents: RunningDocuments;
 let mongo: MongoClient;
 
 beforeAll(async () => {
-  // A server has one fail point for failing commands: tests that run beside each other would take it from one another.
+  // A server has one fail point for failing commands: tests that run beside each other would take
+  // it from one another.
   dir = await mkdtemp(join(tmpdir(), "vidimus-intake-faults-"));
   const [dataDir, logFile] = [join(dir, "mongod"), join(dir, "mongod.log")];
   mongod = await openMongod({ dataDir, logFile, port: 0, failPoints: true });
@@ -42,7 +43,8 @@ async function failInserts(times: number, fault: object): Promise<void> {
 function create(id: string, intakeToken: string) {
   const documentJson = json({ id, type: "core/article", title: "T" });
   const draft = { documentJson, intakeToken };
-  // After a dropped connection the driver looks for its server again, which takes seconds on a busy machine.
+  // After a dropped connection the driver looks for its server again, which takes seconds on a busy
+  // machine.
   return documents.client.createDocument({ tenantId: "demo", draft }, { timeoutMs: 20_000 });
 }
 
@@ -61,7 +63,7 @@ test("a write that is stored but not confirmed answers unavailable, and its repe
   expect(await count(id)).toBe(1);
 });
 
-test("one dropped connection is nobody's concern, two in a row answer unavailable and store nothing", async () => {
+test("one dropped connection is not noticed, two in a row answer unavailable and store nothing", async () => {
   const id = randomUUID();
   await failInserts(1, { closeConnection: true });
   await expect(create(id, "")).resolves.toMatchObject({ documentId: id });

@@ -1,5 +1,5 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { type Mongo, openMongo } from "@vidimus/kit/mongo";
+import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 async function start() {
   const config = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, NATS_URL: inject("natsUrl") };
-  const ports = { GRPC_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent" };
+  const ports = { GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent" };
   const service = await startDocuments(readConfig({ ...config, ...ports, MIGRATE: "off" }));
   await service[Symbol.asyncDispose]();
 }
@@ -33,11 +33,21 @@ async function indexes(): Promise<Map<string, { key: Record<string, number>; uni
   return new Map(await Promise.all(found)) as never;
 }
 
+function runMigrate(settings: Readonly<Record<string, string>>) {
+  const main = new URL("../src/migrate.ts", import.meta.url).pathname;
+  return promisify(execFile)(process.execPath, [main], { env: { ...process.env, ...settings } });
+}
+
+test("npm run migrate without a database ends with 78 and names the setting", async () => {
+  await expect(runMigrate({ MONGODB_URL: "" })).rejects.toMatchObject({
+    code: 78,
+    stderr: "cannot start, the configuration has faults:\nMONGODB_URL is required\n",
+  });
+});
+
 test("a service told not to migrate refuses a database that was not, and takes one that was", async () => {
   await expect(start()).rejects.toThrow(`is at version 0, but ${schemaVersion} is needed`);
-  const main = new URL("../src/migrate.ts", import.meta.url).pathname;
-  const env = { ...process.env, MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database };
-  const { stdout } = await promisify(execFile)(process.execPath, [main], { env });
+  const { stdout } = await runMigrate({ MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database });
   expect(stdout).toBe(`database ${database}: version 0 → ${schemaVersion}\n`);
   await start();
 });

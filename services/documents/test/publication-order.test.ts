@@ -32,21 +32,21 @@ interface Change extends Item {
   sequence: number;
 }
 
-async function create(tenantId: string, count: number): Promise<string[]> {
+async function create(tenantId: string, count: number, ofType = type): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   for (let at = 0; at < count; at += 64) {
     const items = ids.slice(at, at + 64).map((id) => {
-      return { tenantId, draft: { documentJson: Buffer.from(JSON.stringify(article({ id }))) } };
+      return { tenantId, draft: { documentJson: Buffer.from(JSON.stringify({ ...article({ id }), type: ofType })) } };
     });
     await twins[0].documents.batchCreateDocuments({ items });
   }
   return ids;
 }
 
-async function move(tenantId: string, ids: readonly string[], name: string, twin = twins[0]): Promise<void> {
+async function transition(tenantId: string, ids: readonly string[], name: string, twin = twins[0]): Promise<void> {
   const transitions = ids.map((documentId) => ({ documentId, name, expectedVersion: 1n }));
   const { results } = await twin.documents.batchTransitionDocuments({ tenantId, transitions }, as("admin"));
-  const refused = results.find(({ outcome }) => outcome.case !== "moved");
+  const refused = results.find(({ outcome }) => outcome.case !== "transitioned");
   expect(refused).toBeUndefined();
 }
 
@@ -62,9 +62,10 @@ async function walk(tenantId: string, limit: number, since?: Date): Promise<Item
   }
 }
 
-/** What is published, straight from the database: stamps by id. */
-async function publishedNow(tenantId: string): Promise<Map<string, string>> {
-  const rows = await mongo.db(database).collection("publications").find({ tenantId, state: "live" }).toArray();
+/** What is published of some types, straight from the database: stamps by id. */
+async function publishedNow(tenantId: string, ...types: string[]): Promise<Map<string, string>> {
+  const filter = { tenantId, state: "live", type: { $in: types } };
+  const rows = await mongo.db(database).collection("publications").find(filter).toArray();
   return new Map(rows.map(({ documentId, updatedAt }) => [documentId, updatedAt.toISOString()]));
 }
 
@@ -86,11 +87,11 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     const ids = await create(tenantId, 5_000);
     for (let rest = ids; rest.length > 0;) {
       const size = Math.random() < 0.3 ? 1 : 1 + Math.floor(Math.random() * 64);
-      await move(tenantId, rest.slice(0, size), "publish");
+      await transition(tenantId, rest.slice(0, size), "publish");
       rest = rest.slice(size);
     }
     touched = shuffled(ids).slice(0, 400);
-    untouched = await publishedNow(tenantId);
+    untouched = await publishedNow(tenantId, type);
     for (const id of touched) untouched.delete(id);
     writers = twins.map((twin, at) => write(twin, touched.slice(at * 200, at * 200 + 200)));
   }, 120_000);
@@ -104,7 +105,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
   async function write(twin: DocumentProcess, own: readonly string[]): Promise<void> {
     while (!stop.signal.aborted) {
       const some = shuffled(own).slice(0, 1 + Math.floor(Math.random() * 20));
-      for (const name of ["withhold", "publish"]) await move(tenantId, some, name, twin);
+      for (const name of ["withhold", "publish"]) await transition(tenantId, some, name, twin);
     }
   }
 
@@ -151,14 +152,15 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
 describe("16 concurrent publishers of one tenant on two processes", () => {
   const tenantId = "crowd";
   const each = 40;
+  const quietType = "core/tag";
   let publishing: Promise<void>;
   let done = false;
 
-  /** Publishes some documents for good, withdraws others, and moves some back and forth. */
+  /** Publishes some documents for good, withdraws others, and takes some back and forth. */
   async function publisher(ids: readonly string[], twin: DocumentProcess): Promise<void> {
     for (const [at, id] of ids.entries()) {
       const names = [["publish"], ["publish", "withhold"], ["publish", "withhold", "publish"], ["publish", "kill"]];
-      for (const name of names[at % 4]!) await move(tenantId, [id], name, twin);
+      for (const name of names[at % 4]!) await transition(tenantId, [id], name, twin);
     }
   }
 
@@ -168,21 +170,27 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
       const all = Array.from({ length: 16 }, (_, at) =>
         publisher(ids.slice(at * each, at * each + each), twins[at % 2]!),
       );
-      await Promise.all(all);
+      const quiet = publisher(await create(tenantId, 8, quietType), twins[0]);
+      await Promise.all([...all, quiet]);
       done = true;
     };
     publishing = begin();
   });
 
-  test("a reader who follows the catch-up recipe misses no publication, one of the feed no publication and no removal", async () => {
-    const [caughtUp, mirror] = await Promise.all([catchUp(), follow(), publishing]);
-    const published = await publishedNow(tenantId);
-    expect(published.size).toBe((16 * each) / 2);
+  test("a reader who follows the catch-up recipe misses no publication, those of the feed no publication and no removal", async () => {
+    const followers = [follow(""), follow(type), follow(quietType), follow(quietType, 30), follow("core/image")];
+    const [caughtUp, mirrors] = await Promise.all([catchUp(), Promise.all(followers), publishing]);
+    const published = await publishedNow(tenantId, type);
+    const quiet = await publishedNow(tenantId, quietType);
+    expect([published.size, quiet.size]).toEqual([(16 * each) / 2, 4]);
     expect(new Map([...caughtUp].filter(([id]) => published.has(id)))).toEqual(published);
-    expect(mirror).toEqual(published);
+    expect(mirrors).toEqual([new Map([...published, ...quiet]), published, quiet, quiet, new Map()]);
   }, 120_000);
 
-  /** The recipe: keep the first stamp of a walk, and begin the next walk there once this one is through. */
+  /**
+   * The recipe: keep the first stamp of a walk, and begin the next walk there once this one is
+   * through.
+   */
   async function catchUp(): Promise<Map<string, string>> {
     const seen = new Map<string, string>();
     let since: Date | undefined;
@@ -198,8 +206,11 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     return seen;
   }
 
-  /** Keeps a copy by the feed alone; what it is told never goes back, and never comes twice. */
-  async function follow(): Promise<Map<string, string>> {
+  /**
+   * Keeps a copy of a type, or of all, by the feed alone; what it is told never goes back, and
+   * never comes twice.
+   */
+  async function follow(ofType: string, waitMs = 0): Promise<Map<string, string>> {
     const copy = new Map<string, string>();
     const sequences = new Map<string, number>();
     let since = "";
@@ -207,7 +218,13 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     for (let last = false; !last;) {
       last = done;
       for (let hasMore = true; hasMore;) {
-        const answer = await twins[1].published.listPublishedChanges({ tenantId, since, limit: 5 });
+        const answer = await twins[1].published.listPublishedChanges({
+          tenantId,
+          since,
+          type: ofType,
+          limit: 5,
+          waitMs,
+        });
         for (const item of JSON.parse(Buffer.from(answer.itemsJson).toString()) as Change[]) {
           const { id, change, sequence, updated_at } = item;
           expect(`${updated_at} ${id}` > place).toBe(true);

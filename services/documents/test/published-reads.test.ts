@@ -168,10 +168,10 @@ describe("a collection", () => {
   test.each([
     ["a tag's id", () => ({ tag }), [1, 0]],
     ["a tag's slug", () => ({ tag: "snow" }), [1, 0]],
-    ["a tag nobody has", () => ({ tag: "rain" }), []],
+    ["a tag that no document has", () => ({ tag: "rain" }), []],
     ["a site's id", () => ({ site }), [2, 1]],
     ["a site's slug", () => ({ site: "main" }), [2, 1]],
-    ["a site nobody has", () => ({ site: "other" }), []],
+    ["a site that no document has", () => ({ site: "other" }), []],
     ["a language in any case", () => ({ language: "DE-ch" }), [1]],
     ["a slug", () => ({ slug: "named" }), [3]],
     ["several criteria", () => ({ tag: "snow", site: "main", language: "de-ch" }), [1]],

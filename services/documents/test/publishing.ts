@@ -61,10 +61,10 @@ export async function runPublishing(options: {
 }): Promise<Publishing> {
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await runDocuments(options));
-  const { target, database } = running;
+  const { target, meshTarget, database } = running;
   const documents = stack.use(openRpcClient(DocumentService, { target }));
-  const published = stack.use(openRpcClient(PublishedDocumentService, { target }));
-  const feed = stack.use(openRpcClient(SnapshotFeedService, { target }));
+  const published = stack.use(openRpcClient(PublishedDocumentService, { target: meshTarget }));
+  const feed = stack.use(openRpcClient(SnapshotFeedService, { target: meshTarget }));
   const mongo = await new MongoClient(options.mongoUrl).connect();
   stack.defer(() => mongo.close());
   const opened = stack.move();

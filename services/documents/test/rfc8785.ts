@@ -8,7 +8,10 @@ import { promisify } from "node:util";
 const requirement = "rfc8785==0.1.4";
 const sha256 = "520d690b448ecf0703691c76e1a34a24ddcd4fc5bc41d589cb7c58ec651bcd48";
 
-/** One JSON text a line in, as base64; its canonical form a line out. Floats only: the package refuses large integers. */
+/**
+ * One JSON text a line in, as base64; its canonical form a line out. Floats only: the package
+ * refuses large integers.
+ */
 const program = `
 import base64, json, sys, rfc8785
 for line in sys.stdin:
@@ -16,7 +19,10 @@ for line in sys.stdin:
     print(base64.b64encode(rfc8785.dumps(value)).decode())
 `;
 
-/** What the Python package rfc8785 makes of JSON texts: a canonicaliser that shares nothing with ours. */
+/**
+ * What the Python package rfc8785 makes of JSON texts: a canonicaliser that shares nothing with
+ * ours.
+ */
 export async function canonicalInPython(texts: readonly Uint8Array[]): Promise<Buffer[]> {
   const env = { ...process.env, PYTHONPATH: await installed() };
   const child = spawn("python3", ["-c", program], { env, stdio: ["pipe", "pipe", "inherit"] });
@@ -43,7 +49,7 @@ async function installed(): Promise<string> {
   const flags = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--quiet"];
   const packages = join(work, "packages");
   await promisify(execFile)("python3", ["-m", "pip", "install", ...flags, "--target", packages, "--requirement", list]);
-  // Whoever else installs it at the same time installs the same.
+  // Another test file that installs it at the same time installs the same.
   await rename(packages, target).catch(() => access(target));
   await rm(work, { recursive: true });
   return target;

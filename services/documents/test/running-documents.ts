@@ -7,7 +7,10 @@ import { startDocuments } from "../src/documents.ts";
 /** A documents service with a database of its own, and a client of its editor's surface. */
 export interface RunningDocuments extends AsyncDisposable {
   client: RpcClient<typeof DocumentService>;
+  /** `host:port` of its teams door. */
   target: string;
+  /** `host:port` of its mesh door. */
+  meshTarget: string;
   database: string;
 }
 
@@ -24,14 +27,16 @@ export async function runDocuments(options: {
     MONGODB_DATABASE: database,
     NATS_URL: options.natsUrl,
     GRPC_PORT: "0",
+    MESH_PORT: "0",
     OPS_PORT: "0",
     LOG_LEVEL: "silent",
   });
   const service = stack.use(await startDocuments(config));
   const target = `127.0.0.1:${service.grpcPort}`;
+  const meshTarget = `127.0.0.1:${service.meshPort}`;
   const client = stack.use(openRpcClient(DocumentService, { target }));
   const opened = stack.move();
-  return { client, target, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { client, target, meshTarget, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /** A create request's bytes. */

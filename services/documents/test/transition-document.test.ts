@@ -81,7 +81,7 @@ describe("publishing", () => {
     await expect(service.take(tenantId, id, "publish")).rejects.toThrow("notEmbargoed");
   });
 
-  test("says PERMISSION_DENIED to a role that may not, and to nobody in particular", async () => {
+  test("says PERMISSION_DENIED to a role that may not, and to a caller without a role", async () => {
     const id = await service.create(tenantId, article());
     const transition = { documentId: id, name: "publish", expectedVersion: 1n };
     const asWriter = service.documents.transitionDocument({ tenantId, transition }, as("writer"));
@@ -113,8 +113,8 @@ describe("publishing", () => {
   });
 });
 
-describe("head and live", () => {
-  test("a published version stays out while the next one is edited, and the named version decides what is moved", async () => {
+describe("head and last published", () => {
+  test("a published version stays out while the next one is edited, and the named version decides what the transition acts on", async () => {
     const tenant = tenantId;
     const id = await service.create(tenant, article());
     await service.take(tenant, id, "publish");
@@ -122,20 +122,28 @@ describe("head and live", () => {
     expect(await codeOf(service.take(tenant, id, "withhold", 2))).toBe(Code.Aborted);
     expect(await service.take(tenant, id, "withhold", 1)).toMatchObject({ version: 1n, status: "withheld" });
     const { document } = await service.documents.getDocument({ tenantId: tenant, documentId: id });
-    expect(document).toMatchObject({ version: 2n, status: "draft", live: { version: 1n, status: "withheld" } });
+    expect(document).toMatchObject({
+      version: 2n,
+      status: "draft",
+      lastPublished: { version: 1n, status: "withheld" },
+    });
     expect(await service.take(tenant, id, "publish", 1)).toMatchObject({ version: 1n, sequence: 3n });
     expect(await service.take(tenant, id, "publish", 2)).toMatchObject({ version: 2n, sequence: 4n });
     const published = (await service.list(tenant)).find((item) => item.id === id);
     expect(published).toMatchObject({ title: "Edited", meta: { version: 2 } });
   });
 
-  test("a kill makes a withheld snapshot of the live version and ends the head with it", async () => {
+  test("a kill makes a withheld snapshot of the published version and ends the head with it", async () => {
     const id = await service.create(tenantId, article());
     await service.take(tenantId, id, "publish");
     await edit(id);
     expect(await service.take(tenantId, id, "kill", 1)).toMatchObject({ status: "cancelled", sequence: 2n });
     const { document } = await service.documents.getDocument({ tenantId, documentId: id });
-    expect(document).toMatchObject({ version: 2n, status: "cancelled", live: { version: 1n, status: "cancelled" } });
+    expect(document).toMatchObject({
+      version: 2n,
+      status: "cancelled",
+      lastPublished: { version: 1n, status: "cancelled" },
+    });
     const { snapshots } = await service.feed.getSnapshots({
       references: [1n, 2n].map((sequence) => ({ tenantId, documentId: id, sequence })),
     });

@@ -37,7 +37,7 @@ function update(documentId: string, expectedVersion: number, value: unknown, act
   return documents.client.updateDocument(request, actor);
 }
 
-function move(documentId: string, name: string, expectedVersion: number) {
+function transition(documentId: string, name: string, expectedVersion: number) {
   const transition = { documentId, name, expectedVersion: BigInt(expectedVersion) };
   return documents.client.transitionDocument({ tenantId, transition }, as("eve", "admin"));
 }
@@ -75,7 +75,7 @@ describe("writing the next version", () => {
 
   test("a spiked document is edited only by those who may restore it", async () => {
     const id = await created();
-    await move(id, "spike", 1);
+    await transition(id, "spike", 1);
     const refused = await failure(update(id, 1, { title: "Two" }, as("bob", "writer")));
     expect(refused).toMatchObject({ code: "PermissionDenied", message: expect.stringContaining("spiked") });
     expect(await shown(id)).toMatchObject({ version: 1n, status: "spiked" });
@@ -85,11 +85,11 @@ describe("writing the next version", () => {
 
   test("a document in review is edited by those who may return it, an approved one by anybody", async () => {
     const inReview = await created();
-    await move(inReview, "submit", 1);
+    await transition(inReview, "submit", 1);
     await update(inReview, 1, { title: "Two" }, as("bob", "writer"));
     const approved = await created();
-    await move(approved, "submit", 1);
-    await move(approved, "approve", 1);
+    await transition(approved, "submit", 1);
+    await transition(approved, "approve", 1);
     await update(approved, 1, { title: "Two" }, as("bob", "writer"));
     for (const id of [inReview, approved]) expect(await shown(id)).toMatchObject({ version: 2n, status: "draft" });
   });
@@ -105,7 +105,7 @@ describe("writing the next version", () => {
   test("the old version stays as it was, with who wrote it and where it stood", async () => {
     const id = await created();
     const first = await shown(id);
-    await move(id, "submit", 1);
+    await transition(id, "submit", 1);
     await update(id, 1, { ...article, title: "Two" });
     await update(id, 2, { ...article, title: "Three" }, as("cat", "editor"));
     expect(await version(id, 1)).toMatchObject({
@@ -135,24 +135,24 @@ describe("writing the next version", () => {
 
   test("editing never changes what is published, and publishing the new version does", async () => {
     const id = await created();
-    await move(id, "publish", 1);
-    const live = (await shown(id)).live;
-    expect(live).toMatchObject({ version: 1n, status: "usable", sequence: 1n });
+    await transition(id, "publish", 1);
+    const { lastPublished } = await shown(id);
+    expect(lastPublished).toMatchObject({ version: 1n, status: "usable", sequence: 1n });
     const publication = () => mongo.db(documents.database).collection("publications").findOne({ documentId: id });
     const before = await publication();
     await update(id, 1, { ...article, title: "Two", meta: { slug: id, language: "en" } });
     expect(await publication()).toEqual(before);
-    expect(await shown(id)).toMatchObject({ version: 2n, status: "draft", live });
-    await move(id, "withhold", 1);
+    expect(await shown(id)).toMatchObject({ version: 2n, status: "draft", lastPublished });
+    await transition(id, "withhold", 1);
     expect(await version(id, 1)).toMatchObject({ status: "withheld", title: "One" });
-    await move(id, "publish", 2);
-    expect((await shown(id)).live).toMatchObject({ version: 2n, status: "usable" });
+    await transition(id, "publish", 2);
+    expect((await shown(id)).lastPublished).toMatchObject({ version: 2n, status: "usable" });
   });
 
   test("a document that has ended is not edited", async () => {
     const id = await created();
-    await move(id, "publish", 1);
-    await move(id, "kill", 1);
+    await transition(id, "publish", 1);
+    await transition(id, "kill", 1);
     await expect(failure(update(id, 1, article))).resolves.toMatchObject({ code: "FailedPrecondition" });
     expect((await shown(id)).version).toBe(1n);
   });
@@ -162,7 +162,7 @@ describe("refusals", () => {
   test("a stale version is ABORTED, and the message says what stands there now", async () => {
     const id = await created();
     await update(id, 1, article);
-    await move(id, "submit", 2);
+    await transition(id, "submit", 2);
     await expect(failure(update(id, 1, article))).resolves.toMatchObject({
       code: "Aborted",
       kind: "conflict",
@@ -199,7 +199,7 @@ describe("refusals", () => {
       const current = seen;
       const [edited] = await Promise.allSettled([
         update(id, current, { ...article, title: `round ${round}` }),
-        move(id, "submit", current),
+        transition(id, "submit", current),
       ]);
       expect(edited.status).toBe("fulfilled");
       seen += 1;
@@ -260,11 +260,14 @@ describe("looking back", () => {
 
   test("history says who did what, down to the intake", async () => {
     const id = await created();
-    await move(id, "publish", 1);
+    await transition(id, "publish", 1);
     await update(id, 1, article);
-    await move(id, "submit", 2);
+    await transition(id, "submit", 2);
     const { entries } = await documents.client.listDocumentHistory({ tenantId, documentId: id });
-    expect(entries.map(({ by, transition, version, from, to }) => [by?.actor, transition, version, from, to])).toEqual([
+    const steps = entries.map(({ by, fromStatus, toStatus, ...step }) => {
+      return [by?.actor, step.transition, step.version, fromStatus, toStatus];
+    });
+    expect(steps).toEqual([
       ["eve", "submit", 2n, "draft", "review"],
       ["bob", "", 2n, "usable", "draft"],
       ["eve", "publish", 1n, "draft", "usable"],
@@ -281,7 +284,7 @@ describe("looking back", () => {
       ["return", 1],
       ["submit", 1],
     ] as const)
-      await move(id, name, seen);
+      await transition(id, name, seen);
     const walked: string[] = [];
     let pageToken = "";
     do {

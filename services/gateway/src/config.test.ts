@@ -23,6 +23,26 @@ test.each(["1", "true", "127.0.0.1", "10.0.0.0/8,loopback", "*"])("TRUSTED_PROXI
   expect(() => readConfig({ ...needed, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES/);
 });
 
+test.each([
+  "0.0.0.0/0",
+  "::/0",
+  "10.0.0.0/8,0.0.0.0/1,128.0.0.0/1",
+  "::/1,8000::/1",
+  "::ffff:0:0/96",
+  "2000::/3",
+  "0.0.0.0/1, 128.0.0.0/2, 192.0.0.0/3",
+  "::ffff:0.0.0.0/97,128.0.0.0/1",
+])("TRUSTED_PROXIES=%s trusts every client and stops the boot", (text) => {
+  expect(() => readConfig({ ...needed, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES.*every address/);
+});
+
+test.each(["128.0.0.0/1", "0.0.0.0/1,192.0.0.0/3", "2000::/4", "fc00::/7,10.0.0.0/8,::1/128"])(
+  "TRUSTED_PROXIES=%s leaves some client to be told apart, and is taken",
+  (text) => {
+    expect(readConfig({ ...needed, TRUSTED_PROXIES: text }).trustedProxies).toEqual(text.split(","));
+  },
+);
+
 test("TRUSTED_PROXIES is a list of ranges", () => {
   const { trustedProxies } = readConfig({ ...needed, TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" });
   expect(trustedProxies).toEqual(["10.0.0.0/8", "fd00::/8"]);

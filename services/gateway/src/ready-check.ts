@@ -1,9 +1,10 @@
-/** As long as keys seen before go on opening the door while the database is away. */
+/** As long as cached keys stay valid while the database does not answer. */
 const graceMs = 60_000;
 
 /**
- * A readiness check that forgives a dependency for as long as the gateway can do without it. Otherwise every gateway
- * would leave its balancer at once, and the grace would be of use to nobody.
+ * A readiness check that fails only when the dependency has not answered for longer than the
+ * gateway can do without it. If it failed at once, all gateways would leave their balancer
+ * together, and cached keys would be of no use.
  */
 export function withGrace(ping: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
   let answeredAt = now();

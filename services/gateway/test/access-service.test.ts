@@ -1,9 +1,9 @@
 import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
-import { openMongo } from "@vidimus/kit/mongo";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { hashApiKey } from "../src/domain/api-key.ts";
-import { scopes } from "../src/domain/scope.ts";
+import { hashApiKey } from "../src/access/api-key.ts";
+import { scopes } from "../src/access/scopes.ts";
 import { accessCollections } from "../src/store/access-database.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { accessClient, bearer, newKey, openGateway } from "./support/start-gateway.ts";
@@ -17,7 +17,7 @@ let mongo: Awaited<ReturnType<typeof openMongo>>;
 beforeAll(async () => {
   rpc = await serve(new FakeDocuments().routes());
   gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
-  second = await openGateway({ ...gateway.config, grpcPort: 0, httpPort: 0, opsPort: 0 });
+  second = await openGateway({ ...gateway.config, grpcPort: 0, meshPort: 0, httpPort: 0, opsPort: 0 });
   mongo = await openMongo({ url: inject("mongoUrl"), database: gateway.config.database, appName: "test" });
   access = gateway.access;
   await access.createTenant({ tenantId: "acme", name: "Acme" });
@@ -64,7 +64,7 @@ describe("CreateTenant", () => {
 });
 
 describe("CreateApiKey", () => {
-  test("the key opens what its scopes say, and only its hash is stored", async () => {
+  test("the key allows what its scopes say, and only its hash is stored", async () => {
     const { apiKey, secret } = await access.createApiKey({
       tenantId: "acme",
       name: "site",
@@ -92,7 +92,7 @@ describe("CreateApiKey", () => {
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.NotFound });
   });
 
-  test("a key opens nothing from its expiry on, and an expiry in the past is refused", async () => {
+  test("a key is refused from its expiry on, and an expiry in the past is refused", async () => {
     const request = { tenantId: "acme", name: "x", scopes: ["publisher:read"] };
     const soon = await access.createApiKey({ ...request, expiresAt: timestampFromMs(Date.now() + 1_000) });
     expect(await read(soon.secret)).toBe(200);
@@ -137,7 +137,7 @@ describe("ListApiKeys", () => {
 });
 
 describe("RevokeApiKey", () => {
-  test("a revoked key opens nothing on any gateway within a second", async () => {
+  test("a revoked key is refused on every gateway within a second", async () => {
     const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
     expect([await read(secret), await read(secret, second)]).toEqual([200, 200]);
     const once = await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
@@ -223,7 +223,7 @@ describe("RollApiKey", () => {
 });
 
 describe("DisableTenant", () => {
-  test("no key of the tenant opens anything within a second, and none can be made", async () => {
+  test("every key of the tenant is refused within a second, and none can be created", async () => {
     const key = await newKey(access, "gone");
     expect([await read(key), await read(key, second)]).toEqual([200, 200]);
     await access.disableTenant({ tenantId: "gone" });
@@ -279,7 +279,7 @@ describe("the audit", () => {
 
 describe("last use", () => {
   test("is noted to the minute, at the latest when the gateway stops", async () => {
-    const third = await openGateway({ ...gateway.config, grpcPort: 0, httpPort: 0, opsPort: 0 });
+    const third = await openGateway({ ...gateway.config, grpcPort: 0, meshPort: 0, httpPort: 0, opsPort: 0 });
     const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
     expect(apiKey!.lastUsedAt).toBeUndefined();
     const before = Date.now();

@@ -45,7 +45,10 @@ async function residentBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes\{[^}]*\} (\S+)/m.exec(text)?.[1]);
 }
 
-/** Opens sockets that write the same text and then wait; answers once all of them were ended by the other side. */
+/**
+ * Opens sockets that write the same text and then wait; answers once all of them were ended by the
+ * other side.
+ */
 function waitingSockets(count: number, text: string): Promise<string[]> {
   const one = () =>
     new Promise<string>((resolve) => {

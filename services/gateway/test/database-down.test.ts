@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
 import { connect, createServer, type Socket } from "node:net";
-import { portOf } from "@vidimus/kit/port";
+import { portOf } from "@vidimus/kit/service/port";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
-import { mintApiKey } from "../src/domain/api-key.ts";
+import { mintApiKey } from "../src/access/api-key.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
@@ -50,7 +50,7 @@ function read(key: string) {
   return fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
 }
 
-test("while MongoDB is away a key that is known opens, one that is not is 503 and never 401, and all is well once it is back", async () => {
+test("while MongoDB does not answer a known key is valid, an unknown one gets 503 and never 401, and both are verified once it is back", async () => {
   const known = await newKey(gateway.access, "acme");
   const unseen = await newKey(gateway.access, "acme");
   expect((await read(known)).status).toBe(200);

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { statusOf } from "../src/http/http-error.ts";
-import { routes } from "../src/http/routes.ts";
+import { statusOf } from "../src/http/errors/http-error.ts";
+import { routes } from "../src/endpoints/routes.ts";
 import { openGateway } from "./support/start-gateway.ts";
 
 interface Operation {
@@ -59,6 +59,16 @@ describe("where", () => {
     for (const { operation } of operations()) expect(html).toContain(`id="${operation.operationId}"`);
   });
 
+  test("a revisit that is answered 304 has the headers of the first visit, so that the page keeps its styles", async () => {
+    const first = await fetch(`${open.url}/docs`);
+    const again = await fetch(`${open.url}/docs`, { headers: { "if-none-match": first.headers.get("etag")! } });
+    expect(again.status).toBe(304);
+    for (const name of ["content-security-policy", "cache-control", "etag", "vary"]) {
+      expect(again.headers.get(name), name).toBe(first.headers.get(name));
+    }
+    expect(again.headers.get("content-security-policy")).toContain("style-src 'unsafe-inline'");
+  });
+
   test("what is committed in docs/openapi.json is what is served", async () => {
     const file = join(import.meta.dirname, "../../../docs/openapi.json");
     expect(await (await fetch(`${open.url}/openapi.json`)).text()).toBe(await readFile(file, "utf8"));
@@ -87,12 +97,22 @@ describe("what", () => {
           const shown = example === undefined ? Object.entries(examples ?? {}) : [["", { value: example }] as const];
           expect(shown.length, `${method} ${path} ${status}`).toBeGreaterThan(0);
           if (Number(status) < 400) continue;
-          for (const [code, { value }] of shown) {
+          for (const [name, { value }] of shown) {
+            // `RATE_LIMITED (share)` is another example of RATE_LIMITED.
+            const [code = ""] = name.split(" ");
             expect(value).toMatchObject({ ok: false, error: { code } });
             expect(statusOf[code as keyof typeof statusOf]).toBe(Number(status));
           }
         }
       }
+    }
+  });
+
+  test("every 429 and 503 shows what a request meets whose tenant has its share, or that finds a pool exhausted", () => {
+    for (const { operation } of operations()) {
+      const examplesOf = (status: string) => operation.responses[status]?.content?.["application/json"]?.examples;
+      expect(examplesOf("429")).toHaveProperty(["RATE_LIMITED (share)"]);
+      expect(examplesOf("503")).toHaveProperty(["UNAVAILABLE (pool)"]);
     }
   });
 

@@ -52,6 +52,19 @@ describe("200", () => {
     expect(second!.updatedSince).toBeUndefined();
   });
 
+  test.each([
+    ["9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59.999Z"],
+    ["9999-12-31T23:59:59-05:00", "9999-12-31T23:59:59.999Z"],
+    ["0000-01-01", "0001-01-01T00:00:00.000Z"],
+    ["0001-01-01T00:00:00%2B02:00", "0001-01-01T00:00:00.000Z"],
+  ])(
+    "updatedSince=%s, outside the years an RPC can carry, is the nearest instant inside them",
+    async (text, instant) => {
+      expect((await get(`?type=core/tag&updatedSince=${text}`)).status).toBe(200);
+      expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe(instant);
+    },
+  );
+
   test("an unescaped + of an offset is taken for what it was", async () => {
     expect((await get("?type=core/tag&updatedSince=2026-11-21T09:30:00+02:00")).status).toBe(200);
     expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.000Z");

@@ -49,7 +49,7 @@ describe("503", () => {
 });
 
 describe("200", () => {
-  test("the trust list stands at the top level, for everybody", async () => {
+  test("the trust list is the body itself, and needs no key", async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({

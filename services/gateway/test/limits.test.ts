@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { GatewayConfig } from "../src/config.ts";
-import { mintApiKey } from "../src/domain/api-key.ts";
+import { mintApiKey } from "../src/access/api-key.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
@@ -78,7 +78,7 @@ describe("the limit per address", () => {
     expect(statuses).toEqual([401, 401, 429]);
   });
 
-  test("counts the client behind a trusted proxy, and never what lies beyond it", async () => {
+  test("counts the client behind a trusted proxy, and never an address that the client wrote", async () => {
     await using gateway = await open({ ipRate: { count: 1, windowMs: 60_000 }, trustedProxies: ["127.0.0.0/8"] });
     const of = async (forwarded: string) => (await read(gateway, { "x-forwarded-for": forwarded })).status;
     expect(await of("192.0.2.1")).toBe(401);
@@ -127,7 +127,7 @@ describe("the write budget", () => {
 
   test("is one for all keys of a tenant and for both gateways, and another tenant has its own", async () => {
     await using first = await open({ writeBudget: { count: 100, windowMs: 60_000 } });
-    await using second = await openGateway({ ...first.config, grpcPort: 0, httpPort: 0, opsPort: 0 });
+    await using second = await openGateway({ ...first.config, grpcPort: 0, meshPort: 0, httpPort: 0, opsPort: 0 });
     const keys = [await newKey(first.access, "acme"), await newKey(first.access, "acme")];
     const rival = await newKey(first.access, "rival");
     const writes = Array.from({ length: 300 }, (_, at) =>

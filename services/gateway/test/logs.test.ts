@@ -25,7 +25,7 @@ test("a full run logs prefixes and request ids, and never a key, a query or a bo
   const url = `http://127.0.0.1:${gateway.httpPort}/v1/documents`;
   const key = await newKey(accessClient(gateway.grpcPort), "acme");
   const bad = `vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj`;
-  const marks = ["TITLE-MARK", "CURSOR-MARK", "PATH-MARK", "BROKEN-MARK"];
+  const marks = ["TITLE-MARK", "CURSOR-MARK", "QUERY-MARK", "BROKEN-MARK"];
   const post = (token: string, body: string) =>
     fetch(url, { method: "POST", headers: { ...bearer(token), "content-type": "application/json" }, body });
   const body = JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "TITLE-MARK" });
@@ -35,7 +35,7 @@ test("a full run logs prefixes and request ids, and never a key, a query or a bo
     await post(bad, body),
     await post(key, `{"BROKEN-MARK`),
     await fetch(`${url}?type=core/tag&cursor=CURSOR-MARK`, { headers: bearer(key) }),
-    await fetch(`${url}/PATH-MARK`, { headers: bearer(key) }),
+    await fetch(`${url}/lost?x=QUERY-MARK`, { headers: bearer(key) }),
   ];
   documents.listFailure = new Error("a bug");
   answers.push(await fetch(`${url}?type=core/tag`, { headers: bearer(key) }));
@@ -45,6 +45,10 @@ test("a full run logs prefixes and request ids, and never a key, a query or a bo
   const secrets = [key.slice(16), bad.slice(16), key, bad, ...marks];
   expect(found(secrets, log)).toEqual([]);
   for (const { headers } of answers) expect(log).toContain(headers.get("x-request-id"));
+  for (const code of ["CONFLICT", "UNAUTHORIZED", "INVALID_PAYLOAD", "NOT_FOUND", "INTERNAL"]) {
+    expect(log).toContain(`"code":"${code}"`);
+  }
+  expect(log).toContain('"path":"/v1/documents/lost"');
   expect(log).toContain(`"keyPrefix":"${key.split("_")[1]}"`);
   expect(found(secrets, `${log}\n{"planted":"${key}"}`)).toEqual([key.slice(16), key]);
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintApiKey } from "../src/domain/api-key.ts";
-import { scopes } from "../src/domain/scope.ts";
-import { routes } from "../src/http/routes.ts";
+import { mintApiKey } from "../src/access/api-key.ts";
+import { scopes } from "../src/access/scopes.ts";
+import { routes } from "../src/endpoints/routes.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
@@ -86,12 +86,12 @@ describe.each(operations)("$method $url", (operation) => {
     ["another scheme", { authorization: `Token ${mintApiKey().key}` }],
     ["a key without a scheme", { authorization: mintApiKey().key }],
     ["a malformed key", bearer("vk_x_y")],
-    ["a key nobody has", bearer(mintApiKey().key)],
+    ["an unknown key", bearer(mintApiKey().key)],
   ])("%s is 401", async (_, headers) => {
     expect(await call(operation, headers)).toMatchObject({ status: 401 });
   });
 
-  test("every key that opens nothing gets the same 401, byte for byte", async () => {
+  test("every key that is not valid gets the same 401, byte for byte", async () => {
     const answers = await Promise.all(Object.values(keys).map((key) => call(operation, bearer(key))));
     const none = await call(operation, {});
     expect(Object.keys(keys)).toHaveLength(5);
@@ -102,7 +102,7 @@ describe.each(operations)("$method $url", (operation) => {
     }
   });
 
-  test.each(scopes)("a key of %s alone opens it only if that is its scope", async (scope) => {
+  test.each(scopes)("a key of %s alone is allowed only if that is the endpoint's scope", async (scope) => {
     const { status, text } = await call(operation, bearer(byScope.get(scope)!));
     if (scope === operation.scope) {
       expect([401, 403]).not.toContain(status);

@@ -132,7 +132,7 @@ describe("401", () => {
     ["no header", {}],
     ["another scheme", { authorization: "Basic dXNlcjpwYXNz" }],
     ["no key's shape", bearer("vk_short")],
-    ["a key nobody has", bearer("vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj")],
+    ["an unknown key", bearer("vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj")],
   ])("%s is UNAUTHORIZED", async (_, headers) => {
     const response = await fetch(`${gateway.url}/v1/documents`, { method: "POST", headers, body: "not even JSON" });
     expect(response.status).toBe(401);

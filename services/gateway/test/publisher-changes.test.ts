@@ -48,7 +48,7 @@ function holdWaits() {
 }
 
 describe("200", () => {
-  test("what there is comes at once, as documents wrote it, without asking anybody to wait", async () => {
+  test("changes that are there are answered at once, byte for byte, without a call that waits", async () => {
     publisher.changes = async () => something;
     const response = await poll("?since=t0&type=core/image&limit=2&wait=20");
     expect(await response.text()).toBe(
@@ -57,7 +57,7 @@ describe("200", () => {
     expect(asked()).toMatchObject([{ tenantId: "acme", since: "t0", type: "core/image", limit: 2, waitMs: 0 }]);
   });
 
-  test("without parameters everything is asked for, 50 at a time, and nobody waits", async () => {
+  test("without parameters all changes are read, 50 at a time, without a call that waits", async () => {
     expect(await (await poll("")).text()).toBe('{"ok":true,"data":{"items":[],"since":"t0","hasMore":false}}');
     expect(asked()).toMatchObject([{ since: "", type: "", limit: 50, waitMs: 0 }]);
   });
@@ -125,7 +125,7 @@ describe("a poll that waits", () => {
     expect(await answer).toMatchObject({ name: "AbortError" });
   });
 
-  test("counts as a request, and its waiting not as time that anybody worked", async () => {
+  test("counts as a request, and its waiting does not count as its duration", async () => {
     const before = await handled();
     const { came, end } = holdWaits();
     const answer = poll("?wait=20");

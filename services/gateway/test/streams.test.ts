@@ -1,14 +1,15 @@
-import { createLogger } from "@vidimus/kit/log";
+import { createLogger } from "@vidimus/kit/telemetry/log";
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { mintApiKey } from "../src/domain/api-key.ts";
+import { mintApiKey } from "../src/access/api-key.ts";
 import { startHttpServer } from "../src/http/http-server.ts";
-import { Limits } from "../src/http/limits.ts";
+import { RateLimits } from "../src/limits/rate-limits.ts";
 import { defineRoute } from "../src/http/route.ts";
+import { openPools } from "../src/limits/pools.ts";
 import { bearer } from "./support/start-gateway.ts";
 
 const part = `${"0123456789".repeat(1_000)}\n`;
@@ -45,11 +46,12 @@ beforeAll(async () => {
     routes: [exportRoute],
     deps: {},
     verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
-    limits: new Limits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
+    limits: new RateLimits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
     onUse: () => {},
     trustedProxies: [],
     log: createLogger("test", "silent"),
     registry,
+    pools: openPools(registry, { slots: 2 }),
   });
 });
 
@@ -128,6 +130,18 @@ describe("a streamed answer", () => {
       socket.on("error", () => {}).on("close", () => resolve(text));
     });
   }
+
+  test("holds no slot while it leaves: more are under way than may be worked on", async () => {
+    const end = Promise.withResolvers<void>();
+    parts = async function* parts() {
+      yield part;
+      await end.promise;
+    };
+    const responses = await Promise.all(Array.from({ length: 5 }, () => get()));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    end.resolve();
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(Array(5).fill(part));
+  });
 
   test("is closed when the client goes away", async () => {
     const gone = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { type Mongo, openMongo } from "@vidimus/kit/mongo";
+import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { DictionaryState } from "../src/store/dictionary-state.ts";
 import type { DictionaryRow } from "../src/store/rows.ts";
@@ -34,7 +34,7 @@ test("a dictionary has no revision from before the first write of a change until
   expect(await state.revision("demo")).not.toBe(first);
 });
 
-test("of two changes at once the last one to end gives the revision back", async () => {
+test("during two concurrent changes there is no revision until the later one ends", async () => {
   const [one, two] = [state.change("two"), state.change("two")];
   await Promise.all([one.begin(), two.begin()]);
   await one.end();
@@ -43,7 +43,7 @@ test("of two changes at once the last one to end gives the revision back", async
   expect(await state.revision("two")).toBeDefined();
 });
 
-test("a change whose process died is over after three minutes, and leaves a new revision", async () => {
+test("a change whose process died ends after three minutes, with a new revision", async () => {
   const change = state.change("dead");
   await change.begin();
   await change.end();

@@ -3,7 +3,7 @@ import { PhraseFormat, PhraseService } from "@vidimus/contracts/vidimus/phrases/
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
-import type { RunningService } from "@vidimus/kit/service";
+import type { RunningTeamsService } from "@vidimus/kit/service/service";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { readConfig } from "../src/config.ts";
@@ -11,16 +11,16 @@ import { startPhrases } from "../src/phrases.ts";
 
 const { JSON: json, CSV: csv } = PhraseFormat;
 const database = testDatabaseName("phrases");
-let replicas: RunningService[];
+let replicas: RunningTeamsService[];
 let client: RpcClient<typeof PhraseService>;
-/** The same dictionary through another process. */
+/** Calls another process with the same database. */
 let other: RpcClient<typeof PhraseService>;
 
 beforeAll(async () => {
   const env = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, LOG_LEVEL: "silent" };
-  const start = () => startPhrases(readConfig({ ...env, GRPC_PORT: "0", OPS_PORT: "0" }));
+  const start = () => startPhrases(readConfig({ ...env, GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0" }));
   replicas = [await start(), await start()];
-  const open = (replica: RunningService) =>
+  const open = (replica: RunningTeamsService) =>
     openRpcClient(PhraseService, { target: `127.0.0.1:${replica.grpcPort}`, defaultTimeoutMs: 20_000 });
   [client, other] = replicas.map(open) as [typeof client, typeof client];
 });
@@ -119,7 +119,7 @@ test("a put with the id of a phrase renames it; its old text is free again", asy
   expect(await put(tenantId, { language: "sv", phrase: "Kiew" })).not.toMatchObject({ id });
 });
 
-test("an unknown id is taken over, even if another tenant has it", async () => {
+test("an unknown id is kept, even if another tenant has it", async () => {
   const id = randomUUID();
   const [one, two] = [freshTenant(), freshTenant()];
   expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
@@ -159,7 +159,7 @@ test("every change gives a new revision, whichever process asks", async () => {
   expect(await revision(freshTenant())).toBe(seen[0]);
 });
 
-test("64 racing puts of one phrase through two processes leave one row with one id", async () => {
+test("64 concurrent puts of one phrase through two processes leave one row with one id", async () => {
   const tenantId = freshTenant();
   const phrases = await Promise.all(
     Array.from({ length: 64 }, (_, n) =>
@@ -171,7 +171,7 @@ test("64 racing puts of one phrase through two processes leave one row with one 
   expect(new Set(phrases.map(({ id }) => id))).toEqual(new Set([row!.id]));
 });
 
-test("racing first changes of many tenants through two processes all go through", async () => {
+test("concurrent first changes of many tenants through two processes all succeed", async () => {
   const fresh = Array.from({ length: 20 }, freshTenant);
   await Promise.all(
     fresh.flatMap((tenantId) =>
@@ -181,7 +181,7 @@ test("racing first changes of many tenants through two processes all go through"
   for (const tenantId of fresh) expect(await listed(tenantId)).toHaveLength(2);
 });
 
-test("a deleted phrase is gone, and NOT_FOUND the second time and for another tenant", async () => {
+test("a deleted phrase is no longer listed; deleting it again, or as another tenant, is NOT_FOUND", async () => {
   const tenantId = freshTenant();
   const { id } = await put(tenantId, { language: "sv", phrase: "a" });
   expect(await failureOf(client.deletePhrase({ tenantId: freshTenant(), phraseId: id }))).toMatchObject({
@@ -194,7 +194,7 @@ test("a deleted phrase is gone, and NOT_FOUND the second time and for another te
   }
 });
 
-test("an import counts rows processed, and repeated changes nothing", async () => {
+test("an import counts the rows processed, and changes nothing when it is repeated", async () => {
   const tenantId = freshTenant();
   const content = bytes({
     phrases: ["a", "b", "a"].map((phrase, n) => ({ language: "sv", phrase, description: `${n}` })),
@@ -206,12 +206,16 @@ test("an import counts rows processed, and repeated changes nothing", async () =
   expect((await listed(tenantId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
 });
 
-test("validate_only writes nothing", async () => {
+test("rows beyond 50,000 are refused, blank lines counted, and nothing is written", async () => {
   const tenantId = freshTenant();
-  const content = bytes([{ language: "sv", phrase: "a" }]);
-  expect(await client.importPhrases({ tenantId, format: json, content, validateOnly: true })).toMatchObject({
-    imported: 1,
-  });
+  for (const [format, content] of [
+    [csv, `language,phrase\nsv,a${"\n".repeat(50_001)}`],
+    [json, `[${'{"language":"sv","phrase":"a"},'.repeat(50_000)}{}]`],
+  ] as const) {
+    expect(await failureOf(client.importPhrases({ tenantId, format, content: bytes(content) }))).toMatchObject({
+      kind: "invalid",
+    });
+  }
   expect(await listed(tenantId)).toEqual([]);
 });
 
@@ -225,7 +229,7 @@ test("an import whose row has the id of one phrase and the text of another is re
   expect(await listed(tenantId)).toHaveLength(2);
 });
 
-test("an import may rename along a chain and reuse texts it has freed", async () => {
+test("an import may rename in a chain and reuse texts that it freed", async () => {
   const tenantId = freshTenant();
   const [a, b] = [
     await put(tenantId, { language: "sv", phrase: "a" }),
@@ -246,7 +250,7 @@ test("an import may rename along a chain and reuse texts it has freed", async ()
   ]);
 });
 
-test("what is refused names every place, and never outgrows the trailers", async () => {
+test("a refusal has at most 20 violations, which fit into the trailers", async () => {
   const tenantId = freshTenant();
   const rows = Array.from({ length: 50_000 }, () => ({ language: "ß".repeat(900), phrase: "", ["√".repeat(500)]: 1 }));
   const content = bytes(rows.slice(0, 2_000));
@@ -256,7 +260,7 @@ test("what is refused names every place, and never outgrows the trailers", async
   expect(failure.violations[1]).toMatchObject({ pointer: "/0/language" });
 });
 
-test("an empty dictionary is an empty array, and a header", async () => {
+test("an empty dictionary is an empty array in JSON, and a header in CSV", async () => {
   expect(await list(freshTenant())).toBe("[]");
   expect(await list(freshTenant(), csv)).toBe(
     "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt\r\n",

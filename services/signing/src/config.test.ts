@@ -54,7 +54,7 @@ test.each([0o400, 0o440, 0o600, 0o640])("mode 0%o is accepted: Kubernetes hands 
   expect(kekOf(kekFile(key, mode))).toEqual(key);
 });
 
-test.each([0o644, 0o604, 0o620, 0o660, 0o777])("mode 0%o is refused: others could get at the key", (mode) => {
+test.each([0o644, 0o604, 0o620, 0o660, 0o777])("mode 0%o is refused: others could read or replace the key", (mode) => {
   const octal = mode.toString(8).padStart(4, "0");
   expect(() => kekOf(kekFile(key, mode))).toThrow(`has mode ${octal}`);
 });
@@ -65,7 +65,7 @@ test("the mode that counts is that of the file behind a link, as Kubernetes moun
   expect(kekOf(link)).toEqual(key);
 });
 
-test("a missing file, a folder and a huge file are each called what they are", () => {
+test("a missing file, a folder and a huge file are refused, each with its own message", () => {
   const place = join(folder, "place");
   mkdirSync(place, 0o700);
   expect(() => kekOf(join(folder, "absent"))).toThrow(/absent cannot be read \(ENOENT\)/);
@@ -73,9 +73,9 @@ test("a missing file, a folder and a huge file are each called what they are", (
   expect(() => kekOf(kekFile(Buffer.alloc(10_000)))).toThrow("is too long");
 });
 
-test("signing is on unless said, needs a KEK file then, and every fault is reported together", () => {
-  expect(() => readConfig({ GRPC_PORT: "x" })).toThrow(
-    /GRPC_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req/,
+test("signing is on by default and needs a KEK file; all faults are reported together", () => {
+  expect(() => readConfig({ MESH_PORT: "x" })).toThrow(
+    /MESH_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req/,
   );
   expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
 });

@@ -1,46 +1,43 @@
-import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { DomainError } from "@vidimus/kit/errors";
-import type { Logger } from "@vidimus/kit/log";
-import { openMongo } from "@vidimus/kit/mongo";
-import { route, startRpcServer } from "@vidimus/kit/rpc/server";
-import { type RunningService, startService } from "@vidimus/kit/service";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
+import { type RunningService, startService } from "@vidimus/kit/service/service";
 import type { SigningConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
-import { turnSigningOff, turnSigningOn } from "./domain/settle-ring.ts";
-import type { SigningKey } from "./domain/sign-snapshots.ts";
-import { listKeysRpc } from "./rpc/list-keys.ts";
-import { signSnapshotsRpc } from "./rpc/sign-snapshots.ts";
+import { turnSigningOff, turnSigningOn } from "./domain/switch-signing.ts";
+import type { SigningKey } from "./domain/sign-digests.ts";
+import { signingRoutes } from "./rpc/signing-routes.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 
-/** Starts the signing service. It alone holds private keys; it serves `SigningService` and `TrustListService`. */
+/** Starts the signing service, the only process that holds private keys. */
 export function startSigning(config: SigningConfig): Promise<RunningService> {
   return startService("signing", config, async (stack, { log, metrics, readiness }) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
     const ledger = new LedgerStore(mongo.db);
     const rings = new RingStore(mongo.db);
     await ledger.ensureIndexes();
-    const activeKey = await settleSigning(config, rings, log);
-    const rpc = stack.use(
-      await startRpcServer({
-        routes: [
-          route(SigningService, { signSnapshots: signSnapshotsRpc({ activeKey, ledger, now, log }) }),
-          route(TrustListService, { listKeys: listKeysRpc({ rings }) }),
-        ],
+    const activeKey = await switchSigning(config, rings, log);
+    const mesh = stack.use(
+      await startMeshServer({
+        routes: signingRoutes({ activeKey, ledger, rings, now, log }),
         host: config.host,
-        port: config.grpcPort,
+        port: config.meshPort,
         readiness,
         log,
         metrics,
       }),
     );
-    return { grpcPort: rpc.port, check: mongo.ping };
+    return { meshPort: mesh.port, check: mongo.ping };
   });
 }
 
-/** Brings the ring into the state the switch asks for, and answers who signs. */
-async function settleSigning({ kek }: SigningConfig, rings: RingStore, log: Logger): Promise<() => SigningKey> {
+/**
+ * Turns signing on or off as configured. Returns a function that gives the key that signs, or
+ * throws while it is off.
+ */
+async function switchSigning({ kek }: SigningConfig, rings: RingStore, log: Logger): Promise<() => SigningKey> {
   if (!kek) {
     await turnSigningOff(rings, now);
     log.info("signing is off");

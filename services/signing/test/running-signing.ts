@@ -10,7 +10,7 @@ import { inject } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { startSigning } from "../src/signing.ts";
 
-/** KEK files for one test file; disposing removes them. */
+/** Makes KEK files; disposing removes them. */
 export function kekFiles(): Disposable & { make(byte: number): string } {
   const folder = mkdtempSync(join(tmpdir(), "vidimus-kek-"));
   return {
@@ -23,12 +23,12 @@ export function kekFiles(): Disposable & { make(byte: number): string } {
   };
 }
 
-/** A signing service of one's own on a database, with clients for both of its services. */
+/** Starts a signing process on a database, with clients for both of its services. */
 export async function runSigning(database: string, variables: Record<string, string>) {
   await using stack = new AsyncDisposableStack();
-  const base = { GRPC_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent", MONGODB_URL: inject("mongoUrl") };
+  const base = { MESH_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent", MONGODB_URL: inject("mongoUrl") };
   const service = stack.use(await startSigning(readConfig({ ...base, MONGODB_DATABASE: database, ...variables })));
-  const target = `127.0.0.1:${service.grpcPort}`;
+  const target = `127.0.0.1:${service.meshPort}`;
   const signing = stack.use(openRpcClient(SigningService, { target }));
   const trustList = stack.use(openRpcClient(TrustListService, { target }));
   const running = stack.move();
@@ -63,7 +63,7 @@ export function signaturesOf({ results }: SignSnapshotsResponse): Signature[] {
   });
 }
 
-/** Verifies as a receiver would: with Web Crypto, by the trust list and the statement alone. */
+/** Verifies as a receiver does: with Web Crypto, from the trust list and the statement alone. */
 export async function verifies(list: ListKeysResponse, { keyId, statement, value }: Signature): Promise<boolean> {
   const entry = list.keys.find((key) => key.keyId === keyId);
   if (!entry) return false;

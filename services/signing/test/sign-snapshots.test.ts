@@ -71,7 +71,7 @@ test("another digest for a signed snapshot is refused with the one that stands, 
   expect(again).toEqual(signature);
 });
 
-test("the ledger tells tenants, documents and sequences apart", async () => {
+test("tenants, documents and sequences have signatures of their own", async () => {
   const item = digest();
   const others = [
     item,
@@ -91,7 +91,7 @@ test("within one batch the first digest of a snapshot stands", async () => {
   expect(results[2]).toEqual(results[0]);
 });
 
-test("32 identical calls at once on two processes bring one signature into the world", async () => {
+test("32 identical calls at once on two processes give one signature", async () => {
   for (let round = 0; round < 10; round += 1) {
     const items = [digest({ sequence: BigInt(round + 1) })];
     const calls = Array.from({ length: 32 }, (_, index) => (index % 2 ? one : two).signing.signSnapshots({ items }));
@@ -102,7 +102,7 @@ test("32 identical calls at once on two processes bring one signature into the w
   }
 });
 
-test("two digests that race for one snapshot: one is signed, the other is told which", async () => {
+test("of two digests that race for one snapshot one is signed, and the other is refused with the signed one", async () => {
   const item = digest();
   const rivals = [item, { ...item, sha256: digestOf("rival") }];
   const calls = Array.from({ length: 16 }, (_, index) =>

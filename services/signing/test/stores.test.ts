@@ -1,12 +1,12 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openMongo } from "@vidimus/kit/mongo";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { createSecretKey, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import { foundRing, type KeyRing, pauseSigning } from "../src/domain/key-ring.ts";
 import { openSigningKey } from "../src/domain/open-signing-key.ts";
-import { type Ledger, signSnapshots } from "../src/domain/sign-snapshots.ts";
-import type { SnapshotDigest } from "../src/domain/statement.ts";
+import { type Ledger, signDigests } from "../src/domain/sign-digests.ts";
+import type { SnapshotDigest } from "../src/domain/snapshot-digest.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
 import { RingStore } from "../src/store/ring-store.ts";
 import { digestOf } from "./running-signing.ts";
@@ -47,7 +47,7 @@ function comparable({ sealed, publicKey, ...key }: KeyRing["keys"][number]) {
   return { ...key, custody: sealed?.custody, publicKey: Buffer.from(publicKey) };
 }
 
-test("of 16 changes to one revision of the ring one is stored; the others are told so", async () => {
+test("of 16 changes to one revision of the ring one is stored, and the others answer false", async () => {
   const rings = ringStore();
   const founded = await Promise.all(Array.from({ length: 16 }, () => rings.save(ring)));
   expect(founded.filter(Boolean)).toHaveLength(1);
@@ -58,7 +58,7 @@ test("of 16 changes to one revision of the ring one is stored; the others are to
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
 });
 
-test("a ring that breaks its own rules is neither stored nor believed", async () => {
+test("a ring that breaks a rule is refused when it is stored and when it is read", async () => {
   const name = testDatabaseName("signing");
   const rings = new RingStore(mongo.client.db(name));
   const two = { ...ring, keys: ring.keys.map((key) => ({ ...key, state: "active" as const })) };
@@ -76,12 +76,12 @@ function aDigest(): SnapshotDigest {
   return { tenantId: "demo", documentId, sequence: 1, version: 1, status: "usable", sha256: digestOf(documentId) };
 }
 
-/** Clocks of the two lives of a process that died between them. */
+/** The clock before the process died, and after its restart. */
 const before = () => new Date("2030-01-01T00:00:00.000Z");
 const afterwards = () => new Date("2030-01-01T00:01:00.000Z");
 
 async function signWith(ledger: Ledger, now: () => Date, digests: SnapshotDigest[]) {
-  return signSnapshots({ activeKey: () => signer, ledger, now }, digests);
+  return signDigests({ activeKey: () => signer, ledger, now }, digests);
 }
 
 test("a process that dies after signing and before storing leaves nothing behind: the retry's signature is the only one", async () => {
@@ -111,7 +111,7 @@ test("a process that dies after storing and before answering has signed: the ret
   expect(fresh).toMatchObject({ kind: "signed", entry: { signedAt: afterwards() } });
 });
 
-test("a fault that is not a duplicate is thrown, not taken for one", async () => {
+test("a batch with a duplicate and another fault throws", async () => {
   const name = testDatabaseName("signing");
   const db = mongo.client.db(name);
   const ledger = new LedgerStore(db);

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { examine } from "../doctor/examine.ts";
+import { CliError } from "../cli-error.ts";
+import { runChecks } from "../doctor/run-checks.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { CliError } from "../failure.ts";
 import { openSession } from "../session.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -10,24 +10,24 @@ import type { World } from "../world.ts";
 /** `doctor` */
 export function doctor(world: World): Command {
   return new Command("doctor")
-    .description("check a deployment, and say what to do")
+    .description("check a deployment, and suggest remedies")
     .option("--phrases <host:port>", "address of the phrases service")
-    .option("--signing <host:port>", "address of the signing service")
+    .option("--mesh <list>", "mesh doors: access=host:50150,documents=…,phrases=…,signing=…,delivery=…")
     .option("--ops <list>", "ops ports: gateway=http://host:9090,documents=…,phrases=…,signing=…,delivery=…")
-    .option("--mongodb <url>", "MongoDB of the services; better in VIDIMUS_MONGODB, for it may hold a password")
-    .option("--nats <url>", "NATS of the services; better in VIDIMUS_NATS, for it may hold a password")
+    .option("--mongodb <url>", "MongoDB of the services; better in VIDIMUS_MONGODB, since it may hold a password")
+    .option("--nats <url>", "NATS of the services; better in VIDIMUS_NATS, since it may hold a password")
     .addHelpText("after", help)
     .action(async (_: unknown, command: Command) => {
       const session = await openSession(world, command);
-      const findings = await examine(session.settings);
+      const findings = await runChecks(session.settings);
       const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
       const sums = { broken: count("broken"), warnings: count("warning"), unchecked: count("unchecked") };
-      session.print({ ...sums, findings }, words(findings));
+      session.print({ ...sums, findings }, toText(findings));
       if (sums.broken > 0) throw new CliError(`${sums.broken} of ${findings.length} checks found something broken`);
     });
 }
 
-function words(findings: readonly Finding[]): string {
+function toText(findings: readonly Finding[]): string {
   const rows = findings.map(({ status, check, finding }) => [status, check, finding]);
   const todo = findings.flatMap((each) =>
     each.status === "ok" ? [] : [`${each.status}: ${each.check}: ${each.remedy}`],
@@ -37,9 +37,9 @@ function words(findings: readonly Finding[]): string {
 }
 
 const help = `
-Checks whatever of the deployment it knows the address of: the gateway, its clock, the trust list, what lies behind it
-(with a key), health of each RPC port, /readyz of each ops port, versions, MongoDB and NATS. In a dev stack it knows all.
-It changes nothing, but uses one write of the budget of the key's tenant.
+Checks each part of the deployment whose address it knows: the gateway, its clock, the trust list, the services behind
+it (with a key), health of each teams door and mesh door, /readyz of each ops port, versions, MongoDB and NATS. In a dev
+stack it knows all of them. It changes nothing, but uses one write of the budget of the key's tenant.
 
 Exit codes: 1 when anything is broken, 0 otherwise, warnings and what could not be checked included.
 

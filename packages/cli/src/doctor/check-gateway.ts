@@ -1,12 +1,12 @@
 import { checkKey } from "./check-key.ts";
 import { fetchPage, jsonOf } from "./fetch-page.ts";
 import { broken, type Finding, ok } from "./finding.ts";
-import { judgeClock } from "./judge-clock.ts";
-import { judgeTrustList } from "./judge-trust-list.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkTrustList } from "./check-trust-list.ts";
 
 /**
- * Asks for the one page of the gateway that is open, judges the answer, its clock and the trust list, and goes on with
- * the key unless nobody answers.
+ * Checks the gateway by `/api/keys`, which needs no key: its clock and the trust list. If it
+ * answers, the key is checked, too.
  */
 export async function checkGateway(gateway: string, key: string | undefined): Promise<Finding[]> {
   const page = await fetchPage(`${gateway}/api/keys`);
@@ -18,7 +18,7 @@ export async function checkGateway(gateway: string, key: string | undefined): Pr
     ok("gateway", `${gateway} answers`),
     ...clockOf(page.headers.get("date"), page.askedAtMs),
     page.status === 200
-      ? judgeTrustList(jsonOf(page), page.headers, Date.now())
+      ? checkTrustList(jsonOf(page), page.headers, Date.now())
       : broken("trust list", `/api/keys answered ${page.status}`, remedyOf(page.status)),
     ...(await checkKey(gateway, key)),
   ];
@@ -29,8 +29,8 @@ function remedyOf(status: number): string {
   return "The gateway does not get the list from the signing service: see SIGNING_TARGET and the log of both.";
 }
 
-/** A Date header has whole seconds, cut off. */
+/** A Date header has whole seconds, rounded down: half a second is the expected difference. */
 function clockOf(date: string | null, askedAtMs: number): Finding[] {
   const theirsMs = Date.parse(date ?? "");
-  return Number.isNaN(theirsMs) ? [] : [judgeClock("the gateway", theirsMs + 500 - askedAtMs)];
+  return Number.isNaN(theirsMs) ? [] : [checkClock("the gateway", theirsMs + 500 - askedAtMs)];
 }

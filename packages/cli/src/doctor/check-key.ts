@@ -1,17 +1,17 @@
-import { isRecord } from "../settings/json-file.ts";
+import { isJsonObject } from "../json-object.ts";
 import { fetchPage, jsonOf, type Page } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
-import { judgeBudget } from "./judge-budget.ts";
+import { checkBudget } from "./check-budget.ts";
 
 interface Probe {
   readonly check: string;
   readonly path: string;
   readonly init: RequestInit;
-  /** What a gateway that can do its work answers. */
+  /** The status of a healthy gateway. */
   readonly expected: number;
-  /** What the key needs for it. */
+  /** The scope that the key needs. */
   readonly scope: string;
-  /** Where a 5xx comes from. */
+  /** For a 5xx. */
   readonly remedy: string;
 }
 
@@ -26,7 +26,7 @@ const reads: readonly Probe[] = [
   },
   {
     check: "phrases by HTTP",
-    // The code for "no linguistic content": a dictionary without words.
+    // The code for "no linguistic content": no dictionary has words in it, so the answer is small.
     path: "/v1/phrases?language=zxx",
     init: {},
     expected: 200,
@@ -35,7 +35,7 @@ const reads: readonly Probe[] = [
   },
 ];
 
-/** A document without id: it is charged to the budget, then refused, and stores nothing. */
+/** A document without an id is charged to the budget and then refused, so nothing is stored. */
 const write: Probe = {
   check: "write budget",
   path: "/v1/documents",
@@ -45,7 +45,7 @@ const write: Probe = {
   remedy: "See the log of the gateway, and whether it reaches MongoDB.",
 };
 
-/** Uses the public API as the key's owner would: both reads, and one write that is refused for its form. */
+/** Checks the public API with the key: two reads, and one write that is refused for its form. */
 export async function checkKey(gateway: string, key: string | undefined): Promise<Finding[]> {
   if (!key)
     return [unchecked("API key", "Pass --key or VIDIMUS_API_KEY to check what lies behind the gateway.", "none given")];
@@ -53,7 +53,7 @@ export async function checkKey(gateway: string, key: string | undefined): Promis
     [...reads, write].map(async (probe) => [probe, await ask(gateway, key, probe)] as const),
   );
   const seen = answers.flatMap(([, page]) => (typeof page === "string" ? [] : [page]));
-  return [...judgeKey(seen), ...answers.flatMap(([probe, page]) => judge(probe, page))];
+  return [...checkAcceptance(seen), ...answers.flatMap(([probe, page]) => toFindings(probe, page))];
 }
 
 function ask(gateway: string, key: string, { path, init }: Probe): Promise<Page | string> {
@@ -62,7 +62,7 @@ function ask(gateway: string, key: string, { path, init }: Probe): Promise<Page 
   return fetchPage(`${gateway}${path}`, { ...init, headers });
 }
 
-function judgeKey(pages: readonly Page[]): Finding[] {
+function checkAcceptance(pages: readonly Page[]): Finding[] {
   if (pages.some(({ status }) => status === 401)) {
     const remedy = "It is mistyped, revoked, expired, or its tenant is disabled: `vidimus keys list` says which.";
     return [broken("API key", "the gateway refuses the key", remedy)];
@@ -70,15 +70,15 @@ function judgeKey(pages: readonly Page[]): Finding[] {
   return pages.some(({ status }) => status < 429) ? [ok("API key", "the gateway takes the key")] : [];
 }
 
-function judge({ check, expected, scope, remedy }: Probe, page: Page | string): Finding[] {
+function toFindings({ check, expected, scope, remedy }: Probe, page: Page | string): Finding[] {
   if (typeof page === "string") return [broken(check, page, remedy)];
   const { status, headers } = page;
-  // Said once, of the key.
+  // Reported once, as a finding about the key.
   if (status === 401) return [];
   if (status === 403)
     return [unchecked(check, `Pass a key with the scope ${scope} to have it checked.`, "the key may not")];
   if (status !== expected && status !== 429) return [broken(check, `${status} ${reasonOf(page)}`, remedy)];
-  const budget = check === write.check ? judgeBudget(status, headers) : undefined;
+  const budget = check === write.check ? checkBudget(status, headers) : undefined;
   if (budget) return [budget];
   if (status === expected) return [ok(check, "answers")];
   const advice = "Wait, or raise the limit that fired: docs/operations.md.";
@@ -87,6 +87,6 @@ function judge({ check, expected, scope, remedy }: Probe, page: Page | string): 
 
 function reasonOf(page: Page): string {
   const body = jsonOf(page);
-  const error = isRecord(body) ? body["error"] : undefined;
-  return isRecord(error) ? `${String(error["code"])}: ${String(error["message"])}` : "without the words of Vidimus";
+  const error = isJsonObject(body) ? body["error"] : undefined;
+  return isJsonObject(error) ? `${String(error["code"])}: ${String(error["message"])}` : "without an error of Vidimus";
 }

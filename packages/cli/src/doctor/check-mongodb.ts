@@ -1,24 +1,24 @@
-import { messageOf } from "../failure.ts";
+import { messageOf } from "../cli-error.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
-import { judgeClock } from "./judge-clock.ts";
+import { checkClock } from "./check-clock.ts";
 import { atLeast } from "./version.ts";
 
 const check = "mongodb";
 const versionMin = "6.0.0";
 
-/** Connects as a service does, and asks what needs no rights: version, replica set, time. */
+/** Connects like a service, and asks for version, replica set and time, which need no rights. */
 export async function checkMongodb(url: string | undefined): Promise<Finding[]> {
   if (!url) return [unchecked(check, "Pass VIDIMUS_MONGODB (in the environment: it may hold a password).")];
   try {
-    // Half a second of loading that no other command needs.
-    const { openMongo } = await import("@vidimus/kit/mongo");
+    // Loading the driver takes half a second, which no other command needs.
+    const { openMongo } = await import("@vidimus/kit/mongo/mongo");
     await using mongo = await openMongo({ url, database: "admin", appName: "vidimus-doctor", poolSizeMax: 1 });
     const { version } = await mongo.db.command({ buildInfo: 1 });
     const startedAtMs = Date.now();
     const { setName, msg, localTime } = await mongo.db.command({ hello: 1 });
     const askedAtMs = (startedAtMs + Date.now()) / 2;
     const skewMs = localTime instanceof Date ? localTime.getTime() - askedAtMs : 0;
-    return [judgeServer(String(version), nameOf(setName, msg)), judgeClock("mongodb", skewMs)];
+    return [checkServer(String(version), nameOf(setName, msg)), checkClock("mongodb", skewMs)];
   } catch (error) {
     const remedy =
       "Is it running, is the URL the services' own, and may this machine reach every member of the replica set?";
@@ -26,13 +26,13 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
   }
 }
 
-/** What makes transactions possible: a replica set, or a router of a sharded cluster. */
+/** The deployment that makes transactions possible: a replica set or a sharded cluster. */
 function nameOf(setName: unknown, message: unknown): string | undefined {
   if (message === "isdbgrid") return "sharded cluster";
   return typeof setName === "string" ? `replica set ${setName}` : undefined;
 }
 
-function judgeServer(version: string, name: string | undefined): Finding {
+function checkServer(version: string, name: string | undefined): Finding {
   if (!atLeast(version, versionMin)) {
     return broken(
       check,
@@ -44,7 +44,7 @@ function judgeServer(version: string, name: string | undefined): Finding {
   return broken(check, `${version}, no replica set`, "Start mongod with --replSet: there are no transactions without.");
 }
 
-/** The driver quotes URLs it cannot read. */
+/** Hides passwords: the driver quotes URLs that it cannot parse. */
 function withoutPasswords(message: string): string {
   return message.replaceAll(/\/\/[^/@\s]*@/g, "//…@");
 }

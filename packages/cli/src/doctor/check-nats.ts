@@ -1,14 +1,14 @@
 import { connect } from "node:net";
-import { messageOf } from "../failure.ts";
-import { isRecord } from "../settings/json-file.ts";
-import { patienceMs } from "./fetch-page.ts";
+import { messageOf } from "../cli-error.ts";
+import { isJsonObject } from "../json-object.ts";
+import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
 import { atLeast } from "./version.ts";
 
 const versionMin = "2.10.0";
 const infoCharactersMax = 65_536;
 
-/** Reads the greeting that every nats-server sends to whoever connects. Whether it lets us in is not tried. */
+/** Reads the INFO that a nats-server sends to every connection. Credentials are not tried. */
 export async function checkNats(urls: string | undefined): Promise<Finding[]> {
   if (!urls) return [unchecked("nats", "Pass VIDIMUS_NATS (in the environment: it may hold a password).")];
   return Promise.all(urls.split(",").map((url) => checkServer(url.trim())));
@@ -20,7 +20,7 @@ async function checkServer(url: string): Promise<Finding> {
   const address = `${parsed.hostname}:${parsed.port || "4222"}`;
   const check = `nats ${address}`;
   try {
-    return judgeServer(check, await readInfo(parsed.hostname, Number(parsed.port || 4222)));
+    return checkVersion(check, await readInfo(parsed.hostname, Number(parsed.port || 4222)));
   } catch (error) {
     const remedy =
       "Is it running, and may this machine reach it? Meanwhile nothing is lost: delivery finds what is due by itself.";
@@ -28,7 +28,7 @@ async function checkServer(url: string): Promise<Finding> {
   }
 }
 
-function judgeServer(check: string, { version, jetstream }: Readonly<Record<string, unknown>>): Finding {
+function checkVersion(check: string, { version, jetstream }: Readonly<Record<string, unknown>>): Finding {
   const found = String(version);
   if (!atLeast(found, versionMin)) return broken(check, `${found} is older than ${versionMin}`, "Upgrade nats-server.");
   if (jetstream === true) return ok(check, `${found} with JetStream`);
@@ -36,7 +36,7 @@ function judgeServer(check: string, { version, jetstream }: Readonly<Record<stri
 }
 
 async function readInfo(host: string, port: number): Promise<Readonly<Record<string, unknown>>> {
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(answerMsMax);
   const socket = connect({ host: host.replace(/^\[|\]$/g, ""), port, signal });
   let text = "";
   try {
@@ -46,10 +46,10 @@ async function readInfo(host: string, port: number): Promise<Readonly<Record<str
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new Error(`no greeting within ${patienceMs / 1000} s`, { cause: error });
+    throw new Error(`no greeting within ${answerMsMax / 1000} s`, { cause: error });
   }
   const info = parseInfo(text);
-  if (!isRecord(info)) throw new Error("what answers there is no nats-server");
+  if (!isJsonObject(info)) throw new Error("what answers there is no nats-server");
   return info;
 }
 

@@ -1,17 +1,18 @@
-import { isRecord } from "../settings/json-file.ts";
+import { isJsonObject } from "../json-object.ts";
+import { addressesIn } from "./addresses-in.ts";
 import { fetchPage, jsonOf, type Page } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { atLeast } from "./version.ts";
 
-/** Every service with an ops port, with what mends it when it is not ready. */
+/** Every service with an ops port. */
 const opsServices = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
 
-/** Node of the services; it has the Temporal API that judges timestamps. */
+/** The services need the Temporal API of this Node to parse timestamps. */
 const nodeVersionMin = "26.0.0";
 
-/** Asks each ops port whether its service is ready, what it runs on, and the gateway which contract it serves. */
+/** Asks each ops port for readiness and the version of Node, and the gateway's for its contract. */
 export async function checkOps(ops: string | undefined): Promise<Finding[]> {
-  const urls = new Map((ops ?? "").split(",").map((part) => splitOnce(part)));
+  const urls = addressesIn(ops);
   return (await Promise.all(opsServices.map((name) => checkService(name, urls.get(name))))).flat();
 }
 
@@ -26,7 +27,7 @@ async function checkService(name: (typeof opsServices)[number], url: string | un
     return [broken(check, `${base} cannot be reached: ${page}`, remedy)];
   }
   const contract = name === "gateway" ? await checkContract(base) : [];
-  return [judgeReady(check, page), ...(await checkNode(name, base)), ...contract];
+  return [checkReady(check, page), ...(await checkNode(name, base)), ...contract];
 }
 
 const remedies = new Map([
@@ -34,16 +35,24 @@ const remedies = new Map([
   ["shutting down", "It is being stopped: see who did, or wait for the next one."],
 ]);
 
-function judgeReady(check: string, page: Page): Finding {
-  if (page.status === 200) return ok(check, "ready");
+function checkReady(check: string, page: Page): Finding {
   const body = jsonOf(page);
-  const reason = isRecord(body) ? String(body["reason"]) : `/readyz answered ${page.status}`;
+  if (page.status === 200)
+    return isJsonObject(body) && body["degraded"] !== undefined ? toDegraded(check, body) : ok(check, "ready");
+  const reason = isJsonObject(body) ? String(body["reason"]) : `/readyz answered ${page.status}`;
   const remedy =
     remedies.get(reason) ?? "It needs this and does not get it: see MONGODB_URL and the log of the service.";
   return broken(check, `not ready: ${reason}`, remedy);
 }
 
-/** prom-client tells the version of Node in `nodejs_version_info{version="v26.1.0",…} 1`. */
+/** A degraded service is ready, so it keeps its traffic, but deliveries or evictions come late. */
+function toDegraded(check: string, body: Readonly<Record<string, unknown>>): Finding {
+  const remedy =
+    "Nothing is lost, but messages of the broker come late: see NATS_URL, the broker and this service's log.";
+  return broken(check, `degraded: ${String(body["degraded"])}`, remedy);
+}
+
+/** Reads the version of Node from the metric `nodejs_version_info{version="v26.1.0",…} 1`. */
 async function checkNode(name: string, base: string): Promise<Finding[]> {
   const page = await fetchPage(`${base}/metrics`);
   const version =
@@ -59,11 +68,6 @@ async function checkNode(name: string, base: string): Promise<Finding[]> {
 async function checkContract(base: string): Promise<Finding[]> {
   const page = await fetchPage(`${base}/openapi.json`);
   const body = typeof page === "string" || page.status !== 200 ? undefined : jsonOf(page);
-  const info = isRecord(body) ? body["info"] : undefined;
-  return isRecord(info) ? [ok("contract", `revision ${String(info["version"])} of the public API`)] : [];
-}
-
-function splitOnce(part: string): [string, string] {
-  const at = part.indexOf("=");
-  return [part.slice(0, at), part.slice(at + 1)];
+  const info = isJsonObject(body) ? body["info"] : undefined;
+  return isJsonObject(info) ? [ok("contract", `revision ${String(info["version"])} of the public API`)] : [];
 }

@@ -3,43 +3,85 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/co
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { patienceMs } from "./fetch-page.ts";
+import { addressesIn } from "./addresses-in.ts";
+import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
 
-/** The internal services by the setting that says where they listen. */
-export const rpcServices = {
-  access: AccessService,
-  documents: DocumentService,
-  phrases: PhraseService,
-  signing: TrustListService,
-  delivery: EndpointService,
-} as const;
+/** The services with a teams door; each name is also that of the setting with its address. */
+export const teamsNames = ["access", "documents", "phrases", "delivery"] as const;
 
-/** The name of an internal service. */
-export type RpcName = keyof typeof rpcServices;
+type TeamsName = (typeof teamsNames)[number];
 
-/** Asks `grpc.health.v1` for the service that should be there. */
-export async function checkRpc(name: RpcName, target: string | undefined): Promise<Finding> {
+/** What the teams doors must serve. */
+const teamsDoors: Readonly<Record<TeamsName, string>> = {
+  access: AccessService.typeName,
+  documents: DocumentService.typeName,
+  phrases: PhraseService.typeName,
+  delivery: EndpointService.typeName,
+};
+
+/**
+ * What the mesh doors must serve; the gateway's serves health alone, which is asked for with an
+ * empty name.
+ */
+const meshDoors = {
+  access: "",
+  documents: PublishedDocumentService.typeName,
+  phrases: PhraseService.typeName,
+  signing: TrustListService.typeName,
+  delivery: EndpointService.typeName,
+};
+
+/** Asks `grpc.health.v1` at the address of a teams door for the service that must be there. */
+export async function checkTeamsDoor(name: TeamsName, target: string | undefined): Promise<Finding> {
   const check = `${name} rpc`;
   const variable = `VIDIMUS_${name.toUpperCase()}`;
   if (!target) return unchecked(check, `Pass --${name} or ${variable}.`);
+  return checkHealth({ check, name, target, typeName: teamsDoors[name], variable, portSetting: "GRPC_PORT" });
+}
+
+/** Asks each mesh door in a list for the service that must be there. */
+export async function checkMeshDoors(list: string | undefined): Promise<Finding[]> {
+  const targets = addressesIn(list);
+  const door = { variable: "VIDIMUS_MESH", portSetting: "MESH_PORT" };
+  const checks = Object.entries(meshDoors).map(async ([name, typeName]) => {
+    const check = `${name} mesh`;
+    const target = targets.get(name);
+    if (!target) return unchecked(check, `Name its mesh door: --mesh ${name}=host:port,… or VIDIMUS_MESH.`);
+    return checkHealth({ ...door, check, name, target, typeName });
+  });
+  return Promise.all(checks);
+}
+
+interface ExpectedDoor {
+  readonly check: string;
+  readonly name: string;
+  readonly target: string;
+  /** Of the service; empty for the whole process. */
+  readonly typeName: string;
+  /** The setting of this program that gave the address. */
+  readonly variable: string;
+  /** The setting of the service that names the port. */
+  readonly portSetting: string;
+}
+
+async function checkHealth({ check, name, target, typeName, variable, portSetting }: ExpectedDoor): Promise<Finding> {
   const { openRpcClient } = await import("@vidimus/kit/rpc/client");
   using client = openRpcClient(Health, { target });
-  const { typeName } = rpcServices[name];
   try {
-    const { status } = await client.check({ service: typeName }, { timeoutMs: patienceMs });
-    if (status === Status.SERVING) return ok(check, `${target} serves ${typeName}`);
+    const { status } = await client.check({ service: typeName }, { timeoutMs: answerMsMax });
+    if (status === Status.SERVING) return ok(check, `${target} serves ${typeName || "health"}`);
     return broken(check, `${target} is not serving`, `It is stopping, or not ready: /readyz of ${name} says why.`);
   } catch (error) {
     const { code, rawMessage } = ConnectError.from(error);
     if (code === Code.NotFound) {
-      const remedy = `Something else listens there: compare ${variable} and GRPC_PORT of the services.`;
+      const remedy = `Something else listens there: compare ${variable} and ${portSetting} of the services.`;
       return broken(check, `${target} does not know ${typeName}`, remedy);
     }
-    const remedy =
-      "Is the service running, and may this machine reach its GRPC_PORT? Without certificates it binds loopback.";
+    const remedy = `Is the service running, and may this machine reach its ${portSetting}? Without certificates it binds loopback.`;
     return broken(check, `${target} cannot be reached: ${rawMessage}`, remedy);
   }
 }

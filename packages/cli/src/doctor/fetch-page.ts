@@ -1,20 +1,22 @@
-import { reasonOf } from "../gateway/public-api.ts";
-import type { Answer } from "../gateway/send-patiently.ts";
+import { reasonOf } from "../public-api/public-api.ts";
+import type { Answer } from "../public-api/send-with-retries.ts";
 
-/** An answer with the moment it was asked for, in ms since 1970 by our clock: halfway between request and answer. */
+/**
+ * An answer with its time in ms since 1970 by the local clock: halfway between request and answer.
+ */
 export interface Page extends Answer {
   readonly askedAtMs: number;
 }
 
-/** Longest a check waits for an answer, in ms. */
-export const patienceMs = 5_000;
+/** Longest time that a check waits for an answer. */
+export const answerMsMax = 5_000;
 
-/** Asks once. @returns the answer, or why there is none, in words */
+/** Sends one request. @returns the answer, or the reason why there is none */
 export async function fetchPage(url: string, init: RequestInit = {}): Promise<Page | string> {
   const startedAtMs = Date.now();
   try {
-    // A redirect would carry a key to whoever is named there.
-    const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(patienceMs) });
+    // Following a redirect would send the key to another server.
+    const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(answerMsMax) });
     const { status, headers } = response;
     return { status, headers, askedAtMs: (startedAtMs + Date.now()) / 2, body: await response.text() };
   } catch (error) {
@@ -22,7 +24,7 @@ export async function fetchPage(url: string, init: RequestInit = {}): Promise<Pa
   }
 }
 
-/** The JSON of an answer; undefined when it is none. */
+/** The parsed body of an answer; undefined when it is not JSON. */
 export function jsonOf({ body }: Answer): unknown {
   try {
     return JSON.parse(body);

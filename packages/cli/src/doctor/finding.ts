@@ -1,27 +1,27 @@
-/** What one check found. Whatever is not fine says what to do about it. */
+/** The result of one check; every status but `ok` has a remedy. */
 export type Finding =
   | { readonly check: string; readonly status: "ok"; readonly finding: string }
   | { readonly check: string; readonly status: Trouble; readonly finding: string; readonly remedy: string };
 
-/** `warning`: it works, but should not stay so. `unchecked`: not looked at. */
-export type Trouble = "warning" | "broken" | "unchecked";
+/** `warning`: works, but needs attention. `unchecked`: could not be checked. */
+type Trouble = "warning" | "broken" | "unchecked";
 
-/** Nothing to do. */
+/** A check that passed. */
 export function ok(check: string, finding: string): Finding {
   return { check, status: "ok", finding };
 }
 
-/** It works, but should not stay so. */
+/** A part that works, but needs attention. */
 export function warning(check: string, finding: string, remedy: string): Finding {
   return { check, status: "warning", finding, remedy };
 }
 
-/** It does not work. */
+/** A part that does not work. */
 export function broken(check: string, finding: string, remedy: string): Finding {
   return { check, status: "broken", finding, remedy };
 }
 
-/** Not looked at, because nobody said where or because we may not. */
+/** A part that could not be checked: its address is unknown, or the key lacks a scope. */
 export function unchecked(check: string, remedy: string, finding = "address unknown"): Finding {
   return { check, status: "unchecked", finding, remedy };
 }

@@ -1,6 +1,8 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../json-object.ts";
 
-/** A document in the flat form of the public API, with an id that a repeat of the import gives again. */
+/**
+ * A document in the flat form of the public API; its id is the same at every import of the item.
+ */
 export interface Draft {
   readonly id: string;
   readonly type: string;
@@ -13,7 +15,10 @@ export interface Draft {
 /** A feed item that does not become a document. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
-  /** The item is of a kind that is not taken; otherwise it is damaged, and the import has failed to deliver it. */
+  /**
+   * True for a type of item that is not imported; false for a damaged item, which makes the import
+   * fail.
+   */
   readonly unmappable: boolean;
 
   constructor(reason: string, options: { unmappable: boolean }) {

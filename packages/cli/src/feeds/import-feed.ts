@@ -1,20 +1,23 @@
-import { ApiError, type PublicApi } from "../gateway/public-api.ts";
+import { forEachConcurrent } from "../for-each-concurrent.ts";
+import { ApiError } from "../public-api/answer.ts";
+import type { DocumentsApi } from "../public-api/documents-api.ts";
 import { Refusal } from "./draft.ts";
-import { forEachAtOnce } from "./for-each-at-once.ts";
 import { itemName } from "./item-name.ts";
 import type { FeedEntry } from "./read-feed.ts";
 import { toDocument } from "./to-document.ts";
 
-/** What became of a feed, in the feed's order. */
+/** The result of an import, in the feed's order. */
 export interface ImportReport {
   /** Ids of new documents. */
   readonly created: readonly string[];
-  /** Ids of documents that were there before. */
+  /** Ids of documents that existed before. */
   readonly existing: readonly string[];
   readonly rejected: readonly { readonly item: string; readonly reason: string }[];
-  /** How many of `rejected` should have gone in: unreadable, damaged, or refused by the platform. */
+  /**
+   * How many of `rejected` make the import fail: unreadable, damaged, or refused by the platform.
+   */
   readonly failures: number;
-  /** Why the rest of the feed was not tried. */
+  /** Why the rest of the feed was not imported; undefined when all of it was tried. */
   readonly stopped: ApiError | undefined;
 }
 
@@ -23,18 +26,19 @@ type Result =
   | { readonly outcome: "created" | "existing"; readonly id: string }
   | { readonly outcome: "rejected"; readonly item: string; readonly reason: string; readonly failed: boolean };
 
-/** Documents on their way at the same time. */
-const atOnceMax = 8;
+/** Requests open at the same time. */
+const concurrentMax = 8;
 
 /**
- * Pushes every item of a feed that can be mapped, eight at a time. An item that fails costs its neighbours nothing; only
- * when no item can succeed any more (the key is refused, nobody answers) the rest is left.
+ * Pushes every item of a feed that can be mapped, eight at a time. A failed item does not stop the
+ * others, unless every item would fail like it: the key is refused, or the gateway cannot be
+ * reached.
  *
- * @param onEntry told after each entry, for the progress bar
+ * @param onEntry called after each entry, for the progress bar
  */
 export async function importFeed(
   entries: AsyncIterable<FeedEntry>,
-  api: PublicApi,
+  api: DocumentsApi,
   onEntry: (bytes: number, outcome: Result["outcome"]) => void,
 ): Promise<ImportReport> {
   const results: Result[] = [];
@@ -53,13 +57,13 @@ export async function importFeed(
       throw error;
     }
   };
-  await forEachAtOnce(entries, atOnceMax, take).catch((error: unknown) => {
+  await forEachConcurrent(entries, concurrentMax, take).catch((error: unknown) => {
     if (error !== stopped) throw error;
   });
   return toReport(results, stopped);
 }
 
-async function importEntry(entry: FeedEntry, api: PublicApi): Promise<Result> {
+async function importEntry(entry: FeedEntry, api: DocumentsApi): Promise<Result> {
   if ("fault" in entry) return rejected(entry.name, entry.fault, true);
   try {
     const { id, json } = toDocument(entry.value);
@@ -67,7 +71,7 @@ async function importEntry(entry: FeedEntry, api: PublicApi): Promise<Result> {
     return { outcome, id };
   } catch (error) {
     if (error instanceof Refusal) return rejected(nameOf(entry), error.message, !error.unmappable);
-    if (error instanceof ApiError && !error.hopeless) return rejected(nameOf(entry), error.message, true);
+    if (error instanceof ApiError && !error.failsAll) return rejected(nameOf(entry), error.message, true);
     throw error;
   }
 }

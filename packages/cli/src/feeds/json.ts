@@ -1,14 +1,9 @@
-/** A JSON object that was read from a feed; its members are not looked at yet. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Narrows to an object: no array, no null. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import type { JsonObject } from "../json-object.ts";
 
 /**
- * Parses JSON so that `JSON.stringify` writes the same numbers again: an integer that no double equals keeps its digits,
- * and the platform can refuse it instead of storing its neighbour.
+ * Parses JSON so that `JSON.stringify` writes the same numbers again: an integer that no double
+ * equals keeps its digits, so the platform refuses it. Otherwise the nearest double would be
+ * stored.
  *
  * @throws SyntaxError
  */
@@ -29,12 +24,12 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
   return BigInt(source) === BigInt(value) ? value : JSON.rawJSON(source);
 }
 
-/** Trimmed text with something in it; undefined for anything else. */
+/** Trimmed text that is not empty; undefined for anything else. */
 export function someText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
 
-/** Leaves out members that have no value. */
+/** Leaves out members that are undefined. */
 export function compact(members: JsonObject): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

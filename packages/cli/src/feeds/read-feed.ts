@@ -2,8 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { messageOf } from "../failure.ts";
-import { isJsonObject, type JsonObject, parseJson } from "./json.ts";
+import { messageOf } from "../cli-error.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { parseJson } from "./json.ts";
 
 /** One member of a feed, or why it could not be read. */
 export type FeedEntry = {
@@ -14,8 +15,9 @@ export type FeedEntry = {
 } & ({ readonly value: JsonObject } | { readonly fault: string });
 
 /**
- * Reads a feed file: one JSON object, an array of them, or NDJSON. What is wrong with a file or a member becomes an
- * entry of its own; the rest is read on. NDJSON is read line by line, whatever its size.
+ * Reads a feed file: one JSON object, an array of them, or NDJSON. A fault of the file or of a
+ * member becomes an entry of its own, and reading goes on after it. NDJSON is read line by line, so
+ * its size is not limited by memory.
  */
 export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, void> {
   try {
@@ -27,14 +29,14 @@ export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, v
   }
 }
 
-/** How much of the beginning of a file is looked at to tell what it is. */
-const peekBytes = 64 * 1024;
+/** Bytes read from the start of a file to tell NDJSON from other JSON. */
+const headBytes = 64 * 1024;
 
-/** By its name, or by a first line that is a whole JSON object with more lines after it. */
+/** NDJSON has its extension, or a first line that is a whole JSON object, and more lines. */
 async function isNdjson(file: string): Promise<boolean> {
   if (/\.(ndjson|jsonl)$/i.test(file)) return true;
   await using handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(peekBytes), 0, peekBytes, 0);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
   const [first = "", ...rest] = withoutMark(buffer.toString("utf8", 0, bytesRead))
     .trimStart()
     .split("\n");
@@ -84,7 +86,7 @@ function readMember(read: () => unknown): { value: JsonObject } | { fault: strin
   }
 }
 
-/** Readline puts U+FFFD where bytes were no UTF-8. */
+/** Readline replaces invalid UTF-8 by U+FFFD. */
 function parseText(text: string): unknown {
   if (text.includes("\ufffd")) throw new TypeError("is not UTF-8, or holds U+FFFD from an earlier mishap");
   try {

@@ -8,7 +8,7 @@ function read(text: string) {
   return toDocument(parseJson(text) as Record<string, unknown>);
 }
 
-test("a document of our own form passes as it is", () => {
+test("a document in the platform's own form passes unchanged", () => {
   const text = `{"id":"${id}","type":"core/article","title":"A","tenantId":"t","meta":{"n":1e-7}}`;
   expect(read(text)).toEqual({ id: id.toLowerCase(), json: text });
 });

@@ -1,17 +1,18 @@
-import { parseUuid } from "@vidimus/kit/uuid";
+import { parseUuid } from "@vidimus/kit/ids";
 import { Refusal } from "./draft.ts";
-import { type JsonObject, someText } from "./json.ts";
+import type { JsonObject } from "../json-object.ts";
+import { someText } from "./json.ts";
 import { toDraft } from "./ninjs/to-draft.ts";
 
 /** A document to push, as JSON, and the id it will have. */
-export interface FeedDocument {
+interface FeedDocument {
   readonly id: string;
   readonly json: string;
 }
 
 /**
- * Turns a member of a feed into a document. Our own form (a flat document with an id) passes as it is; everything else
- * is read as ninjs 3.0.
+ * Turns a member of a feed into a document. A flat document with an id passes unchanged; everything
+ * else is read as ninjs 3.0.
  *
  * @throws Refusal
  */
@@ -30,7 +31,7 @@ function own(value: JsonObject, given: string | undefined): FeedDocument {
   return { id, json: JSON.stringify(value) };
 }
 
-/** Our types have two parts, those of ninjs one. */
+/** Types of the platform have two parts (`core/article`), those of ninjs one. */
 function isOwnType(type: unknown): boolean {
   return typeof type === "string" && type.includes("/");
 }

@@ -7,18 +7,24 @@ import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
 /** Pauses before a read is tried again, in ms. */
 const readPausesMs = [200, 800, 2_000] as const;
 
-/** One call, with the options it must carry. */
+/** Makes one call with the given client; must pass the options on. */
 type Act<S extends DescService, T> = (client: Client<S>, options: CallOptions) => Promise<T>;
 
-/** An internal service, called as the user and in the role of the session. Failures are `CliError`s in its own words. */
+/**
+ * An internal service, called as the user and in the role of the session. Failed calls are
+ * `CliError`s.
+ */
 export interface ServiceCaller<S extends DescService> extends Disposable {
   /** Makes a call once. */
   call<T>(act: Act<S, T>): Promise<T>;
-  /** Makes a call that only reads: it is tried again while the service cannot be reached. */
+  /**
+   * Makes a call that only reads: it is repeated, up to three times, while the service cannot be
+   * reached.
+   */
   read<T>(act: Act<S, T>): Promise<T>;
 }
 
-/** Opens an internal service; `at` is also the name of the setting that says where it listens. */
+/** Opens an internal service; `at` is also the name of the setting with its address. */
 export async function openService<S extends DescService>(
   session: Session,
   at: "access" | "documents" | "delivery",
@@ -26,7 +32,7 @@ export async function openService<S extends DescService>(
 ): Promise<ServiceCaller<S>> {
   const target = session.settings.get(at);
   const role = session.settings.get("role");
-  // Half a second of loading that commands of the public API do not need.
+  // Loading the RPC client takes half a second, which commands of the public API do not need.
   const { openRpcClient } = await import("@vidimus/kit/rpc/client");
   const client = openRpcClient(service, { target });
   const headers = contextHeaders({ actor: `cli:${session.world.user}`, role });

@@ -1,8 +1,8 @@
-/** Largest page the services give. */
+/** Rows of the largest page that the services give. */
 const pageRowsMax = 200;
 
 /** One page, and the token of the next, "" when there is none. */
-export interface RowPage<T> {
+interface RowPage<T> {
   readonly rows: readonly T[];
   readonly nextPageToken: string;
 }

@@ -1,9 +1,10 @@
 import { dirname, join } from "node:path";
-import { CliError } from "../failure.ts";
-import { isRecord, readJsonFile } from "./json-file.ts";
-import type { SettingValues } from "./setting.ts";
+import { CliError } from "../cli-error.ts";
+import { isJsonObject } from "../json-object.ts";
+import { readJsonFile } from "./json-file.ts";
+import type { SettingValues } from "./setting-rules.ts";
 
-/** What a running dev stack says about itself. */
+/** Addresses and keys of a running dev stack. */
 export interface DevStack {
   /** The file it was read from. */
   readonly file: string;
@@ -26,23 +27,28 @@ export async function findDevStack(folder: string): Promise<DevStack | undefined
 }
 
 function readDevStack(file: string, content: Readonly<Record<string, unknown>>): DevStack {
-  const { gateway, grpc, tenants, ops, mongodb, nats } = content;
-  if (typeof gateway !== "string" || !isRecord(grpc) || !Array.isArray(tenants)) {
+  const { gateway, grpc, mesh, tenants, ops, mongodb, nats } = content;
+  if (typeof gateway !== "string" || !isJsonObject(grpc) || !Array.isArray(tenants)) {
     throw new CliError(`${file} is not what a dev stack writes: start it again with \`npm start\``);
   }
   const addresses: DevStack["addresses"] = { gateway };
-  for (const name of ["access", "documents", "delivery", "phrases", "signing"] as const) {
+  for (const name of ["access", "documents", "delivery", "phrases"] as const) {
     const address = grpc[name];
     if (typeof address === "string") addresses[name] = address;
   }
-  if (isRecord(ops)) addresses.ops = Array.from(Object.entries(ops), ([name, url]) => `${name}=${String(url)}`).join();
+  if (isJsonObject(mesh)) addresses.mesh = toList(mesh);
+  if (isJsonObject(ops)) addresses.ops = toList(ops);
   if (typeof mongodb === "string") addresses.mongodb = mongodb;
   if (typeof nats === "string") addresses.nats = nats;
   return { file, addresses, keys: new Map(tenants.flatMap(readTenant)) };
 }
 
+function toList(addresses: Readonly<Record<string, unknown>>): string {
+  return Array.from(Object.entries(addresses), ([name, address]) => `${name}=${String(address)}`).join();
+}
+
 function readTenant(tenant: unknown): [string, string][] {
-  if (!isRecord(tenant)) return [];
+  if (!isJsonObject(tenant)) return [];
   const { id, apiKey } = tenant;
   return typeof id === "string" && typeof apiKey === "string" ? [[id, apiKey]] : [];
 }

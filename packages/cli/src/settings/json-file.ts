@@ -1,20 +1,16 @@
 import { readFile } from "node:fs/promises";
-import { CliError, messageOf } from "../failure.ts";
+import { CliError, messageOf } from "../cli-error.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 
 /**
- * A JSON object from a file; undefined when there is no such file.
+ * Reads a JSON object from a file; undefined when there is no such file.
  *
  * @throws CliError naming the file, when it cannot be read or holds something else
  */
-export async function readJsonFile(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+export async function readJsonFile(file: string): Promise<JsonObject | undefined> {
   const value = parse(file, await readText(file));
-  if (value === undefined || isRecord(value)) return value;
+  if (value === undefined || isJsonObject(value)) return value;
   throw new CliError(`${file} does not hold a JSON object`);
-}
-
-/** Narrows to an object: no array, no null. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { CliError } from "../failure.ts";
-import { isRecord, readJsonFile } from "./json-file.ts";
-import { type SettingName, settingNames, type SettingValues } from "./setting.ts";
+import { CliError } from "../cli-error.ts";
+import { isJsonObject } from "../json-object.ts";
+import { readJsonFile } from "./json-file.ts";
+import { type SettingName, settingNames, type SettingValues } from "./setting-rules.ts";
 
-/** Where the profiles of a user are kept. */
-export function profilesFile({ env, home }: Surroundings): string {
+/** The path of the profiles of a user. */
+function profilesFile({ env, home }: Surroundings): string {
   return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", "profiles.json");
 }
 
@@ -14,7 +15,8 @@ interface Surroundings {
 }
 
 /**
- * Reads one profile: `{"NAME": {"gateway": "https://…", "access": "host:port", …}}`, keyed like the flags.
+ * Reads one profile: `{"NAME": {"gateway": "https://…", "access": "host:port", …}}`, keyed like the
+ * flags.
  *
  * @throws CliError when the file or the profile is not there, or holds something that is no setting
  */
@@ -23,7 +25,7 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
   const profiles = await readJsonFile(file);
   if (!profiles) throw new CliError(`there is no profile "${name}": ${file} does not exist`);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (!isRecord(profile)) throw new CliError(`there is no profile "${name}" in ${file}; ${listed(profiles)}`);
+  if (!isJsonObject(profile)) throw new CliError(`there is no profile "${name}" in ${file}; ${listed(profiles)}`);
   const values: SettingValues = {};
   for (const [key, value] of Object.entries(profile)) {
     if (!isSettingName(key)) throw new CliError(`profile "${name}" in ${file}: "${key}" is no setting`);

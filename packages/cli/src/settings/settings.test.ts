@@ -9,6 +9,7 @@ let project: string;
 const dev = {
   gateway: "http://127.0.0.1:8080",
   grpc: { access: "127.0.0.1:50050", documents: "127.0.0.1:50051", delivery: "127.0.0.1:50054" },
+  mesh: { documents: "127.0.0.1:50151", signing: "127.0.0.1:50153" },
   tenants: [
     { id: "demo", apiKey: "vk_demo" },
     { id: "rival", apiKey: "vk_rival" },
@@ -36,12 +37,13 @@ function resolve(sources: Partial<SettingSources>) {
 
 test("a dev stack above the working directory gives everything: addresses, tenant demo and its key, role admin", async () => {
   const settings = await resolve({});
-  const names = ["gateway", "access", "documents", "delivery", "tenant", "key", "role"] as const;
+  const names = ["gateway", "access", "documents", "delivery", "mesh", "tenant", "key", "role"] as const;
   expect(names.map((name) => settings.get(name))).toEqual([
     "http://127.0.0.1:8080",
     "127.0.0.1:50050",
     "127.0.0.1:50051",
     "127.0.0.1:50054",
+    "documents=127.0.0.1:50151,signing=127.0.0.1:50153",
     "demo",
     "vk_demo",
     "admin",
@@ -53,7 +55,7 @@ test("the key of a dev stack follows the tenant, wherever that was said", async 
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
 
-test("a flag goes before the environment, that before a profile, and an empty value counts as none", async () => {
+test("a flag goes before the environment, that before a profile, and an empty value counts as absent", async () => {
   const env = { VIDIMUS_API_KEY: "vk_env", VIDIMUS_GATEWAY: "" };
   const flags = { profile: "staging" };
   expect((await resolve({ env, flags: { ...flags, key: "vk_flag" } })).get("key")).toBe("vk_flag");
@@ -69,7 +71,7 @@ test("a profile takes nothing from a dev stack beside it", async () => {
   );
 });
 
-test("without a dev stack the words say what to do, and no tenant is assumed", async () => {
+test("without a dev stack the message says what to do, and no tenant is assumed", async () => {
   const settings = await resolve({ cwd: root });
   expect(() => settings.get("gateway")).toThrow(
     "no dev stack found: run `npm start`, or pass --gateway or set VIDIMUS_GATEWAY",

@@ -1,11 +1,11 @@
-import { CliError } from "../failure.ts";
+import { CliError } from "../cli-error.ts";
 import { type DevStack, findDevStack } from "./dev-stack.ts";
 import { readProfile } from "./profiles.ts";
-import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting.ts";
+import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting-rules.ts";
 
-/** Where settings come from, besides the files. */
+/** The sources of settings; the files are found through them. */
 export interface SettingSources {
-  /** What the command line said. */
+  /** From the command line. */
   flags: SettingValues & { profile?: string };
   env: Readonly<Record<string, string | undefined>>;
   /** Where the search for `.vidimus/dev.json` starts. */
@@ -13,20 +13,25 @@ export interface SettingSources {
   home: string;
 }
 
-/** The settings of one command. Only what is asked for needs to be there. */
+/** The settings of one command. A setting is checked when it is read. */
 export interface Settings {
-  /** A setting that is needed. @throws CliError that says how to give it */
+  /** A required setting. @throws CliError that says how to give it */
   get(name: SettingName): string;
-  /** A setting that can be done without; undefined when nobody gave it. @throws CliError when it has the wrong form */
+  /**
+   * An optional setting; undefined when no source has it.
+   *
+   * @throws CliError when it has the wrong form
+   */
   find(name: SettingName): string | undefined;
 }
 
 /**
- * Resolves settings: flags, then the environment, then the profile that was named, else the dev stack found upwards
- * from the working directory. A profile stands for a deployment of its own, so nothing is taken from a dev stack
- * beside it.
+ * Resolves settings: flags, then the environment, then the profile that was named, else the dev
+ * stack found upwards from the working directory. A profile stands for a deployment of its own, so
+ * nothing is taken from a dev stack beside it.
  *
- * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot be read
+ * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot
+ * be read
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env } = sources;

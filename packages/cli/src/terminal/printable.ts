@@ -1,7 +1,10 @@
-/** Controls but tab and line feed, and the marks that turn the direction of text around. */
+/** Control characters except tab and line feed, and marks that change the direction of text. */
 const unprintable = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\t\n]]/gv;
 
-/** Text from elsewhere, made harmless for a terminal: titles and messages cannot move its cursor or recolour it. */
+/**
+ * Replaces control characters, so that titles and messages from elsewhere cannot move the cursor or
+ * change colours of a terminal.
+ */
 export function printable(text: string): string {
   return text.replace(unprintable, "\ufffd");
 }

@@ -1,29 +1,30 @@
 import cliProgress from "cli-progress";
 import type { TextStream } from "../world.ts";
 
-/** Shows how far a command has come. */
-export interface Progress extends Disposable {
-  /** Moves on by a number of bytes and shows these words beside. */
-  advance(bytes: number, words: string): void;
+/** The progress of a command. */
+interface Progress extends Disposable {
+  /** Adds an amount of finished work, and shows a text beside the bar. */
+  advance(amount: number, text: string): void;
 }
 
-/** A progress bar over `totalBytes` on a terminal; silent where the stream is none. */
-export function openProgress(stream: TextStream, totalBytes: number): Progress {
+/** Opens a progress bar on a terminal, over a total in any unit; does nothing on other streams. */
+export function openProgress(stream: TextStream, total: number): Progress {
   if (!stream.isTTY) return { advance: () => undefined, [Symbol.dispose]: () => undefined };
   const bar = new cliProgress.SingleBar({
     stream,
-    format: "{bar} {percentage}%  {words}",
+    format: "{bar} {percentage}%  {text}",
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    // Fits a terminal of 80 columns, so that neither wrapping nor the cursor need to be off when Ctrl-C comes.
+    // Fits 80 columns, so that the bar needs no changes to the terminal that Ctrl-C would leave
+    // behind.
     barsize: 20,
     linewrap: true,
     hideCursor: false,
     gracefulExit: false,
   });
-  bar.start(totalBytes, 0, { words: "" });
+  bar.start(total, 0, { text: "" });
   return {
-    advance: (bytes, words) => bar.increment(bytes, { words }),
+    advance: (amount, text) => bar.increment(amount, { text }),
     [Symbol.dispose]: () => bar.stop(),
   };
 }

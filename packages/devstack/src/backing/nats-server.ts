@@ -2,21 +2,24 @@ import { join, resolve } from "node:path";
 import { assertPortFree } from "../port-guard.ts";
 import { findBinary } from "./find-binary.ts";
 import { type BackingServer, launch, waitForListener } from "./server.ts";
-import { claimDataDir, pidFiles } from "./takeover.ts";
+import { claimDataDir, pidFiles } from "./data-dir.ts";
 
 export interface NatsServerOptions {
-  /** Created when missing. Streams found in it are kept. */
+  /** Created when missing. Existing streams are kept. */
   readonly dataDir: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
-  /** `findBinary("nats-server")` when left out. */
+  /** `findBinary("nats-server")` by default. */
   readonly binary?: string;
 }
 
 /**
- * A NATS server with JetStream on 127.0.0.1, ready when this resolves; its `url` is `nats://127.0.0.1:<port>`.
- * Throws PortTakenError, or DevstackError when there is no nats-server, the data folder is in use, or it does not start.
+ * Starts a NATS server with JetStream on 127.0.0.1 and waits until it is ready. Its `url` is
+ * `nats://127.0.0.1:<port>`.
+ *
+ * @throws PortTakenError, or DevstackError when there is no nats-server, the data folder is in use,
+ * or the server does not start
  */
 export async function openNatsServer(options: NatsServerOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);

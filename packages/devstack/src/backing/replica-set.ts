@@ -2,14 +2,18 @@ import { type Db, MongoClient, MongoServerError } from "mongodb";
 
 export const replicaSetName = "vidimus";
 
-/** The driver finds the primary by itself, and waits for it while mongod restarts; `directConnection` would not. */
+/**
+ * Without `directConnection` in it, because only then the driver waits for the primary while mongod
+ * restarts.
+ */
 export function replicaSetUrl(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSetName}`;
 }
 
 /**
- * Makes the mongod on `port` the writable primary of a one-node replica set: initiates a new one, and tells one that was stopped
- * on another port its new address (a node that does not find its own address in the configuration stays out of the set for ever).
+ * Makes the mongod on `port` the writable primary of a one-node replica set. Initiates a new set.
+ * Changes the address in the configuration of a set that had another port: a node whose own address
+ * is not in the configuration never joins the set.
  */
 export async function becomePrimary(port: number, electionTimeoutMillis: number): Promise<void> {
   await configure(port, electionTimeoutMillis);
@@ -27,7 +31,7 @@ async function configure(port: number, electionTimeoutMillis: number): Promise<v
   } else if (!agrees(current, wanted)) {
     const config = { ...current, version: current.version + 1, members: wanted.members };
     const settings = { ...current.settings, ...wanted.settings };
-    // Forced, because a node outside of its set has no primary that could agree.
+    // Forced, because a node outside of its set has no primary to accept the change.
     await admin.command({ replSetReconfig: { ...config, settings }, force: true });
   }
 }

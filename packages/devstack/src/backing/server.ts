@@ -6,23 +6,23 @@ import { DevstackError, PortTakenError } from "../errors.ts";
 import { pickFreePort } from "../port-guard.ts";
 import type { BinaryName } from "./binaries.ts";
 
-/** A MongoDB or NATS to talk to. Disposing it stops what was started, and leaves alone what was only pointed to. */
+/** A MongoDB or NATS server. Disposing it stops a server that was started here, and no other. */
 export interface BackingServer extends AsyncDisposable {
   readonly url: string;
-  /** Undefined when the server is somebody else's (MONGODB_URL, NATS_URL). */
+  /** Undefined for the external server of MONGODB_URL or NATS_URL. */
   readonly pid: number | undefined;
-  /** Resolves when the process has ended, for whatever reason; never for somebody else's server. */
+  /** Resolves when the process has ended. Never resolves for an external server. */
   readonly exited: Promise<ChildExit>;
 }
 
-export interface LaunchOptions {
+interface LaunchOptions {
   readonly name: BinaryName;
   readonly binary: string;
   readonly args: (port: number) => readonly string[];
-  /** 0 picks a free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
-  /** Resolves once the server takes work. Must give up when the signal is aborted. */
+  /** Resolves once the server is ready. Must stop waiting when the signal is aborted. */
   readonly ready: (port: number, signal: AbortSignal) => Promise<void>;
   readonly url: (port: number) => string;
 }
@@ -30,10 +30,14 @@ export interface LaunchOptions {
 const readyDeadlineMs = 60_000;
 const stopDeadlineMs = 15_000;
 
-/** Starts a server and waits until it takes work. Throws DevstackError with the end of its log when it does not. */
+/**
+ * Starts a server and waits until it is ready.
+ *
+ * @throws PortTakenError, or DevstackError with the end of its log
+ */
 export async function launch(options: LaunchOptions): Promise<BackingServer> {
   if (options.port !== 0) return launchOn(options.port, options);
-  // A port that was free a moment ago may meanwhile be the near end of somebody's outgoing connection.
+  // A port that was free may meanwhile be the local port of an outgoing connection.
   for (let attempt = 1; ; attempt++) {
     try {
       return await launchOn(await pickFreePort(), options);
@@ -92,7 +96,9 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** Resolves once something accepts on 127.0.0.1. Both servers listen only after they have recovered what they keep. */
+/**
+ * Waits until the port accepts connections. Both servers listen only after recovering their data.
+ */
 export async function waitForListener(port: number, signal: AbortSignal): Promise<void> {
   while (!(await accepts(port))) await delay(20, undefined, { signal });
 }

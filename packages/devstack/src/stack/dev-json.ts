@@ -3,21 +3,31 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ServiceName, serviceNames, type StackPorts } from "./service-plan.ts";
 
-/** What tools read to find a running dev stack; `.vidimus/dev.json`, readable by its owner only. */
+/** `.vidimus/dev.json`, by which tools find a running dev stack. Only its owner may read it. */
 export interface DevJson {
   /** Base URL of the public API. */
   readonly gateway: string;
-  /** `host:port` of the internal services; `access` is served by the gateway. */
-  readonly grpc: Readonly<Record<"access" | "documents" | "phrases" | "signing" | "delivery", string>>;
+  /**
+   * `host:port` of the teams doors; `signing` is the address of its admin door, which is closed:
+   * nothing listens.
+   */
+  readonly grpc: DoorAddresses;
+  /** `host:port` of the mesh doors. */
+  readonly mesh: DoorAddresses;
   /** Base URLs of the ops ports. */
   readonly ops: Readonly<Record<ServiceName, string>>;
   readonly mongodb: string;
   readonly nats: string;
-  /** Both keys hold every scope. */
+  /** Tenants with a key each, which has every scope. */
   readonly tenants: readonly DevTenant[];
-  /** Of whatever the stack itself runs; the stack's own is not among them. */
+  /** Pids of the processes that the stack started, by name; not that of the stack itself. */
   readonly pids: Readonly<Record<string, number>>;
 }
+
+/**
+ * One kind of door of every service; the gateway's are called `access`, after what it serves there.
+ */
+type DoorAddresses = Readonly<Record<"access" | "documents" | "phrases" | "signing" | "delivery", string>>;
 
 /** A seeded tenant and its key. */
 export interface DevTenant {
@@ -27,7 +37,7 @@ export interface DevTenant {
 
 const fileName = "dev.json";
 
-/** The file as it stands; undefined when there is none, or none that can be read. */
+/** Reads the file. Returns undefined when it is missing or malformed. */
 export async function readDevJson(stateDir: string): Promise<DevJson | undefined> {
   try {
     return JSON.parse(await readFile(join(stateDir, fileName), "utf8")) as DevJson;
@@ -36,26 +46,30 @@ export async function readDevJson(stateDir: string): Promise<DevJson | undefined
   }
 }
 
-/** Replaces the file in one step, so that nobody ever reads half of it. */
+/** Replaces the file by a rename, so that a reader never sees half of it. */
 export async function writeDevJson(stateDir: string, content: DevJson): Promise<void> {
   const draft = join(stateDir, `${fileName}.${randomUUID()}`);
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, join(stateDir, fileName));
 }
 
-/** The addresses of dev.json for a set of ports. */
-export function devAddresses(ports: StackPorts): Pick<DevJson, "gateway" | "grpc" | "ops"> {
-  const grpc = (name: ServiceName) => `127.0.0.1:${ports[name].grpc}`;
+/** Returns the addresses of dev.json for the given ports. */
+export function devAddresses(ports: StackPorts): Pick<DevJson, "gateway" | "grpc" | "mesh" | "ops"> {
+  const doors = (kind: "grpc" | "mesh"): DoorAddresses => {
+    const address = (name: ServiceName) => `127.0.0.1:${ports[name][kind]}`;
+    return {
+      access: address("gateway"),
+      documents: address("documents"),
+      phrases: address("phrases"),
+      signing: address("signing"),
+      delivery: address("delivery"),
+    };
+  };
   const ops = serviceNames.map((name) => [name, `http://127.0.0.1:${ports[name].ops}`] as const);
   return {
     gateway: `http://127.0.0.1:${ports.gateway.http}`,
-    grpc: {
-      access: grpc("gateway"),
-      documents: grpc("documents"),
-      phrases: grpc("phrases"),
-      signing: grpc("signing"),
-      delivery: grpc("delivery"),
-    },
+    grpc: doors("grpc"),
+    mesh: doors("mesh"),
     ops: Object.fromEntries(ops) as DevJson["ops"],
   };
 }

@@ -5,8 +5,9 @@ import { openMongodb, openNats } from "../backing/backing.ts";
 import type { BackingServer } from "../backing/server.ts";
 import { DevstackError } from "../errors.ts";
 import { assertPortFree } from "../port-guard.ts";
-import { type DevJson, type DevTenant, devAddresses, readDevJson, writeDevJson } from "./dev-json.ts";
-import { claimState, clearLeftovers } from "./leftovers.ts";
+import { type DevJson, type DevTenant, devAddresses, readDevJson } from "./dev-json.ts";
+import { clearLeftovers } from "./leftovers.ts";
+import { acquireLock, markStopping, releaseLock } from "./stack-lock.ts";
 import { seedTenants } from "./seed.ts";
 import {
   portSettings,
@@ -15,60 +16,96 @@ import {
   serviceEnv,
   serviceNames,
   type StackPorts,
-  type Surroundings,
+  type SharedSettings,
 } from "./service-plan.ts";
 import { startServiceProcess, untilServiceReady } from "./service-process.ts";
-import { supervise, type Supervised, type SupervisorEvents } from "./supervisor.ts";
+import { logFile, StackState } from "./stack-state.ts";
+import { supervise, type Supervised } from "./supervisor.ts";
 
-/** How a dev stack starts. */
-export interface DevStackOptions {
-  /** Holds data, logs, keys and dev.json. */
+interface DevStackOptions {
+  /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
-  /** Passed on to every process; also names ports, MONGODB_URL and NATS_URL. */
+  /** Passed to every process. The stack itself reads ports, MONGODB_URL and NATS_URL from it. */
   readonly env: NodeJS.ProcessEnv;
-  /** Throws data and keys away first. Downloaded binaries stay. */
+  /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
-  /** Told what happens, a line each. */
-  readonly say: (line: string) => void;
+  /** Receives a line for each event. */
+  readonly report: (line: string) => void;
+  /** Aborts the start. */
+  readonly signal?: AbortSignal;
 }
 
-/** A running dev stack; disposing it stops everything it started, callers before the called. */
+/** A running dev stack. Disposing it stops all its processes, each before those that it calls. */
 export interface DevStack extends AsyncDisposable {
   readonly dev: DevJson;
 }
 
 /**
- * Starts MongoDB, NATS and the five services, seeds the tenants, and restarts whatever dies. Each change of a pid is in
- * dev.json at once. Throws DevstackError when something cannot start; what had started is stopped again.
+ * Starts MongoDB, NATS and the five services, creates the tenants, and restarts each process that
+ * ends. dev.json always has the current pids. When the start fails, all processes are stopped
+ * again.
+ *
+ * @throws DevstackError when a process cannot start, or the signal's reason when it is aborted
  */
 export async function openDevStack(options: DevStackOptions): Promise<DevStack> {
-  const { stateDir, env, say } = options;
+  const { stateDir, env, report } = options;
   const ports = readPorts(env);
-  await clearLeftovers(stateDir);
+  await clearLeftovers(stateDir, report);
   await assertPortsFree(ports);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
   await mkdir(stateDir, { recursive: true });
-  await claimState(stateDir);
+  await acquireLock(stateDir);
 
   await using stack = new AsyncDisposableStack();
-  const state = new StackState(stateDir, devAddresses(ports), say);
-  const around = await openSurroundings(stack, state, options, ports);
+  stack.defer(() => releaseLock(stateDir));
+  const state = new StackState(stateDir, devAddresses(ports), report);
+  const opening = openProcesses(stack, state, options, ports, known);
+  const dev = await Promise.race([opening, state.refused, aborted(options.signal)]).catch(async (error: unknown) => {
+    await markStopping(stateDir);
+    throw error;
+  });
+  stack.defer(() => markStopping(stateDir));
+  const running = stack.move();
+  return { dev, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function openProcesses(
+  stack: AsyncDisposableStack,
+  state: StackState,
+  options: DevStackOptions,
+  ports: StackPorts,
+  known: readonly DevTenant[],
+): Promise<DevJson> {
+  const { stateDir, env } = options;
+  const shared = await openBackingServers(stack, state, options, ports);
   for (const name of serviceNames) {
-    const start = () => startServiceProcess(name, serviceEnv(name, around, env), logFile(stateDir, name));
-    stack.use(await supervise(name, start, state));
+    const start = () => startServiceProcess(name, serviceEnv(name, shared, env), logFile(stateDir, name));
+    await own(stack, await supervise(name, start, state));
   }
   await Promise.all(
     serviceNames.map((name) => untilServiceReady(name, state.addresses.ops[name], logFile(stateDir, name))),
   );
   const { gateway, grpc } = state.addresses;
   const tenants = await seedTenants(grpc.access, gateway, options.fresh ? [] : known);
-  const dev = await state.publish(tenants, { mongodb: around.mongoUrl, nats: around.natsUrl });
-  const running = stack.move();
-  return { dev, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return state.publish(tenants, { mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
-/** Says every taken port at once, with the variable that moves it. */
+/** Adds a process to the stack, or stops it when the stack was disposed during its start. */
+async function own(stack: AsyncDisposableStack, started: AsyncDisposable): Promise<void> {
+  if (stack.disposed) await started[Symbol.asyncDispose]();
+  stack.use(started);
+}
+
+/** Rejects with the signal's reason when it is aborted. */
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+/** Throws a DevstackError that lists every taken port with the variable that changes it. */
 async function assertPortsFree(ports: StackPorts): Promise<void> {
   const checks = portSettings.map(({ service, kind, variable }) => assertPortFree(ports[service][kind] ?? 0, variable));
   const faults = (await Promise.allSettled(checks)).filter((check) => check.status === "rejected");
@@ -78,12 +115,12 @@ async function assertPortsFree(ports: StackPorts): Promise<void> {
   );
 }
 
-async function openSurroundings(
+async function openBackingServers(
   stack: AsyncDisposableStack,
   state: StackState,
   { stateDir, env }: DevStackOptions,
   ports: StackPorts,
-): Promise<Surroundings> {
+): Promise<SharedSettings> {
   const place = (name: string, port = 0) => ({
     dataDir: join(stateDir, "data", name),
     logFile: logFile(stateDir, name),
@@ -98,7 +135,7 @@ async function openSurroundings(
   return { mongoUrl, natsUrl, kekFile: await ensureKek(stateDir), databasePrefix: "vidimus", ports };
 }
 
-/** Keeps a backing server alive on the port it first got, so that whoever is connected finds it again. */
+/** Restarts a backing server on its first port, so that its clients can reconnect. */
 async function superviseBacking(
   stack: AsyncDisposableStack,
   state: StackState,
@@ -114,13 +151,13 @@ async function superviseBacking(
     port = Number(new URL(url).port);
     return server;
   };
-  stack.use(await supervise(name, start, state));
+  await own(stack, await supervise(name, start, state));
   return url;
 }
 
 async function ensureKek(stateDir: string): Promise<string> {
   const path = join(stateDir, "kek");
-  // `wx`: never over an old one, without which the signing keys in the database are lost.
+  // `wx` never overwrites: without the old key the signing keys in the database are lost.
   await writeFile(path, randomBytes(32), { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
@@ -132,64 +169,4 @@ async function removeState(stateDir: string): Promise<void> {
     rm(join(stateDir, name), { recursive: true, force: true }),
   );
   await Promise.all(gone);
-}
-
-function logFile(stateDir: string, name: string): string {
-  return join(stateDir, "logs", `${name}.log`);
-}
-
-/** Knows the pids, and keeps dev.json true from the moment the tenants are known. */
-class StackState implements SupervisorEvents {
-  readonly addresses: ReturnType<typeof devAddresses>;
-  readonly #stateDir: string;
-  readonly #say: (line: string) => void;
-  readonly #pids = new Map<string, number>();
-  #published: Omit<DevJson, "pids"> | undefined;
-  #writing: Promise<void> = Promise.resolve();
-
-  constructor(stateDir: string, addresses: ReturnType<typeof devAddresses>, say: (line: string) => void) {
-    this.#stateDir = stateDir;
-    this.addresses = addresses;
-    this.#say = say;
-  }
-
-  onStart(name: string, pid: number | undefined): void {
-    if (pid !== undefined) this.#pids.set(name, pid);
-    if (this.#published) {
-      this.#say(`${name} runs again (pid ${pid})`);
-      void this.#write();
-    }
-  }
-
-  onExit(name: string, { code, signal }: { code: number | null; signal: string | null }): void {
-    this.#pids.delete(name);
-    this.#say(
-      `${name} ended (${signal ?? `code ${code}`}), starting it again; its log is ${logFile(this.#stateDir, name)}`,
-    );
-  }
-
-  onFault(name: string, error: unknown): void {
-    this.#say(`${name} could not be started again: ${error instanceof Error ? error.message : String(error)}`);
-  }
-
-  async publish(tenants: readonly DevTenant[], backing: Pick<DevJson, "mongodb" | "nats">): Promise<DevJson> {
-    this.#published = { ...this.addresses, ...backing, tenants };
-    await this.#write();
-    return this.#content(this.#published);
-  }
-
-  #content(published: Omit<DevJson, "pids">): DevJson {
-    return { ...published, pids: Object.fromEntries(this.#pids) };
-  }
-
-  /** One after the other, so that the last word on disk is the last thing that happened. */
-  #write(): Promise<void> {
-    this.#writing = this.#writeAfter(this.#writing);
-    return this.#writing;
-  }
-
-  async #writeAfter(earlier: Promise<void>): Promise<void> {
-    await earlier;
-    if (this.#published) await writeDevJson(this.#stateDir, this.#content(this.#published));
-  }
 }

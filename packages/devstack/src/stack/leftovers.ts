@@ -1,38 +1,66 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { releaseDataDir } from "../backing/takeover.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { releaseDataDir } from "../backing/data-dir.ts";
 import { DevstackError } from "../errors.ts";
 import { describeProcess, stopProcess } from "../process-info.ts";
 import { readDevJson } from "./dev-json.ts";
+import { lockHolder, type LockHolder, releaseLock } from "./stack-lock.ts";
 import { mainFile } from "./service-process.ts";
 import { serviceNames } from "./service-plan.ts";
 
 const stopDeadlineMs = 15_000;
-
-/** Holds the pid of the stack that owns the state folder. */
-const ownerFile = "stack.pid";
+/** Seven processes have 15 s each. Only a broken one needs them, so this is less than their sum. */
+const stackDeadlineMs = 60_000;
 
 /**
- * Ends what a killed stack left behind, so that ports and data folders are free. Throws DevstackError when the stack
- * that owns the folder is alive.
+ * Prepares a state folder for a start: waits for a stack that is stopping, and stops the processes
+ * that a killed stack left running.
+ *
+ * @throws DevstackError when a stack runs there
  */
-export async function clearLeftovers(stateDir: string): Promise<void> {
-  const dev = await readDevJson(stateDir);
-  const owner = Number(await readFile(join(stateDir, ownerFile), "utf8").catch(() => "0"));
-  for (const name of serviceNames) {
-    const pid = dev?.pids[name];
-    const running = pid === undefined ? undefined : await describeProcess(pid);
-    if (pid === undefined || !running?.command.includes(mainFile(name))) continue;
-    if (running.parentPid === owner) {
-      throw new DevstackError(`a dev stack already runs here at ${dev?.gateway} (process ${owner}); stop that first`);
-    }
-    await stopProcess(pid, stopDeadlineMs);
-  }
-  await releaseDataDir("mongod", join(stateDir, "data", "mongod"));
-  await releaseDataDir("nats-server", join(stateDir, "data", "nats"));
+export async function clearLeftovers(stateDir: string, report: (line: string) => void): Promise<void> {
+  const holder = await lockHolder(stateDir);
+  if (holder?.isStopping) await waitFor(holder, stateDir, report);
+  else if (holder) throw new DevstackError(`a dev stack already runs here (process ${holder.pid}); npm stop ends it`);
+  await endOrphans(stateDir, report);
 }
 
-/** Writes down that this process owns the state folder. */
-export async function claimState(stateDir: string): Promise<void> {
-  await writeFile(join(stateDir, ownerFile), String(process.pid));
+/**
+ * Stops the stack of a state folder and the processes that a killed stack left running. Resolves
+ * when all have ended.
+ */
+export async function stopStack(stateDir: string, report: (line: string) => void): Promise<void> {
+  const holder = await lockHolder(stateDir);
+  if (holder) {
+    report(`stopping the dev stack of process ${holder.pid}`);
+    await stopProcess(holder.pid, stackDeadlineMs);
+  }
+  const orphans = await endOrphans(stateDir, report);
+  await releaseLock(stateDir);
+  report(holder || orphans > 0 ? "stopped" : "no dev stack runs here");
+}
+
+async function waitFor({ pid }: LockHolder, stateDir: string, report: (line: string) => void): Promise<void> {
+  report(`waiting for the dev stack of process ${pid} to stop`);
+  const timeoutAtMs = performance.now() + stackDeadlineMs;
+  while ((await lockHolder(stateDir))?.pid === pid) {
+    if (performance.now() > timeoutAtMs) throw new DevstackError(`the dev stack of process ${pid} does not stop`);
+    await pause(50);
+  }
+}
+
+/** Stops services and servers whose stack has ended. Returns the number of services. */
+async function endOrphans(stateDir: string, report: (line: string) => void): Promise<number> {
+  const pids = (await readDevJson(stateDir))?.pids ?? {};
+  let count = 0;
+  for (const name of serviceNames) {
+    const pid = pids[name];
+    if (pid === undefined || !(await describeProcess(pid))?.command.includes(mainFile(name))) continue;
+    report(`waiting for ${name} (process ${pid}) to stop, which a killed dev stack left`);
+    await stopProcess(pid, stopDeadlineMs);
+    count += 1;
+  }
+  await releaseDataDir("mongod", join(stateDir, "data", "mongod"), report);
+  await releaseDataDir("nats-server", join(stateDir, "data", "nats"), report);
+  return count;
 }

@@ -8,7 +8,7 @@ const tenants = [
   { tenantId: "rival", name: "Rival newsroom" },
 ] as const;
 
-/** Every scope there is: the dev keys open everything. */
+/** All scopes. */
 const scopes = [
   "documents:create",
   "publisher:read",
@@ -21,9 +21,9 @@ const scopes = [
 const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "dev-stack" } };
 
 /**
- * Makes the two tenants of the dev stack, and a key for each that has none that works.
+ * Creates the two tenants of the dev stack, and a key for each without a valid one.
  *
- * @param known the keys of an earlier start, kept where the gateway still takes them
+ * @param known tenants and keys of an earlier start; keys that the gateway accepts are kept
  */
 export async function seedTenants(
   accessTarget: string,

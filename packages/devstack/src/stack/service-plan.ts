@@ -1,31 +1,37 @@
 import { DevstackError } from "../errors.ts";
 
-/** The five services in the order they start: who is called comes before who calls. */
+/** The five services in the order of their start: a service starts after those that it calls. */
 export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
 
 /** One of the five services. */
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Where one service listens on 127.0.0.1; 0 picks a free port. */
+/** Ports of one service on 127.0.0.1; 0 chooses a free one. */
 export interface ServicePorts {
+  /** The teams door; signing's is its admin door, which stays closed. */
   readonly grpc: number;
+  /** The mesh door. */
+  readonly mesh: number;
   readonly ops: number;
-  /** The gateway only: public HTTP. */
+  /** Public HTTP; of the gateway only. */
   readonly http?: number;
 }
 
-/** Ports of the whole constellation. */
+/** Ports of all services. */
 export type StackPorts = Readonly<Record<ServiceName, ServicePorts>>;
 
-/** A port with the variable that moves it. */
-export interface PortSetting {
+/** A port and the variable that changes it. */
+interface PortSetting {
   readonly service: ServiceName;
   readonly kind: keyof ServicePorts;
   readonly variable: string;
   readonly fallback: number;
 }
 
-/** Every port of the dev stack. The gateway's own RPC service is called access, so its variable is too. */
+/**
+ * Every port of the dev stack. ACCESS_GRPC_PORT and ACCESS_MESH_PORT are named after the gateway's
+ * RPC service, access.
+ */
 export const portSettings: readonly PortSetting[] = [
   { service: "gateway", kind: "http", variable: "GATEWAY_PORT", fallback: 8080 },
   { service: "gateway", kind: "grpc", variable: "ACCESS_GRPC_PORT", fallback: 50_050 },
@@ -33,6 +39,11 @@ export const portSettings: readonly PortSetting[] = [
   { service: "phrases", kind: "grpc", variable: "PHRASES_GRPC_PORT", fallback: 50_052 },
   { service: "signing", kind: "grpc", variable: "SIGNING_GRPC_PORT", fallback: 50_053 },
   { service: "delivery", kind: "grpc", variable: "DELIVERY_GRPC_PORT", fallback: 50_054 },
+  { service: "gateway", kind: "mesh", variable: "ACCESS_MESH_PORT", fallback: 50_150 },
+  { service: "documents", kind: "mesh", variable: "DOCUMENTS_MESH_PORT", fallback: 50_151 },
+  { service: "phrases", kind: "mesh", variable: "PHRASES_MESH_PORT", fallback: 50_152 },
+  { service: "signing", kind: "mesh", variable: "SIGNING_MESH_PORT", fallback: 50_153 },
+  { service: "delivery", kind: "mesh", variable: "DELIVERY_MESH_PORT", fallback: 50_154 },
   { service: "gateway", kind: "ops", variable: "GATEWAY_OPS_PORT", fallback: 9090 },
   { service: "documents", kind: "ops", variable: "DOCUMENTS_OPS_PORT", fallback: 9091 },
   { service: "phrases", kind: "ops", variable: "PHRASES_OPS_PORT", fallback: 9092 },
@@ -40,39 +51,41 @@ export const portSettings: readonly PortSetting[] = [
   { service: "delivery", kind: "ops", variable: "DELIVERY_OPS_PORT", fallback: 9094 },
 ];
 
-/** Reads the ports of the services from an environment. Throws DevstackError naming the variable of a bad one. */
+/** Reads the ports of all services. Throws DevstackError naming the variable of a malformed one. */
 export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
-  const ports: Record<ServiceName, { grpc: number; ops: number; http?: number }> = {
-    signing: { grpc: 0, ops: 0 },
-    documents: { grpc: 0, ops: 0 },
-    phrases: { grpc: 0, ops: 0 },
-    delivery: { grpc: 0, ops: 0 },
-    gateway: { grpc: 0, ops: 0 },
+  const ports: Record<ServiceName, { grpc: number; mesh: number; ops: number; http?: number }> = {
+    signing: { grpc: 0, mesh: 0, ops: 0 },
+    documents: { grpc: 0, mesh: 0, ops: 0 },
+    phrases: { grpc: 0, mesh: 0, ops: 0 },
+    delivery: { grpc: 0, mesh: 0, ops: 0 },
+    gateway: { grpc: 0, mesh: 0, ops: 0 },
   };
   for (const { service, kind, variable, fallback } of portSettings)
     ports[service][kind] = readPort(env, variable, fallback);
   return ports;
 }
 
-/** Reads one port. Throws DevstackError naming the variable of a bad one. */
+/** Reads one port. Throws DevstackError naming the variable when it is malformed. */
 export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: number): number {
   const text = env[variable] || String(fallback);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new DevstackError(`${variable} must be a port from 0 to 65535, not "${text}"`);
 }
 
-/** What the services of one constellation share. */
-export interface Surroundings {
+/** Settings that all services of one stack share. */
+export interface SharedSettings {
   readonly mongoUrl: string;
   readonly natsUrl: string;
-  /** 32 bytes that wrap the signing keys. */
+  /** File with the 32 bytes that wrap the signing keys. */
   readonly kekFile: string;
-  /** Put before `_documents` and so on; `vidimus` outside tests. */
+  /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;
   readonly ports: StackPorts;
 }
 
-/** What a newsroom on one laptop needs and a deployment must not have. The stack's own environment outranks it. */
+/**
+ * Settings for one machine that are unsafe in a deployment. Environment variables override them.
+ */
 const developmentDefaults = {
   DOCS: "on",
   DELIVERY_ALLOW_HTTP: "on",
@@ -87,10 +100,10 @@ const databases: Readonly<Record<ServiceName, string>> = {
   delivery: "delivery",
 };
 
-/** The whole environment of one service: the given one, with the settings by which the constellation finds itself. */
-export function serviceEnv(service: ServiceName, around: Surroundings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { ports } = around;
-  const target = (name: ServiceName) => `127.0.0.1:${ports[name].grpc}`;
+/** Returns the whole environment of a service: `env` with ports, database and addresses added. */
+export function serviceEnv(service: ServiceName, shared: SharedSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { ports } = shared;
+  const target = (name: ServiceName) => `127.0.0.1:${ports[name].mesh}`;
   return {
     ...developmentDefaults,
     ...env,
@@ -98,11 +111,12 @@ export function serviceEnv(service: ServiceName, around: Surroundings, env: Node
     HTTP_HOST: "127.0.0.1",
     HTTP_PORT: String(ports[service].http ?? ""),
     GRPC_PORT: String(ports[service].grpc),
+    MESH_PORT: String(ports[service].mesh),
     OPS_PORT: String(ports[service].ops),
-    MONGODB_URL: around.mongoUrl,
-    MONGODB_DATABASE: `${around.databasePrefix}_${databases[service]}`,
-    NATS_URL: around.natsUrl,
-    SIGNING_KEK_FILE: around.kekFile,
+    MONGODB_URL: shared.mongoUrl,
+    MONGODB_DATABASE: `${shared.databasePrefix}_${databases[service]}`,
+    NATS_URL: shared.natsUrl,
+    SIGNING_KEK_FILE: shared.kekFile,
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),

@@ -11,17 +11,21 @@ const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
 /**
- * An export passes through the gateway as fast as its reader takes it. What its pieces leave behind is collected when the
- * young generation is full, so that is what the process grows by: up to 70 MiB at Node's own 16, 55 MiB at 8.
+ * V8 frees what has been streamed or imported only when a generation is full, and then lets the old
+ * one grow in proportion to the largest heap it may have, which by default is gigabytes.
+ * operations.md, "Memory", says what each flag saves.
  */
-const nodeFlags: Partial<Record<ServiceName, readonly string[]>> = { gateway: ["--max-semi-space-size=8"] };
+const nodeFlags: Partial<Record<ServiceName, readonly string[]>> = {
+  gateway: ["--max-semi-space-size=8"],
+  phrases: ["--max-semi-space-size=8", "--max-old-space-size=1024"],
+};
 
-/** The program of a service. */
+/** Returns the path of a service's program. */
 export function mainFile(name: ServiceName): string {
   return join(projectDir, "services", name, "src", "main.ts");
 }
 
-/** Starts one service as a process of its own, under the Node that runs this one. */
+/** Starts one service as a process, with the Node that runs this one. */
 export async function startServiceProcess(
   name: ServiceName,
   env: NodeJS.ProcessEnv,
@@ -36,7 +40,7 @@ export async function startServiceProcess(
   };
 }
 
-/** Resolves when the ops port says ready. Throws DevstackError with the end of the log when that takes over 30 s. */
+/** Waits until `/readyz` answers 200. Throws DevstackError with the end of the log after 30 s. */
 export async function untilServiceReady(name: ServiceName, opsUrl: string, logFile: string): Promise<void> {
   const deadline = AbortSignal.timeout(readyDeadlineMs);
   while (!deadline.aborted) {
@@ -47,7 +51,12 @@ export async function untilServiceReady(name: ServiceName, opsUrl: string, logFi
     if (ready) return;
     await pause(50);
   }
-  const log = await readFile(logFile, "utf8").catch(() => "");
-  const lastLines = log.trimEnd().split("\n").slice(-10).join("\n");
+  const lastLines = await endOfLog(logFile);
   throw new DevstackError(`${name} is not ready after ${readyDeadlineMs} ms; the end of ${logFile}:\n${lastLines}`);
+}
+
+/** Returns the last ten lines of a log; "" when there is none. */
+export async function endOfLog(logFile: string): Promise<string> {
+  const log = await readFile(logFile, "utf8").catch(() => "");
+  return log.trimEnd().split("\n").slice(-10).join("\n");
 }

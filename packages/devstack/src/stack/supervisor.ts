@@ -1,31 +1,31 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ChildExit } from "../child.ts";
 
-/** A process that can be kept alive. */
+/** A process that can be restarted. */
 export interface Supervised extends AsyncDisposable {
-  /** Undefined for a server that is somebody else's. */
+  /** Undefined for an external server. */
   readonly pid: number | undefined;
   readonly exited: Promise<ChildExit>;
 }
 
-/** What is told about a process that is kept alive. */
+/** Events of a supervised process. */
 export interface SupervisorEvents {
-  /** It runs, for the first time or again. */
+  /** It was started or restarted. */
   onStart(name: string, pid: number | undefined): void;
-  /** It ended unasked and will be started again. */
+  /** It ended by itself and will be restarted. */
   onExit(name: string, exit: ChildExit): void;
-  /** It could not be started again; the next try follows. */
+  /** A restart failed and will be tried again. */
   onFault(name: string, error: unknown): void;
 }
 
 const restartDelayMs = 100;
 const restartDelayMsMax = 1_500;
-/** A process that lived this long died of something else than its own start. */
-const settledMs = 10_000;
+/** After this time an exit counts as unrelated to the start, and the restart delay is reset. */
+const stableMs = 10_000;
 
 /**
- * Starts a process and starts it again whenever it ends, at once the first time and at most 1.5 s later when it keeps
- * dying, until disposed. Rejects when the very first start fails.
+ * Starts a process and restarts it when it ends, until disposed. The delay doubles from 0.2 s to
+ * 1.5 s while the process keeps ending. Rejects when the first start fails.
  */
 export async function supervise(
   name: string,
@@ -43,7 +43,7 @@ export async function supervise(
       const exit = await Promise.race([current.exited, aborted(stop.signal)]);
       if (exit === undefined) return;
       events.onExit(name, exit);
-      delayMs = performance.now() - started > settledMs ? restartDelayMs : Math.min(delayMs * 2, restartDelayMsMax);
+      delayMs = performance.now() - started > stableMs ? restartDelayMs : Math.min(delayMs * 2, restartDelayMsMax);
       const next = await restarted(delayMs);
       if (next === undefined) return;
       current = next;

@@ -1,14 +1,17 @@
 import type { DevJson } from "./dev-json.ts";
 
-/** What `npm start` prints when everything runs: where it is, one key, and the next thing to try. */
+/**
+ * Returns what `npm start` prints when everything runs: addresses, an API key and commands to try.
+ */
 export function welcome(dev: DevJson): string {
+  const { signing: _closed, ...teams } = dev.grpc;
   const apiKey = dev.tenants[0]?.apiKey ?? "";
   return `
-Vidimus runs. Ctrl-C stops it; data and keys are kept in .vidimus/ (npm start -- --fresh starts over).
+Vidimus runs. Ctrl-C or npm stop stops it; data and keys are kept in .vidimus/ (npm start -- --fresh starts over).
 
   public API   ${dev.gateway}
   API docs     ${dev.gateway}/docs
-  gRPC         ${Object.entries(dev.grpc)
+  gRPC         ${Object.entries(teams)
     .map(([name, target]) => `${name} ${target}`)
     .join("\n               ")}
   metrics      ${dev.ops.gateway}/metrics

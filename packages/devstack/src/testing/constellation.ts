@@ -4,7 +4,7 @@ import { startDocuments } from "@vidimus/documents/documents";
 import { readConfig as readDocuments } from "@vidimus/documents/config";
 import { startGateway } from "@vidimus/gateway/gateway";
 import { readConfig as readGateway } from "@vidimus/gateway/config";
-import type { RunningService } from "@vidimus/kit/service";
+import type { RunningService } from "@vidimus/kit/service/service";
 import { startPhrases } from "@vidimus/phrases/phrases";
 import { readConfig as readPhrases } from "@vidimus/phrases/config";
 import { startSigning } from "@vidimus/signing/signing";
@@ -19,12 +19,12 @@ import { seedTenants } from "../stack/seed.ts";
 import { serviceEnv, type ServiceName, serviceNames, type ServicePorts } from "../stack/service-plan.ts";
 import { testDatabaseName } from "./database.ts";
 
-/** The five services in this process, on ports of their own, with tenants `demo` and `rival`. */
+/** The five services in this process, on free ports, with the tenants `demo` and `rival`. */
 export interface Constellation extends AsyncDisposable {
   readonly dev: Omit<DevJson, "pids">;
 }
 
-type Started = RunningService & { readonly httpPort?: number };
+type Started = RunningService & { readonly grpcPort?: number; readonly httpPort?: number };
 
 const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise<Started>>> = {
   signing: (env) => startSigning(readSigning(env)),
@@ -35,10 +35,11 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
 };
 
 /**
- * Starts the real services in this process, for end-to-end tests: databases of their own on the given MongoDB and a
- * NATS server of their own, since the stream's name is part of the contract between documents and delivery.
+ * Starts the services in this process, for end-to-end tests. They get new databases on the given
+ * MongoDB, and a NATS server of their own because the name of their stream is fixed.
  *
- * @param env settings on top of the dev stack's, for example `{ IP_RATE_LIMIT: "off" }`
+ * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
+ * "off" }`
  */
 export async function openConstellation(options: {
   mongoUrl: string;
@@ -51,15 +52,16 @@ export async function openConstellation(options: {
   await writeFile(kekFile, randomBytes(32), { mode: 0o600 });
   const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
 
-  const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, ops: 0, http: 0 }])) as Record<
+  const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, mesh: 0, ops: 0, http: 0 }])) as Record<
     ServiceName,
     ServicePorts
   >;
   const databasePrefix = testDatabaseName("e2e");
-  const around = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, ports };
+  const shared = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, ports };
   for (const name of serviceNames) {
-    const service = stack.use(await starters[name](serviceEnv(name, around, { LOG_LEVEL: "warn", ...options.env })));
-    ports[name] = { grpc: service.grpcPort, ops: service.opsPort, http: service.httpPort ?? 0 };
+    const service = stack.use(await starters[name](serviceEnv(name, shared, { LOG_LEVEL: "warn", ...options.env })));
+    const { grpcPort: grpc = 0, meshPort: mesh, opsPort: ops, httpPort: http = 0 } = service;
+    ports[name] = { grpc, mesh, ops, http };
   }
   const addresses = devAddresses(ports);
   const tenants = await seedTenants(addresses.grpc.access, addresses.gateway, []);

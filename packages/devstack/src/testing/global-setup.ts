@@ -7,20 +7,29 @@ import { openMongodb, openNats } from "../backing/backing.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A writable one-node replica set with fail points allowed. One for all files: take a database of your own (database.ts). */
+    /**
+     * A writable one-node replica set with fail points enabled. All test files share it: use a
+     * database of your own (database.ts).
+     */
     mongoUrl: string;
-    /** A NATS server with JetStream. One for all files: take subjects and streams of your own. */
+    /**
+     * A NATS server with JetStream. All test files share it: use subjects and streams of your own.
+     */
     natsUrl: string;
   }
 }
 
-/** Gives the tests of a project one mongod and one nats-server; read them with `inject("mongoUrl")` and `inject("natsUrl")`. */
+/**
+ * Starts one mongod and one nats-server for the tests of a project, which read their URLs with
+ * `inject("mongoUrl")` and `inject("natsUrl")`.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-test-")), remove);
   const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true }, process.env));
   const nats = stack.use(await openNats(place(dir, "nats-server"), process.env));
-  // For Ctrl-C: vitest then exits without a teardown. Registered after the servers' own hooks, so they are dead by now.
+  // After Ctrl-C vitest exits without a teardown. Exit hooks run in the order of their
+  // registration, so the servers are killed before their folder is removed.
   const removeAtExit = () => remove(dir);
   process.once("exit", removeAtExit);
   stack.defer(() => void process.off("exit", removeAtExit));

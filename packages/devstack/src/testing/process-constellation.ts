@@ -10,14 +10,14 @@ import { portSettings } from "../stack/service-plan.ts";
 export interface ProcessConstellation extends AsyncDisposable {
   readonly dev: DevJson;
   readonly stateDir: string;
-  /** dev.json as it stands now: after a restart the pids differ. */
+  /** Reads dev.json again: pids differ after a restart. */
   current(): Promise<DevJson>;
 }
 
 /**
- * Starts what `npm start` starts, for tests that kill processes and for benchmarks.
+ * Starts the same processes as `npm start`, for tests that kill processes and for benchmarks.
  *
- * @param env settings on top of this process's environment
+ * @param env settings that override this process's environment
  */
 export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Promise<ProcessConstellation> {
   await using stack = new AsyncDisposableStack();
@@ -29,7 +29,7 @@ export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Pro
     await openDevStack({
       stateDir,
       env: { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env },
-      say: () => {},
+      report: () => {},
     }),
   ).dev;
   const running = stack.move();

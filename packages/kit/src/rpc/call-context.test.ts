@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { newTraceparent, readTraceparent } from "./call-context.ts";
 
 describe("a traceparent", () => {
-  it("is well formed and never made twice, over several pages of random bytes", () => {
+  it("is well formed and unique, over several pages of random bytes", () => {
     const made = Array.from({ length: 1_000 }, newTraceparent);
     expect(new Set(made).size).toBe(1_000);
     for (const traceparent of made) expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
 
-  it("is kept when it came in well formed, and made anew otherwise", () => {
+  it("is kept when it is well formed, and replaced otherwise", () => {
     const theirs = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     expect(readTraceparent(theirs)).toBe(theirs);
     expect(readTraceparent("00-short-01")).toMatch(/^00-[0-9a-f]{32}-/);

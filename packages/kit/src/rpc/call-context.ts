@@ -1,23 +1,23 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { randomFillSync } from "node:crypto";
-import { uuidv7 } from "../uuid.ts";
+import { uuidv7 } from "../ids.ts";
 
-/** Who calls, and how the call is told apart from others. Travels in metadata from hop to hop. */
+/** Caller and identity of a request. Passed on in metadata from service to service. */
 export interface CallContext {
-  /** Of the request that came in at the edge, for logs. */
+  /** Id of the request at the edge, for logs. */
   readonly requestId: string;
   /** W3C Trace Context. */
   readonly traceparent: string;
-  /** Who acts, for history; "" when nobody said. */
+  /** Name of the caller, for history; "" when the metadata has none. */
   readonly actor: string;
-  /** The actor's role, as the caller asserts it; "" when nobody said. */
+  /** Role of the actor, as the caller asserts it; "" when the metadata has none. */
   readonly role: string;
 }
 
-/** Set by the RPC server on every call, since AsyncLocalStorage is lost in `async *` handlers. */
+/** Set by the RPC server on every call. AsyncLocalStorage would be lost in `async *` handlers. */
 export const callContextKey = createContextKey<CallContext>({ requestId: "", traceparent: "", actor: "", role: "" });
 
-/** The context of the call being handled. */
+/** Returns the context of a call from its handler context. */
 export function callContext(context: HandlerContext): CallContext {
   return context.values.get(callContextKey);
 }
@@ -25,8 +25,8 @@ export function callContext(context: HandlerContext): CallContext {
 const requestIdPattern = /^[\w.-]{1,64}$/;
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Reads a context from metadata; what is missing or malformed is made anew. */
-export function readCallContext(header: Headers): CallContext {
+/** Reads a context from metadata. Replaces a missing or malformed request id and traceparent. */
+export function readCallContext(header: Pick<Headers, "get">): CallContext {
   const requestId = header.get("x-request-id") ?? "";
   return {
     requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
@@ -36,11 +36,11 @@ export function readCallContext(header: Headers): CallContext {
   };
 }
 
-/** Random bytes are drawn by the page: a draw costs 5 µs whatever its size, and every request needs one. */
+/** Random bytes for 256 traceparents. One call of randomFillSync costs 5 µs whatever its size. */
 const page = Buffer.alloc(24 * 256);
 let used = page.length;
 
-/** A traceparent for a new trace, not sampled. */
+/** Returns a traceparent of a new trace, not sampled. */
 export function newTraceparent(): string {
   if (used === page.length) {
     randomFillSync(page);
@@ -50,12 +50,12 @@ export function newTraceparent(): string {
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
 }
 
-/** A W3C traceparent as it came in, or a new one. */
+/** Returns the given W3C traceparent, or a new one when it is missing or malformed. */
 export function readTraceparent(value: string | null | undefined): string {
   return value && traceparentPattern.test(value) ? value : newTraceparent();
 }
 
-/** Metadata that carries a context to the next service. */
+/** Returns the metadata that passes a context on to another service. */
 export function contextHeaders(context: Partial<CallContext>): Record<string, string> {
   return {
     ...(context.requestId ? { "x-request-id": context.requestId } : {}),

@@ -1,7 +1,7 @@
-import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { expect, test } from "vitest";
 import { openRpcClient } from "./client.ts";
-import { answer, serveHealth } from "./testing/transport-servers.ts";
+import { mesh, numberIn, phrase, serve } from "./testing/doors.ts";
 
 test.each([
   "127.0.0.1:PORT",
@@ -10,7 +10,7 @@ test.each([
   "ipv4:127.0.0.1:PORT",
   "ipv4:127.0.0.1:PORT,127.0.0.1:PORT",
 ])("%s is a target", async (target) => {
-  const server = await serveHealth({ check: () => answer(1) });
-  using client = openRpcClient(Health, { target: target.replaceAll("PORT", String(server.port)) });
-  expect((await client.check({}, { timeoutMs: 5_000 })).status).toBe(1);
+  const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
+  using client = openRpcClient(PhraseService, { target: target.replaceAll("PORT", String(port)) });
+  expect(numberIn((await client.upsertPhrase({}, { timeoutMs: 5_000 })).phraseJson)).toBe(1);
 });

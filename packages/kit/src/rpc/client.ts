@@ -3,29 +3,34 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { messageBytesMax } from "./message-limit.ts";
 
-/** A client whose channel is closed on disposal. */
+/** A client whose disposal closes its channel. */
 export type RpcClient<S extends DescService> = Client<S> & Disposable;
 
-/** How to reach a service. */
-export interface RpcClientOptions {
+interface RpcClientOptions {
   /**
-   * `host:port`, resolved by DNS; every address behind the name gets its share of the calls. Or a target with a scheme
-   * of gRPC's own: `dns:///host:port`, `ipv4:10.0.0.1:50051,10.0.0.2:50051`, `ipv6:[::1]:50051`.
+   * `host:port`, or a gRPC target such as `dns:///host:port`, `ipv4:10.0.0.1:50051,10.0.0.2:50051`
+   * or `ipv6:[::1]:50051`. Calls are spread over all addresses of the host.
    */
   target: string;
-  /** For calls that bring no deadline; 10 s unless said. */
+  /** Deadline of calls without `timeoutMs`; 10 s by default. */
   defaultTimeoutMs?: number;
+  /** Bytes that the service may send on a stream before they are read; see `channelOptions`. */
+  windowBytes?: number;
 }
 
-/** `ipv4` and `ipv6` stand without slashes, and would be looked up as the names of hosts. */
+/** `ipv4` and `ipv6` targets have no slashes. Without this check they would count as host names. */
 const hasScheme = /^[a-z]+:\/\/|^ipv[46]:/;
 
-/** A typed client for one service, over a grpc-js channel (ADR 0002 says why). Connects on the first call. */
+/**
+ * Makes a typed client of one service over a grpc-js channel (ADR 0002). Connects at the first
+ * call.
+ */
 export function openRpcClient<S extends DescService>(service: S, options: RpcClientOptions): RpcClient<S> {
   const transport = createGrpcTransport({
     target: hasScheme.test(options.target) ? options.target : `dns:///${options.target}`,
     messageBytesMax,
     defaultTimeoutMs: options.defaultTimeoutMs ?? 10_000,
+    ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
   });
   const client = createClient(service, transport);
   return Object.assign(client, { [Symbol.dispose]: () => transport.close() });

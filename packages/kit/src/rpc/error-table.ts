@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
-import { DomainError, errorKinds, type ErrorKind } from "../errors.ts";
-import { isMongoUnavailable } from "../mongo-errors.ts";
+import { type ErrorInfo, ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
+import { DomainError, errorKinds, type ErrorKind, type Violation } from "../errors.ts";
+import { isMongoTimeout, isMongoUnavailable } from "../mongo/mongo-errors.ts";
 import { fitError } from "./fit-error.ts";
 
 const codes: Readonly<Record<ErrorKind, Code>> = {
@@ -16,33 +16,63 @@ const codes: Readonly<Record<ErrorKind, Code>> = {
   exhausted: Code.ResourceExhausted,
   too_large: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
+  deadline_exceeded: Code.DeadlineExceeded,
 };
 
-/** What a failure looks like inside a batch: the same facts a failed call carries as its detail, shortened to fit there. */
+/** Kinds for an `ErrorInfo` of a newer release with an unknown kind. Other codes mean bugs. */
+const kindsOfCodes: ReadonlyMap<number, ErrorKind> = new Map([
+  [Code.InvalidArgument, "invalid"],
+  [Code.Unauthenticated, "unauthenticated"],
+  [Code.PermissionDenied, "permission_denied"],
+  [Code.NotFound, "not_found"],
+  [Code.AlreadyExists, "already_exists"],
+  [Code.Aborted, "conflict"],
+  [Code.FailedPrecondition, "failed_precondition"],
+  [Code.ResourceExhausted, "exhausted"],
+  [Code.Unavailable, "unavailable"],
+  [Code.DeadlineExceeded, "deadline_exceeded"],
+]);
+
+/** Makes the `ErrorInfo` of a failure, for the details of a call or for one item of a batch. */
 export function toErrorInfo(error: DomainError): {
   kind: ErrorKind;
   message: string;
-  violations: { pointer: string; message: string; line?: number }[];
+  violations: Violation[];
+  code: Code;
 } {
-  return { kind: error.kind, ...fitError(error) };
+  return { kind: error.kind, ...fitError(error), code: codes[error.kind] };
 }
 
-/** Reads an `ErrorInfo` back into the error it was made from. */
-export function fromErrorInfo(info: {
-  kind: string;
-  message: string;
-  violations: readonly { pointer: string; message: string; line?: number }[];
-}): DomainError {
-  const kind = errorKinds.find((known) => known === info.kind);
-  if (kind === undefined) throw new TypeError(`unknown error kind "${info.kind}"`);
-  return new DomainError(kind, info.message, {
-    violations: info.violations.map(({ pointer, message, line }) => ({ pointer, message, ...(line ? { line } : {}) })),
-  });
+type ReceivedError = Pick<ErrorInfo, "kind" | "message" | "code"> & {
+  readonly violations: readonly Pick<ErrorInfo["violations"][number], "pointer" | "message" | "line" | "reason">[];
+};
+
+/**
+ * Converts an `ErrorInfo` back to the error that it was made from. A kind of a newer release
+ * becomes the general kind of its RPC code. When the code is unknown too, the error is not a
+ * `DomainError`, because it is treated as a bug of the sender.
+ */
+export function fromErrorInfo(info: ReceivedError): Error {
+  const kind = errorKinds.find((known) => known === info.kind) ?? kindsOfCodes.get(info.code);
+  if (kind === undefined) return new TypeError(`unknown error kind "${info.kind}"`);
+  const violations = info.violations.map(({ pointer, message, line, reason }) => ({
+    pointer,
+    message,
+    ...(line ? { line } : {}),
+    ...(reason ? { reason } : {}),
+  }));
+  return new DomainError(kind, info.message, { violations });
 }
 
-/** Names an expected failure, MongoDB's absence included; undefined for a bug. */
+/**
+ * Returns an expected failure as a DomainError, also when MongoDB is unavailable or slow. Undefined
+ * for a bug.
+ */
 export function asDomainError(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
+  if (isMongoTimeout(error)) {
+    return new DomainError("deadline_exceeded", "the database did not answer in time", { cause: error });
+  }
   if (isMongoUnavailable(error)) {
     return new DomainError("unavailable", "the database cannot be reached", { cause: error });
   }
@@ -50,8 +80,9 @@ export function asDomainError(error: unknown): DomainError | undefined {
 }
 
 /**
- * The one way from a failure to an RPC error. A `DomainError` keeps its message and carries an `ErrorInfo`; an error
- * that already is a `ConnectError` raised here (deadline, limits, unknown method) passes; all else becomes `internal error`.
+ * Converts any failure to an RPC error. A `DomainError` keeps its message and gets an `ErrorInfo`
+ * as its detail. A `ConnectError` of this process (deadline, limits, unknown method) stays as it
+ * is. Every other error becomes `internal error`.
  */
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);
@@ -64,12 +95,20 @@ export function toConnectError(error: unknown): ConnectError {
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }
 
-/** The one way back: an RPC error from another service as the expected failure it stands for; undefined for its bugs. */
+/**
+ * Converts an RPC error of another service to an expected failure. Undefined when it is a bug
+ * there.
+ */
 export function fromConnectError(error: unknown): DomainError | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const [info] = error.findDetails(ErrorInfoSchema);
-  if (info) return fromErrorInfo(info);
+  if (info) {
+    const named = fromErrorInfo({ ...info, code: info.code || error.code });
+    return named instanceof DomainError ? named : undefined;
+  }
   if (error.code === Code.Unavailable)
     return new DomainError("unavailable", "a service cannot be reached", { cause: error });
+  if (error.code === Code.DeadlineExceeded)
+    return new DomainError("deadline_exceeded", "a service did not answer in time", { cause: error });
   return undefined;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { fitError } from "./fit-error.ts";
 
-test("what fits stays as it is", () => {
+test("an error that fits is unchanged", () => {
   const error = { message: "no", violations: [{ pointer: "/a", message: "wrong", line: 7 }] };
   expect(fitError(error)).toEqual(error);
 });
 
-test("whatever a request makes us quote, the answer stays small and well-formed", () => {
+test("an error that quotes any input stays small and well-formed", () => {
   const long = "😀".repeat(100_000);
   const violations = Array.from({ length: 1_000 }, (_, index) => ({
     pointer: `/${index}${long}`,

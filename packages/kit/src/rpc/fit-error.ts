@@ -1,19 +1,19 @@
 import type { Violation } from "../errors.ts";
 
-/** What a caller is told of a failure. */
 interface ErrorText {
   readonly message: string;
   readonly violations: readonly Violation[];
 }
 
-/** In bytes of UTF-8. */
+/** Limits in bytes of UTF-8. */
 const messageBytesMax = 1_024;
 const partBytesMax = 512;
 const violationsBytesMax = 8_192;
 
 /**
- * Shortens what a caller is told so that it fits into trailers: past some 64 KiB of them the peer resets the stream, and
- * a refusal that quotes a hostile request would reach its caller as a crash. Violations are left out from the end.
+ * Shortens an error so that it fits into gRPC trailers. With more than about 64 KiB of trailers the
+ * peer resets the stream, so a refusal that quotes a large request would look like a crash. The
+ * last violations are dropped first.
  */
 export function fitError({ message, violations }: ErrorText): { message: string; violations: Violation[] } {
   const fitting: Violation[] = [];

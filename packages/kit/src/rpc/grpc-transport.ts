@@ -1,177 +1,154 @@
-import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createContextValues, encodeBinaryHeader } from "@connectrpc/connect";
-import type { Interceptor, Transport } from "@connectrpc/connect";
+import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, createContextValues, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
-import { createClientMethodSerializers, createMethodUrl } from "@connectrpc/connect/protocol";
-import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
-import { validateTrailer } from "@connectrpc/connect/protocol-grpc";
-import * as grpc from "@grpc/grpc-js";
+import { createMethodUrl, runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
+import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { channelOptions } from "./channel-options.ts";
+import { type CallOrder, GrpcExchange } from "./grpc-exchange.ts";
+import { requestMetadata } from "./metadata.ts";
+import { fromWire, toWire } from "./wire-message.ts";
 
-export interface GrpcTransportOptions {
-  /** "host:port", "dns:///host:port" (every address of the name is used), or a list "ipv4:1.2.3.4:1,5.6.7.8:2". */
+interface GrpcTransportOptions {
+  /**
+   * "host:port", "dns:///host:port" (uses all addresses of the host), or
+   * "ipv4:1.2.3.4:1,5.6.7.8:2".
+   */
   target: string;
   /** Default: plaintext HTTP/2. */
-  credentials?: grpc.ChannelCredentials;
-  /** Largest message in either direction; a larger one fails with ResourceExhausted. Default: 16 MiB. */
+  credentials?: ChannelCredentials;
+  /**
+   * Largest message in either direction; a larger one fails with ResourceExhausted. Default: 16
+   * MiB.
+   */
   messageBytesMax?: number;
+  /** Bytes that the server may send on a stream before they are read; see `channelOptions`. */
+  windowBytes?: number;
   interceptors?: Interceptor[];
-  /** Deadline of calls that bring none, streams included. A call with `timeoutMs: 0` has no deadline. Default: 10 s. */
+  /**
+   * Deadline of calls and streams without `timeoutMs`. `timeoutMs: 0` means no deadline. Default:
+   * 10 s.
+   */
   defaultTimeoutMs?: number;
 }
 
-export interface GrpcTransport extends Transport {
-  /** Refuses new calls with Unavailable, and closes the connections once the calls in flight have ended. */
+interface GrpcTransport extends Transport {
+  /**
+   * Refuses new calls with Unavailable. Closes the connections when the running calls have ended.
+   */
   close(): void;
 }
 
-/** A Connect transport for unary and server-streaming calls. It spreads calls over every address of the target. */
+/**
+ * Makes a Connect transport for unary and server-streaming calls, spread over all addresses of the
+ * target.
+ */
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
   const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000 } = options;
-  const security = options.credentials ?? grpc.credentials.createInsecure();
-  // Only interceptors see it, in req.url: the first host and port of the target, whatever its scheme.
+  const channel = new Channel(
+    target,
+    options.credentials ?? credentials.createInsecure(),
+    channelOptions(messageBytesMax, options.windowBytes),
+  );
+  // The first host and port of the target. Only interceptors see it, in req.url.
   const authority = target.replace(/^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?|,.*$/g, "");
   const baseUrl = `${options.credentials ? "https" : "http"}://${authority}`;
-  const client = new grpc.Client(target, security, channelOptions(messageBytesMax));
   let closed = false;
-  function begin(method: DescMethod, signal: AbortSignal | undefined, timeoutMs: number, headers?: HeadersInit) {
+  const assertOpen = () => {
     if (closed) throw new ConnectError(`transport to ${target} is closed`, Code.Unavailable);
-    const frame = { service: method.parent, url: createMethodUrl(baseUrl, method), header: new Headers(headers) };
-    const limits = { interceptors, ...(timeoutMs > 0 && { timeoutMs }), ...(signal && { signal }) };
-    return { frame, limits, deadline: timeoutMs > 0 ? Date.now() + timeoutMs : Infinity };
-  }
+  };
+  const placeOf = (method: DescMethod, timeoutMs: number): Place => {
+    assertOpen();
+    const deadline = timeoutMs > 0 ? Date.now() + timeoutMs : Infinity;
+    return { channel, path: `/${method.parent.typeName}/${method.name}`, deadline };
+  };
 
   return {
-    async unary(method, signal, timeoutMs = defaultTimeoutMs, headers, message, values = createContextValues()) {
-      const { frame, limits, deadline } = begin(method, signal, timeoutMs, headers);
-      const req = { ...frame, stream: false as const, requestMethod: "POST", method, message, contextValues: values };
-      return runUnaryCall({ ...limits, req, next: (req) => callUnary(client, deadline, req) });
+    async unary(method, signal, timeoutMs = defaultTimeoutMs, headers, message, contextValues) {
+      const place = placeOf(method, timeoutMs);
+      // runUnaryCall makes two AbortControllers, a timer and an error for each call.
+      if (interceptors.length === 0) {
+        return callUnary({ ...place, signal, metadata: requestMetadata(headers) }, method, message);
+      }
+      const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
+      const req = { ...frame, stream: false as const, method, message };
+      const next = ({ signal, header, message }: UnaryRequest<typeof method.input>) =>
+        callUnary({ ...place, signal, metadata: requestMetadata(header) }, method, message);
+      return runUnaryCall({ interceptors, ...limitsOf(signal, timeoutMs), req, next });
     },
-    async stream(method, signal, timeoutMs = defaultTimeoutMs, headers, message, values = createContextValues()) {
-      const { frame, limits, deadline } = begin(method, signal, timeoutMs, headers);
-      const req = { ...frame, stream: true as const, requestMethod: "POST", method, message, contextValues: values };
-      return runStreamingCall({ ...limits, req, next: (req) => callServerStreaming(client, deadline, req) });
+    async stream(method, signal, timeoutMs = defaultTimeoutMs, headers, message, contextValues) {
+      const place = placeOf(method, timeoutMs);
+      const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
+      const req = { ...frame, stream: true as const, method, message };
+      const next = (req: StreamRequest<typeof method.input, typeof method.output>) => callServerStreaming(place, req);
+      return runStreamingCall({ interceptors, ...limitsOf(signal, timeoutMs), req, next });
     },
     close() {
       closed = true;
-      client.close();
+      channel.close();
     },
   };
 }
 
+/** Returns the fields of a request that interceptors see beside its message. */
+function frameOf(baseUrl: string, method: DescMethod, headers: HeadersInit | undefined) {
+  const url = createMethodUrl(baseUrl, method);
+  return { requestMethod: "POST", service: method.parent, url, header: new Headers(headers) };
+}
+
+function limitsOf(signal: AbortSignal | undefined, timeoutMs: number) {
+  return { ...(timeoutMs > 0 && { timeoutMs }), ...(signal && { signal }) };
+}
+
+type Place = Pick<CallOrder, "channel" | "path" | "deadline">;
+
 async function callUnary<I extends DescMessage, O extends DescMessage>(
-  client: grpc.Client,
-  deadline: number,
-  req: UnaryRequest<I, O>,
+  order: Omit<CallOrder, "body">,
+  method: UnaryRequest<I, O>["method"],
+  message: MessageInitShape<I>,
 ): Promise<UnaryResponse<I, O>> {
-  const { service, method, signal } = req;
-  const { serialize, parse } = createClientMethodSerializers(method, true);
-  const body = asBuffer(serialize(req.message));
-  const metadata = toMetadata(req.header);
-  signal.throwIfAborted();
-  let bytes: Buffer | undefined;
-  const keep = (_: unknown, value?: Buffer) => void (bytes = value);
-  const call = client.makeUnaryRequest(pathOf(method), same, same, body, metadata, { deadline }, keep);
-  let initial: grpc.Metadata | undefined;
-  call.once("metadata", (received: grpc.Metadata) => (initial = received));
-  const status = await ended(call, signal);
-  const header = toHeaders(initial);
-  const trailer = finish(status, header);
+  const exchange = new GrpcExchange({ ...order, body: toWire(method.input, message) });
+  const bytes = await exchange.readOnly();
+  exchange.finish();
   if (bytes === undefined) throw new ConnectError("missing output message", Code.Unimplemented);
-  return { stream: false, service, method, header, trailer, message: parse(asUint8Array(bytes)) };
+  return {
+    stream: false,
+    service: method.parent,
+    method,
+    message: fromWire(method.output, bytes),
+    get header() {
+      return exchange.header;
+    },
+    get trailer() {
+      return exchange.trailer;
+    },
+  };
 }
 
 async function callServerStreaming<I extends DescMessage, O extends DescMessage>(
-  client: grpc.Client,
-  deadline: number,
-  req: StreamRequest<I, O>,
+  place: Place,
+  { service, method, signal, header, message }: StreamRequest<I, O>,
 ): Promise<StreamResponse<I, O>> {
-  const { service, method, signal } = req;
   if (method.methodKind !== "server_streaming") {
     throw new ConnectError(`this transport does not carry ${method.methodKind} calls`, Code.Unimplemented);
   }
-  const { serialize, parse } = createClientMethodSerializers(method, true);
-  const body = asBuffer(serialize(await firstOf(req.message)));
-  const metadata = toMetadata(req.header);
-  signal.throwIfAborted();
-  const call = client.makeServerStreamRequest(pathOf(method), same, same, body, metadata, { deadline });
-  const status = ended(call, signal);
-  const first = await Promise.race([new Promise<grpc.Metadata>((resolve) => call.once("metadata", resolve)), status]);
-  const header = toHeaders(first instanceof grpc.Metadata ? first : undefined);
-  if (!(first instanceof grpc.Metadata)) finish(first, header);
+  const body = toWire(method.input, await firstOf(message));
+  const exchange = new GrpcExchange({ ...place, signal, metadata: requestMetadata(header), body });
+  await exchange.opened();
   const trailer = new Headers();
   async function* messages(): AsyncGenerator<MessageShape<O>> {
-    for await (const bytes of receive(call)) yield parse(asUint8Array(bytes));
-    finish(await status, header).forEach((value, key) => trailer.set(key, value));
+    try {
+      for (let bytes = await exchange.read(); bytes; bytes = await exchange.read())
+        yield fromWire(method.output, bytes);
+      exchange.finish();
+      exchange.trailer.forEach((value, key) => trailer.set(key, value));
+    } finally {
+      exchange.cancel();
+    }
   }
-  return { stream: true, service, method, header, trailer, message: messages() };
-}
-
-/** What the server sent, in order. Ends quietly when the call failed: its status tells why. */
-async function* receive(call: grpc.ClientReadableStream<Buffer>): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterator<Buffer> = call[Symbol.asyncIterator]();
-  try {
-    const next = () => chunks.next().catch(() => undefined);
-    for (let chunk = await next(); chunk && !chunk.done; chunk = await next()) yield chunk.value;
-  } finally {
-    // Stops the server when the reader left early; a call that has ended does not mind.
-    call.cancel();
-  }
-}
-
-function ended(call: grpc.ClientUnaryCall, signal: AbortSignal): Promise<grpc.StatusObject> {
-  const cancel = () => call.cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  // The status says the same; without a listener, the error of a stream that nobody reads yet ends the process.
-  call.on("error", () => undefined);
-  return new Promise((resolve) => {
-    call.once("status", (status: grpc.StatusObject) => {
-      signal.removeEventListener("abort", cancel);
-      resolve(status);
-    });
-  });
-}
-
-/** Trailers of a call that succeeded; throws the ConnectError of one that failed, details and metadata included. */
-function finish(status: grpc.StatusObject, header: Headers): Headers {
-  const trailer = toHeaders(status.metadata);
-  trailer.set("grpc-status", String(status.code));
-  trailer.set("grpc-message", encodeURIComponent(status.details));
-  validateTrailer(trailer, header);
-  // Reached by a failed call only if its grpc-status-details-bin claims success.
-  if (status.code !== grpc.status.OK) throw new ConnectError(status.details, Code.Unknown, trailer);
-  return trailer;
-}
-
-/** Written by grpc-js itself; a value set by a caller would contradict it. */
-const protocolHeaders = new Set(["content-type", "te", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding"]);
-
-function toMetadata(headers: Headers): grpc.Metadata {
-  const metadata = new grpc.Metadata();
-  headers.forEach((value, key) => {
-    if (protocolHeaders.has(key)) return;
-    if (!key.endsWith("-bin")) return metadata.add(key, value);
-    for (const item of value.split(",")) metadata.add(key, Buffer.from(item, "base64"));
-  });
-  return metadata;
-}
-
-function toHeaders(metadata: grpc.Metadata | undefined): Headers {
-  const headers = new Headers();
-  for (const [key, values] of Object.entries(metadata?.toJSON() ?? {})) {
-    for (const value of values) headers.append(key, typeof value === "string" ? value : encodeBinaryHeader(value));
-  }
-  return headers;
+  return { stream: true, service, method, header: exchange.header, trailer, message: messages() };
 }
 
 async function firstOf<T>(messages: AsyncIterable<T>): Promise<T> {
   for await (const message of messages) return message;
   throw new ConnectError("missing input message", Code.Unimplemented);
 }
-
-const pathOf = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
-const same = (bytes: Buffer): Buffer => bytes;
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-/** Bytes fields are views of what is parsed, and a Buffer there would not compare equal to a Uint8Array. */
-const asUint8Array = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);

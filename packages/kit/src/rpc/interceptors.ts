@@ -1,16 +1,15 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-import type { Logger } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
 import { callContextKey, readCallContext } from "./call-context.ts";
+import type { CallObserver, EndedCall } from "./call-observer.ts";
 import { toConnectError } from "./error-table.ts";
 
-/** Gives every handler its call context, so that `callContext` works in streams too. */
+/** Sets the call context of each call, for `callContext`. */
 export const contextInterceptor: Interceptor = (next) => (request) => {
   request.contextValues.set(callContextKey, readCallContext(request.header));
   return next(request);
 };
 
-/** Turns whatever a handler throws into the RPC error of the one table. Failures midway through a stream included. */
+/** Converts errors of handlers by `toConnectError`, also those in the middle of a stream. */
 export const errorInterceptor: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
@@ -29,25 +28,25 @@ async function* withMappedErrors<T>(messages: AsyncIterable<T>): AsyncIterable<T
 }
 
 /**
- * Bounds unary calls whose callers gave no deadline, and answers at the deadline even if the handler does not listen
- * to its signal. (`maxTimeoutMs` of Connect refuses longer deadlines and gives none to callers without one.) A caller's
- * own deadline is enforced by Connect, and may be later: whoever asks to wait for something says how long.
+ * Sets a deadline for unary calls without one, and answers at the deadline even if the handler
+ * ignores its signal. A caller's own deadline may be later, for example of a long poll; Connect
+ * enforces it. Connect's `maxTimeoutMs` does neither: it refuses later deadlines and sets none.
  */
 export function deadlineInterceptor(defaultTimeoutMs: number): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
-    if (bringsDeadline(request.header)) return unlessAborted(next(request), request.signal);
+    if (hasDeadline(request.header)) return unlessAborted(next(request), request.signal);
     const timeout = AbortSignal.timeout(defaultTimeoutMs);
     const signal = AbortSignal.any([request.signal, timeout]);
     return unlessAborted(next({ ...request, signal }), signal, timeout);
   };
 }
 
-function bringsDeadline(header: Headers): boolean {
+function hasDeadline(header: Headers): boolean {
   return header.has("grpc-timeout") || header.has("connect-timeout-ms");
 }
 
-/** Listens no longer than it must: Connect aborts its signal after every call, and each error made then is made for nobody. */
+/** Removes its listener when the work ends: Connect aborts the signal after every call. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, timeout?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () =>
@@ -58,58 +57,56 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, timeout?: Abort
       );
     if (signal.aborted) return fail();
     signal.addEventListener("abort", fail, { once: true });
-    const settle = () => signal.removeEventListener("abort", fail);
-    work.then(resolve, reject).finally(settle);
+    const stopListening = () => signal.removeEventListener("abort", fail);
+    work.then(resolve, reject).finally(stopListening);
   });
 }
 
-/** One log line and one observation a call. Never bodies. An unexpected failure is logged here, once, with its cause. */
-export function observeInterceptor(log: Logger, metrics: Metrics): Interceptor {
+/** Counts and logs every call at its end, a stream after its last message. */
+export function observeInterceptor(observe: CallObserver): Interceptor {
   return (next) => async (request) => {
-    const started = performance.now();
-    const done = (error?: unknown) => {
-      const code = error === undefined ? "ok" : Code[ConnectError.from(error).code];
-      const method = `${request.service.typeName}/${request.method.name}`;
-      const ms = performance.now() - started;
-      metrics.rpcHandled.observe({ method, code }, ms / 1000);
-      const { requestId, traceparent } = request.contextValues.get(callContextKey);
-      const line = {
-        method,
-        code,
-        ms: Math.round(ms * 10) / 10,
-        tenant: tenantOf(request.message),
-        requestId,
-        traceparent,
-      };
-      if (code === "Internal" || code === "Unknown")
-        log.error({ ...line, err: (error as ConnectError).cause ?? error }, "call");
-      else log.info(line, "call");
+    const call: EndedCall = {
+      method: request.method,
+      values: request.contextValues,
+      request: request.stream ? undefined : request.message,
+      startedMs: performance.now(),
     };
     try {
       const response = await next(request);
-      if (response.stream) return { ...response, message: observed(response.message, done) };
-      done();
+      if (response.stream) {
+        return { ...response, message: observed(response.message, (error) => observe(call, error)) };
+      }
+      observe(call);
       return response;
     } catch (error) {
-      done(error);
+      observe(call, ConnectError.from(error));
       throw error;
     }
   };
 }
 
-async function* observed<T>(messages: AsyncIterable<T>, done: (error?: unknown) => void): AsyncIterable<T> {
-  let failure: unknown;
+async function* observed<T>(messages: AsyncIterable<T>, done: (error?: ConnectError) => void): AsyncIterable<T> {
+  let failure: ConnectError | undefined;
   try {
     yield* messages;
   } catch (error) {
-    failure = error;
+    failure = ConnectError.from(error);
     throw error;
   } finally {
     done(failure);
   }
 }
 
-function tenantOf(message: unknown): string | undefined {
-  const tenant: unknown = Object.getOwnPropertyDescriptor(message ?? {}, "tenantId")?.value;
-  return typeof tenant === "string" ? tenant : undefined;
-}
+/**
+ * Ends a handler's stream when its call is aborted. Connect does not end it when a client leaves in
+ * the middle, so the handler would stay at its `yield` with its cursor open. Has to be the last
+ * interceptor.
+ */
+export const releaseInterceptor: Interceptor = (next) => async (request) => {
+  const response = await next(request);
+  if (!response.stream) return response;
+  const messages = response.message[Symbol.asyncIterator]();
+  const release = () => void messages.return?.().catch(() => undefined);
+  request.signal.addEventListener("abort", release, { once: true });
+  return { ...response, message: { [Symbol.asyncIterator]: () => messages } };
+};

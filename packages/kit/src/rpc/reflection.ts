@@ -3,7 +3,10 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
 import { type ServerReflection, type ServerReflectionRequest } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 
-/** `grpc.reflection.v1` over the descriptors of the served services, so that `grpcurl` needs no `.proto` file. */
+/**
+ * Implements `grpc.reflection.v1` for the given services, so that `grpcurl` needs no `.proto`
+ * files.
+ */
 export function reflectionService(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
   const files = collectFiles(services);
   return {
@@ -51,9 +54,9 @@ function answer(query: Query, services: readonly DescService[], files: ReadonlyM
   }
 }
 
-/** The file and all it imports, so that a client needs one round trip. */
+/** Answers with the file and all its imports, so that a client needs one round trip. */
 function descriptors(file: DescFile | undefined, asked: string, files: ReadonlyMap<string, DescFile>) {
-  if (!file) return failure(Code.NotFound, `nothing is known of "${asked}"`);
+  if (!file) return failure(Code.NotFound, `unknown symbol or file "${asked}"`);
   const needed = new Set<DescFile>();
   const add = (next: DescFile) => {
     if (needed.has(next)) return;

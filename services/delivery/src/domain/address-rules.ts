@@ -4,8 +4,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Cidr = [Address, number];
 
 /**
- * Special-purpose IPv4 ranges (IANA registry): this network, private, carrier-grade NAT, loopback, link-local (cloud
- * metadata among it), protocol assignments, documentation, AS112, AMT, 6to4 relays, benchmarking, multicast, reserved.
+ * Special-purpose IPv4 ranges (IANA registry): this network, private, carrier-grade NAT, loopback,
+ * link-local (cloud metadata among it), protocol assignments, documentation, AS112, AMT, 6to4
+ * relays, benchmarking, multicast, reserved.
  */
 const specialV4 = parseCidrs([
   "0.0.0.0/8",
@@ -29,15 +30,22 @@ const specialV4 = parseCidrs([
 ]);
 
 /**
- * All of IPv6 that is handed out to hosts. Outside of it lie loopback, `::/96`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48),
- * unique local, link-local, site-local, SRv6 (5f00::/16), discard and multicast.
+ * The IPv6 range for public hosts. Outside are loopback, `::/96`, NAT64 (64:ff9b::/96,
+ * 64:ff9b:1::/48), unique local, link-local, site-local, SRv6 (5f00::/16), discard and multicast.
  */
 const globalV6 = parseCidrs(["2000::/3"]);
 
-/** Special-purpose ranges within: protocol assignments (Teredo, ORCHID), documentation, 6to4, AS112. */
+/**
+ * Special-purpose ranges in `globalV6`: protocol assignments (Teredo, ORCHID), documentation, 6to4,
+ * AS112.
+ */
 const specialV6 = parseCidrs(["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"]);
 
-/** Parses ranges such as `10.0.0.0/8` or `::1/128`. Throws an `Error` that names the one at fault. */
+/**
+ * Parses ranges such as `10.0.0.0/8` or `::1/128`.
+ *
+ * @throws Error naming the first that is not a range
+ */
 export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
   return texts.map((text) => {
     if (!ipaddr.isValidCIDR(text)) throw new Error(`must be a list of CIDR ranges, and "${text}" is none`);
@@ -46,9 +54,10 @@ export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
 }
 
 /**
- * Decides which addresses may be dialled: public unicast ones and those in `allowCidrs`.
+ * Makes the rule for addresses that may be dialled: public unicast ones and those in `allowCidrs`.
  *
- * @returns a function that takes an IPv4 or IPv6 address without brackets or zone; anything else is refused
+ * @returns a function that takes an IPv4 or IPv6 address without brackets or zone, and returns
+ * false for anything else
  */
 export function createAddressRule(allowCidrs: readonly string[]): (address: string) => boolean {
   const opened = parseCidrs(allowCidrs);
@@ -61,9 +70,11 @@ export function createAddressRule(allowCidrs: readonly string[]): (address: stri
 }
 
 function parseAddress(text: string): Address | undefined {
-  // `isValid` of ipaddr.js knows octal, hex and short IPv4 forms too; resolvers and WHATWG URLs never make them.
+  // ipaddr.js's `isValid` accepts octal, hex and short IPv4 forms too, which resolvers and WHATWG
+  // URLs never return.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  // ipaddr.js takes `::8.8.8.8`, which a resolver writes for `::808:808`, for the IPv4-mapped `::ffff:8.8.8.8`.
+  // ipaddr.js reads `::8.8.8.8`, a resolver's form of `::808:808`, as the IPv4-mapped
+  // `::ffff:8.8.8.8`.
   const groups = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
   return groups && ipaddr.IPv6.isValid(groups) ? ipaddr.IPv6.parse(groups) : undefined;
 }

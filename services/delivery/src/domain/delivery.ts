@@ -1,6 +1,6 @@
 import type { Reference } from "./payload.ts";
 
-/** A receiver. */
+/** A receiver of a tenant's webhooks. */
 export interface Endpoint {
   endpointId: string;
   tenantId: string;
@@ -10,23 +10,26 @@ export interface Endpoint {
   createdAt: Date;
 }
 
-/** The deliveries of one document to one endpoint: they go out one at a time, in order. */
+/** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
 export interface Lane {
   tenantId: string;
   endpointId: string;
   documentId: string;
 }
 
-/** A delivery this process holds the lease of. */
+/** A delivery whose lease this process holds. */
 export interface HeldDelivery extends Lane, Reference {
   deliveryId: string;
   webhookId: string;
   /** Attempts recorded so far. */
   attemptCount: number;
-  /** How many of them came before their time, because something newer had arrived. */
+  /** How many of them were made before their backoff ended, because a newer snapshot arrived. */
   hurriedCount: number;
   createdAt: Date;
-  /** Changes with every claim and every result: who does not know it can change nothing. */
+  /**
+   * Grows with every claim and every result. Writes match it, so a process that lost its lease
+   * writes nothing.
+   */
   generation: number;
   leaseUntil: Date;
 }
@@ -41,33 +44,33 @@ export interface OwedDelivery extends Lane, Reference {
   leaseUntil?: Date;
 }
 
-/** The oldest undelivered snapshot of a lane. */
+/** The oldest pending delivery of a lane. */
 export interface LaneHead {
   sequence: number;
   nextAttemptAt: Date;
-  /** Until when the receiver asked to be left alone, if it did. */
+  /** The time that the receiver's `Retry-After` named, if its last answer had one. */
   notBefore?: Date;
 }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export interface AttemptOutcome {
   startedAt: Date;
-  /** Milliseconds until the answer was read or given up. */
+  /** Milliseconds until the answer was read or the attempt ended. */
   tookMs: number;
   /** HTTP status, when there was an answer. */
   status?: number;
-  /** Why there was none. */
+  /** The cause, when there was no answer. */
   failure?: AttemptFailure;
   /** Beginning of the answer's body, at most 1 KiB. */
   answer?: string;
-  /** What the receiver asked for. */
+  /** The answer's `Retry-After`, if it had one. */
   retryAfterMs?: number;
 }
 
 /** Kinds of attempts without an answer. */
 export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "connection";
 
-/** An attempt and what follows from it. */
+/** An attempt and the delivery's state after it. */
 export interface AttemptRecord {
   delivery: HeldDelivery;
   outcome: AttemptOutcome;

@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { isIP } from "node:net";
 
-/** What a deployment lets be posted to. */
+/** Which URLs a deployment allows. */
 export interface UrlRule {
   allowHttp: boolean;
   mayDial: (address: string) => boolean;
@@ -10,10 +10,12 @@ export interface UrlRule {
 const lengthMax = 2_048;
 
 /**
- * Checks what can be known of a receiver's URL without asking DNS; its addresses are checked at every dial.
+ * Checks a receiver's URL as far as that is possible without DNS. Resolved addresses are checked at
+ * every dial.
  *
- * @returns the URL in its normal form, decimal, hex and octal IPv4 included
- * Throws `invalid`, pointing at `/url`.
+ * @returns the URL in its normal form, in which decimal, hex and octal IPv4 addresses have four
+ * parts
+ * @throws DomainError `invalid`, pointing at `/url`
  */
 export function parseEndpointUrl(text: string, rule: UrlRule): string {
   const url = text.length <= lengthMax ? URL.parse(text) : null;
@@ -26,7 +28,10 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
   return url.href;
 }
 
-/** The address a URL's host is or stands for without DNS: an IP literal, or loopback for `localhost`. */
+/**
+ * The address of a URL's host that needs no DNS: an IP literal, or loopback for `localhost`.
+ * Undefined for a name.
+ */
 function addressOfHost(hostname: string): string | undefined {
   const host = bareHost(hostname);
   if (isLocalhost(host)) return "127.0.0.1";

@@ -13,7 +13,7 @@ describe("a payload", () => {
     expect(Buffer.from(body).toString("base64")).toBe(vector.bodyBase64);
   });
 
-  it("carries the snapshot's very bytes, last, and the statement that was signed", () => {
+  it("ends with the snapshot, byte for byte, and contains the signed statement", () => {
     const body = Buffer.from(createPayload(snapshot, signature).body);
     const marker = Buffer.from(',"snapshot":');
     const sliced = body.subarray(body.indexOf(marker) + marker.length, -2);

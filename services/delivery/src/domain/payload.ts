@@ -4,20 +4,20 @@ import { createHash } from "node:crypto";
 export interface Reference {
   tenantId: string;
   documentId: string;
-  /** From 1, gap-free in its document. */
+  /** From 1, without gaps within the document. */
   sequence: number;
 }
 
-/** A sealed copy of one version of a document. */
+/** An immutable copy of one version of a document. */
 export interface Snapshot extends Reference {
   documentType: string;
   version: number;
   /** `usable` or `withheld`. */
   status: string;
   committedAt: Date;
-  /** Canonical JSON; what is signed for. */
+  /** Canonical JSON. */
   bytes: Uint8Array;
-  /** SHA-256 of `bytes`, as documents states it. */
+  /** SHA-256 of `bytes`, as documents computed it. */
   sha256: Uint8Array;
 }
 
@@ -30,7 +30,7 @@ export interface SnapshotSignature {
   value: Uint8Array;
 }
 
-/** What a receiver gets for a snapshot: the same for every endpoint, retry and replay. */
+/** The webhook of a snapshot: the same for every endpoint, retry and replay. */
 export interface Payload {
   webhookId: string;
   /** For example `snapshot.usable`. */
@@ -39,13 +39,19 @@ export interface Payload {
   body: Uint8Array;
 }
 
-/** `snp_`, 32 hex digits that stand for tenant and document, `_`, sequence. Has no dot, which would split the HMAC's text. */
+/**
+ * The webhook id of a snapshot: `snp_`, 32 hex digits of the digest of tenant and document, `_`,
+ * sequence. It must have no dot, which separates the parts of the text that is signed.
+ */
 export function webhookIdOf({ tenantId, documentId, sequence }: Reference): string {
   const name = createHash("sha256").update(`${tenantId}\n${documentId}`).digest("hex").slice(0, 32);
   return `snp_${name}_${sequence}`;
 }
 
-/** Makes a snapshot's payload. A pure function of snapshot and signature; the snapshot goes in byte for byte, last. */
+/**
+ * Makes a snapshot's payload. The body ends with the snapshot, byte for byte. The same arguments
+ * give the same bytes.
+ */
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {
   const webhookId = webhookIdOf(snapshot);
   const event = `snapshot.${snapshot.status}`;

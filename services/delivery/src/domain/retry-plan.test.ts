@@ -42,13 +42,13 @@ describe("the retry plan", () => {
     expect(attempts).toBe(78);
   });
 
-  it("never undercuts Retry-After, caps it at 24 hours, and is not hurried by it", () => {
+  it("never tries before Retry-After, of which at most 24 hours count, nor earlier because of it", () => {
     expect(waitAfter(1, middle, 600 * secondMs)).toBe(600 * secondMs);
     expect(waitAfter(1, middle, 100 * hourMs)).toBe(24 * hourMs);
     expect(waitAfter(7, middle, 1 * secondMs)).toBe(hourMs);
   });
 
-  it("knows how long a receiver asked to be left alone, up to 24 hours, whatever the plan says", () => {
+  it("gives the earliest time that Retry-After allows, up to 24 hours, whatever the plan says", () => {
     const until = (retryAfterMs?: number) => notBefore({ endedAt: createdAt, retryAfterMs });
     expect([until(), until(0), until(secondMs), until(100 * hourMs)]).toEqual([
       undefined,

@@ -1,20 +1,29 @@
 /** When a delivery is tried again. */
 export interface RetryPlan {
-  /** Wait after the first failed attempt, after the second, …; the last one repeats. */
+  /** Delay after the first failed attempt, after the second, …; the last one repeats. */
   delaysMs: readonly number[];
-  /** A delivery that would be tried later than this after its making is given up. */
+  /** A delivery is exhausted when its next attempt would be later than this after `createdAt`. */
   ageMsMax: number;
 }
 
-/** A failed attempt, as far as the next one depends on it. */
-export interface FailedAttempt {
-  /** From 1; attempts made before their time are not counted. */
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** The retries that receivers are promised; docs/verify-webhooks.md lists them. */
+export const promisedRetries: RetryPlan = {
+  delaysMs: [5_000, 30_000, 2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs],
+  ageMsMax: 72 * hourMs,
+};
+
+/** The facts of a failed attempt on which the time of the next one depends. */
+interface FailedAttempt {
+  /** From 1; attempts made before their backoff ended are not counted. */
   attempt: number;
-  /** When the delivery was made. */
+  /** When the delivery was created. */
   createdAt: Date;
   /** When the attempt ended. */
   endedAt: Date;
-  /** What the receiver asked for, if it did. */
+  /** The answer's `Retry-After`, if it had one. */
   retryAfterMs?: number | undefined;
 }
 
@@ -22,7 +31,8 @@ const jitter = 0.2;
 const retryAfterMsMax = 24 * 60 * 60 * 1000;
 
 /**
- * When to try again; undefined when the delivery is exhausted. A receiver's `Retry-After` is never undercut, up to 24 h.
+ * When to try again; undefined when the delivery is exhausted. Never before the receiver's
+ * `Retry-After`, of which at most 24 h count.
  *
  * @param random from 0 to 1, for the jitter of ±20 %
  */
@@ -34,7 +44,10 @@ export function nextAttemptAt(plan: RetryPlan, failed: FailedAttempt, random: nu
   return at - failed.createdAt.getTime() > plan.ageMsMax ? undefined : new Date(at);
 }
 
-/** Before when the receiver asked not to be tried again, if it did: at most 24 h on. */
+/**
+ * The earliest time that the receiver's `Retry-After` allows, at most 24 h after the attempt;
+ * undefined without one.
+ */
 export function notBefore({
   endedAt,
   retryAfterMs,
@@ -42,7 +55,10 @@ export function notBefore({
   return retryAfterMs === undefined ? undefined : new Date(endedAt.getTime() + Math.min(retryAfterMs, retryAfterMsMax));
 }
 
-/** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from `now`; undefined when it says neither. */
+/**
+ * A `Retry-After` header, seconds or an HTTP date, as milliseconds from `now`; undefined for
+ * anything else.
+ */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? "";
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;

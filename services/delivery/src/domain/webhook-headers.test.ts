@@ -11,7 +11,7 @@ const payload = {
 const attempt = { payload, secret: vector.secret, deliveryId: "0190-d", attempt: 3, at: vector.at };
 
 describe("the headers of an attempt", () => {
-  it("are the vector's, and say who is calling, for which delivery and for which time", () => {
+  it("are the vector's, with user agent, delivery id and number of the attempt", () => {
     expect(webhookHeaders(attempt)).toEqual({
       ...vector.headers,
       "content-type": "application/json",
@@ -23,14 +23,14 @@ describe("the headers of an attempt", () => {
     });
   });
 
-  it("are signed anew for a later attempt, while id, digest and the body's own HMAC stay", () => {
+  it("have a new signature for a later attempt, and the same id, digest and HMAC of the body", () => {
     const first = webhookHeaders(attempt);
     const later = webhookHeaders({ ...attempt, attempt: 4, at: new Date(vector.at.getTime() + 60_000) });
     const changed = Object.keys(first).filter((name) => first[name] !== later[name]);
     expect(changed.sort()).toEqual(["vidimus-attempt", "webhook-signature", "webhook-timestamp"]);
   });
 
-  it("carry one signature of two parts, which is all that every library can read", () => {
+  it("have one signature of two parts, because some libraries fail on more", () => {
     expect(webhookHeaders(attempt)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
   });
 });

@@ -1,19 +1,25 @@
 import { createHash, createHmac } from "node:crypto";
 import type { Payload } from "./payload.ts";
 
-/** One attempt to hand a payload to an endpoint. */
-export interface WebhookAttempt {
+/** One attempt to post a payload to an endpoint. */
+interface WebhookAttempt {
   payload: Payload;
   /** The endpoint's secret, decoded. */
   secret: Uint8Array;
   deliveryId: string;
   /** From 1. */
   attempt: number;
-  /** Start of the attempt: the clock in the signature, since receivers allow it five minutes. */
+  /**
+   * Start of the attempt. It is signed, and receivers refuse a webhook that is more than five
+   * minutes old.
+   */
   at: Date;
 }
 
-/** Headers of an attempt: Standard Webhooks, the plain HMAC over the body, digest, and who this is. */
+/**
+ * Headers of an attempt: Standard Webhooks, an HMAC over the body alone, its digest, and ids for
+ * support.
+ */
 export function webhookHeaders({ payload, secret, deliveryId, attempt, at }: WebhookAttempt): Record<string, string> {
   const { webhookId, event, keyId, body } = payload;
   const timestamp = Math.floor(at.getTime() / 1000).toString();

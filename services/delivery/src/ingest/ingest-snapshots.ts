@@ -1,89 +1,97 @@
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { createBatcher } from "@vidimus/kit/batcher";
-import type { Logger } from "@vidimus/kit/log";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { HeldDelivery } from "../domain/delivery.ts";
 import { createPayload, type Payload, type Reference } from "../domain/payload.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import type { SnapshotStore } from "../store/snapshot-store.ts";
+import type { PayloadStore } from "../store/payload-store.ts";
 import { planDeliveries } from "./plan-deliveries.ts";
 import { pullSnapshots } from "./pull-snapshots.ts";
-import { toReference, withPredecessors } from "./references.ts";
-import { createDigestAlarm, type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
+import { referenceToProto, withPredecessors } from "./references.ts";
+import { createReportMismatch, type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
 
-/** Where fresh deliveries go. */
-export interface DeliveryTaker {
-  /** How many deliveries to an endpoint it takes right now. */
+/** Attempts deliveries: `send/sender.ts`. */
+interface DeliveryTaker {
+  /** How many more deliveries to an endpoint it takes right now. */
   roomOf(endpointId: string): number;
-  /** Attempts deliveries whose leases this process holds; the payloads save it from reading them. */
+  /** Attempts deliveries whose leases this process holds. Passing their payloads saves a read. */
   take(held: readonly HeldDelivery[], payloads: readonly Payload[]): void;
-  /** There may be something due in the database. */
+  /** Looks for due deliveries in the database. */
   wake(): void;
 }
 
-export interface IngestDeps {
+interface IngestDeps {
   feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "attachSignatures" | "acknowledgeSnapshots">;
   signing: Pick<Client<typeof SigningService>, "signSnapshots">;
   endpoints: Pick<EndpointStore, "listOf">;
-  snapshots: Pick<SnapshotStore, "insert" | "stored">;
+  payloads: Pick<PayloadStore, "insert" | "stored">;
   deliveries: Pick<DeliveryStore, "insert" | "laneHeads" | "advance" | "hurry">;
   sender: DeliveryTaker;
   log: Logger;
   leaseMs: number;
 }
 
-/** Takes snapshots in; rejects when documents, the notary or MongoDB cannot be used right now. */
+/**
+ * Ingests snapshots. Rejects when documents, signing or MongoDB cannot be used right now; call it
+ * again then.
+ */
 export type Ingest = (references: readonly Reference[], signal: AbortSignal) => Promise<Ingested>;
 
-/** Snapshots that are on their way. */
+/** Snapshots whose deliveries are stored. */
 export interface Ingested {
-  /** Resolves when documents has their signatures and knows that they are taken care of. */
+  /** Resolves when documents has stored their signatures and no longer lists them as pending. */
   readonly acknowledged: Promise<unknown>;
 }
 
-/** What AttachSignatures takes at once. */
+/** Most items of one AttachSignatures call. */
 const attachmentsMax = 256;
 
 /**
- * From references to deliveries on their way: pull, sign, store, hand to the sender, give the signatures back, and last
- * acknowledge. Every step may be repeated, so a process that dies between two of them costs a repeat.
+ * Makes the function that ingests snapshots: it pulls them, has them signed, stores their
+ * deliveries, passes these to the sender, stores the payloads, attaches the signatures in
+ * documents, and acknowledges. Each step may be repeated, so a process may die between any two.
  */
 export function createIngest(deps: IngestDeps): Ingest {
-  const alarm = createDigestAlarm(deps.log);
-  // No receiver waits for the last two steps: while they are under way the next snapshots are taken in.
-  const giveBack = createBatcher<GivenBack, void>({
+  const reportMismatch = createReportMismatch(deps.log);
+  // Receivers do not wait for acknowledgements, so the next snapshots are ingested meanwhile.
+  const acknowledge = createBatcher<Acknowledgement, void>({
     itemsMax: attachmentsMax,
-    run: (signed) => giveBackAll(deps.feed, signed),
+    run: (signed) => attachAndAcknowledge(deps.feed, signed),
   });
   return async (references, signal) => {
-    const wanted = await withPredecessors(references, (ids) => deps.snapshots.stored(ids));
-    const givenBack: Promise<unknown>[] = [];
+    const wanted = await withPredecessors(references, (ids) => deps.payloads.stored(ids));
+    const acknowledgements: Promise<unknown>[] = [];
     for await (const snapshots of pullSnapshots(deps.feed, wanted, signal)) {
-      const signed = await signSnapshots({ ...deps, alarm }, snapshots, signal);
+      const signed = await signSnapshots({ ...deps, reportMismatch }, snapshots, signal);
       if (signed.length === 0) continue;
       await storeAndSend(deps, signed);
-      const page = Promise.all(signed.map((each) => giveBack({ attachment: toAttachment(each), signal })));
-      // Reported to whoever waits for all of them, who does not yet.
+      const page = Promise.all(signed.map((each) => acknowledge({ attachment: toAttachment(each), signal })));
+      // Without a handler a rejection ends the process. The caller handles it once `acknowledged`
+      // is returned.
       page.catch(() => {});
-      givenBack.push(page);
+      acknowledgements.push(page);
     }
-    return { acknowledged: Promise.all(givenBack) };
+    return { acknowledged: Promise.all(acknowledgements) };
   };
 }
 
-interface GivenBack {
+interface Acknowledgement {
   readonly attachment: ReturnType<typeof toAttachment>;
   readonly signal: AbortSignal;
 }
 
 function toAttachment({ snapshot, signature: { keyId, statement, value } }: SignedSnapshot) {
-  return { reference: toReference(snapshot), signature: { keyId, statement, value } };
+  return { reference: referenceToProto(snapshot), signature: { keyId, statement, value } };
 }
 
-/** All signals end with the process. */
-async function giveBackAll(feed: IngestDeps["feed"], signed: readonly GivenBack[]): Promise<undefined[]> {
+/** Uses the first signal: all signals abort when the process stops. */
+async function attachAndAcknowledge(
+  feed: IngestDeps["feed"],
+  signed: readonly Acknowledgement[],
+): Promise<undefined[]> {
   const attachments = signed.map(({ attachment }) => attachment);
   const options = signed[0] ? { signal: signed[0].signal } : {};
   await feed.attachSignatures({ attachments }, options);
@@ -92,8 +100,9 @@ async function giveBackAll(feed: IngestDeps["feed"], signed: readonly GivenBack[
 }
 
 /**
- * Deliveries first, payloads second: a stored payload then proves that its deliveries are, which the order of a document
- * rests on. The sender need not wait for the second: made again, a payload is the same.
+ * Stores deliveries before payloads, so that a stored payload proves that its deliveries are
+ * stored; `withPredecessors` relies on it. The sender starts before the payloads are stored,
+ * because a repeated ingest makes the same payloads.
  */
 async function storeAndSend(deps: IngestDeps, signed: readonly SignedSnapshot[]): Promise<void> {
   const stored = signed.map(({ snapshot, signature }) => {
@@ -103,7 +112,7 @@ async function storeAndSend(deps: IngestDeps, signed: readonly SignedSnapshot[])
   const held = await storeDeliveries(deps, stored);
   const payloads = stored.map(({ payload }) => payload);
   deps.sender.take(held, payloads);
-  await deps.snapshots.insert(stored, new Date());
+  await deps.payloads.insert(stored, new Date());
   deps.sender.wake();
 }
 
@@ -123,7 +132,8 @@ async function storeDeliveries(deps: IngestDeps, stored: readonly Reference[]): 
   const owed = planDeliveries({ references, endpoints, heads, roomOf, now, leaseUntil });
   const { held, waiting } = await deps.deliveries.insert(owed);
   await deps.deliveries.hurry(waiting, new Date());
-  // Known already: whoever stored them may have died before the next step.
+  // Deliveries that were stored earlier: the process that stored them may have died before it
+  // advanced their lanes.
   const arrived = new Set(waiting.map(({ deliveryId }) => deliveryId));
   const behind = owed.filter(({ deliveryId, nextAttemptAt }) => nextAttemptAt > now && !arrived.has(deliveryId));
   await deps.deliveries.advance(behind, new Date());

@@ -15,20 +15,20 @@ function plan(references: ReturnType<typeof ref>[], heads: [string, LaneHead][] 
 }
 
 describe("a delivery plan", () => {
-  it("has one delivery for each snapshot and endpoint of its own tenant, leased at birth", () => {
+  it("has one delivery, with a lease, for each snapshot and endpoint of its own tenant", () => {
     const owed = plan([ref("acme", "a"), ref("rival", "b")]);
     expect(owed.map(({ endpointId, documentId }) => `${endpointId} ${documentId}`)).toEqual(["e1 a", "e2 a", "e3 b"]);
     expect(owed.every((each) => each.leaseUntil === leaseUntil)).toBe(true);
     expect(new Set(owed.map(({ deliveryId }) => deliveryId)).size).toBe(3);
   });
 
-  it("leases the first of a lane only", () => {
+  it("gives a lease to the first of a lane only", () => {
     const owed = plan([ref("rival", "b", 1), ref("rival", "b", 2)]);
     expect(owed.map((each) => each.leaseUntil)).toEqual([leaseUntil, undefined]);
     expect(owed[1]?.nextAttemptAt).toEqual(leaseUntil);
   });
 
-  it("leases nothing behind an older one that is pending, and looks again when that one is tried", () => {
+  it("gives no lease behind an older pending delivery, and makes the new one due with it", () => {
     const nextAttemptAt = new Date("2026-11-21T10:00:00.000Z");
     const key = laneKey({ tenantId: "rival", endpointId: "e3", documentId: "b" });
     const [owed] = plan([ref("rival", "b", 2)], [[key, { sequence: 1, nextAttemptAt }]]);
@@ -36,7 +36,7 @@ describe("a delivery plan", () => {
     expect(owed?.nextAttemptAt).toEqual(nextAttemptAt);
   });
 
-  it("leases no more than there is room for; the rest is due at once for whoever has room", () => {
+  it("gives no more leases than there is room for; the rest is due at once for any process", () => {
     const owed = plan([ref("rival", "a"), ref("rival", "b"), ref("rival", "c")], [], 2);
     expect(owed.map((each) => each.leaseUntil)).toEqual([leaseUntil, leaseUntil, undefined]);
     expect(owed[2]?.nextAttemptAt).toEqual(now);

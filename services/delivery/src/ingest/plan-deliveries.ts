@@ -1,23 +1,23 @@
-import { uuidv7 } from "@vidimus/kit/uuid";
+import { uuidv7 } from "@vidimus/kit/ids";
 import { type Endpoint, type LaneHead, laneKey, type OwedDelivery } from "../domain/delivery.ts";
 import { type Reference, webhookIdOf } from "../domain/payload.ts";
 
-/** What a plan is made from. */
-export interface DeliveryPlanInput {
+interface DeliveryPlanInput {
   /** Older before newer. */
   references: readonly Reference[];
   endpoints: readonly Endpoint[];
-  /** Oldest pending delivery a lane, by lane key. */
+  /** The oldest pending delivery of each lane, by lane key. */
   heads: ReadonlyMap<string, LaneHead>;
-  /** How many deliveries this process can take on for an endpoint right now. */
+  /** How many more deliveries to an endpoint this process may hold right now. */
   roomOf: (endpointId: string) => number;
   now: Date;
   leaseUntil: Date;
 }
 
 /**
- * One delivery for every snapshot and endpoint of its tenant. A delivery with nothing before it in its lane is leased
- * at birth as far as there is room, so that its first attempt costs no claim; one with something before it waits.
+ * Plans one delivery per snapshot and endpoint of its tenant. The first delivery of a lane gets a
+ * lease as far as there is room, so that its first attempt needs no claim. A delivery behind
+ * another one of its lane waits.
  */
 export function planDeliveries(input: DeliveryPlanInput): OwedDelivery[] {
   const { references, endpoints, now, leaseUntil } = input;
@@ -39,7 +39,7 @@ export function planDeliveries(input: DeliveryPlanInput): OwedDelivery[] {
       createdAt: now,
     };
     const head = heads.get(lane);
-    // The same delivery may be its lane's head: then it is stored already, and this one is refused as known.
+    // When the head is this same delivery, the insert is refused as a duplicate.
     if (head) return { ...owed, nextAttemptAt: head.nextAttemptAt > now ? head.nextAttemptAt : leaseUntil };
     const count = taken.get(endpointId) ?? 0;
     const room = count < input.roomOf(endpointId);

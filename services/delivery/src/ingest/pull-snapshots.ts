@@ -5,14 +5,14 @@ import type {
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { Reference, Snapshot } from "../domain/payload.ts";
-import { fromReference, toReference } from "./references.ts";
+import { referenceFromProto, referenceToProto } from "./references.ts";
 
 /** Most references in one call. */
 export const pullMax = 256;
 
 /**
- * Reads snapshots from documents, one answer (at most 4 MiB) at a time, in the order of the references; ones that
- * documents does not know are left out.
+ * Reads snapshots from documents, one answer (at most 4 MiB) at a time, in the order of the
+ * references. Snapshots that documents does not have are left out.
  */
 export async function* pullSnapshots(
   feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">,
@@ -21,27 +21,30 @@ export async function* pullSnapshots(
 ): AsyncGenerator<Snapshot[]> {
   let asked = [...references];
   while (asked.length > 0) {
-    const request = { references: asked.slice(0, pullMax).map(toReference) };
+    const request = { references: asked.slice(0, pullMax).map(referenceToProto) };
     const { snapshots } = await feed.getSnapshots(request, { signal });
-    const page = snapshots.map(fromMessage);
+    const page = snapshots.map(fromProto);
     if (page.length > 0) yield page;
-    asked = asked.slice(consumed(asked.slice(0, pullMax), page.at(-1)));
+    asked = asked.slice(covered(asked.slice(0, pullMax), page.at(-1)));
   }
 }
 
-/** How many references an answer settles: those up to its last snapshot; all of them when it is empty. */
-function consumed(asked: readonly Reference[], last: Reference | undefined): number {
+/**
+ * How many references an answer covers: those up to its last snapshot; all of them when it is
+ * empty.
+ */
+function covered(asked: readonly Reference[], last: Reference | undefined): number {
   const same = (each: Reference) =>
     each.tenantId === last?.tenantId && each.documentId === last.documentId && each.sequence === last.sequence;
   const index = asked.findIndex(same);
   return index === -1 ? asked.length : index + 1;
 }
 
-function fromMessage(message: SnapshotMessage): Snapshot {
+function fromProto(message: SnapshotMessage): Snapshot {
   const { reference, committedAt } = message;
   if (!reference || !committedAt) throw new TypeError("documents sent a snapshot without reference or commit time");
   return {
-    ...fromReference(reference),
+    ...referenceFromProto(reference),
     documentType: message.documentType,
     version: Number(message.version),
     status: message.status,

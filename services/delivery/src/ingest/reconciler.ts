@@ -1,26 +1,27 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import type { EventBus } from "@vidimus/kit/event-bus";
-import type { Logger } from "@vidimus/kit/log";
+import type { EventBus } from "@vidimus/kit/nats/event-bus";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Ingest } from "./ingest-snapshots.ts";
-import { fromReference } from "./references.ts";
+import { referenceFromProto } from "./references.ts";
 
-export interface ReconcilerDeps {
+interface ReconcilerDeps {
   feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
   ingest: Ingest;
   bus: Pick<EventBus, "isConnected">;
   log: Logger;
-  /** Between walks, and how old a snapshot must be before a walk takes it from the broker's hands. */
+  /** Interval of the walks. Younger snapshots are left to the broker. */
   intervalMs: number;
-  /** Between walks while the broker is away; they take everything. */
+  /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
   aloneMs: number;
 }
 
 /**
- * Walks documents' pending snapshots and takes in what no message brought: the reason why losing the broker, or this
- * process at any moment, loses nothing. Walks at once when it starts and when the broker went or came back.
+ * Walks documents' pending snapshots and ingests those that no message announced, so that a loss of
+ * the broker or of this process loses no snapshot. It walks at once when it starts, and when the
+ * broker disconnects or connects again.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   const stop = new AbortController();
@@ -34,7 +35,7 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 }
 
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  // Until a walk with a broker has gone through, messages may have been lost.
+  // Messages may have been lost until a walk has succeeded while the broker was connected.
   let everything = true;
   let waitingFor = "";
   while (!signal.aborted) {
@@ -46,7 +47,8 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
       waitingFor = "";
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // Said when it changes, not twice a second for as long as documents or the notary is away.
+      // Log a reason once: while documents or signing is unavailable, every walk fails with the
+      // same one.
       if (!signal.aborted && reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
       waitingFor = reason;
     }
@@ -54,7 +56,7 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Sleeps for the interval, or until the broker is seen to be away. */
+/** Sleeps for the interval, or until the broker is not connected. */
 async function untilNext({ bus, intervalMs, aloneMs }: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   const until = Date.now() + intervalMs;
   do {
@@ -73,7 +75,7 @@ async function walk(
   do {
     const page = await feed.listPendingSnapshots({ ...bound, pageToken }, { signal });
     if (page.references.length > 0) {
-      const { acknowledged } = await ingest(page.references.map(fromReference), signal);
+      const { acknowledged } = await ingest(page.references.map(referenceFromProto), signal);
       await acknowledged;
     }
     pageToken = page.nextPageToken;

@@ -1,6 +1,9 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { DomainError } from "@vidimus/kit/errors";
 import { describe, expect, it } from "vitest";
 import { webhookIdOf } from "../domain/payload.ts";
-import { withPredecessors } from "./references.ts";
+import { parseReference, withPredecessors } from "./references.ts";
 
 const ref = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
 
@@ -10,12 +13,12 @@ async function expand(asked: ReturnType<typeof ref>[], stored: ReturnType<typeof
   return found.map(({ documentId, sequence }) => `${documentId}${sequence}`);
 }
 
-describe("references to take in", () => {
-  it("are put older before newer, each once", async () => {
+describe("references to ingest", () => {
+  it("are sorted older before newer, each once", async () => {
     expect(await expand([ref("a", 2), ref("b", 1), ref("a", 1), ref("a", 2)], [])).toEqual(["b1", "a1", "a2"]);
   });
 
-  it("bring along the older ones that are not stored, as far back as the newest stored one", async () => {
+  it("include the older ones that are not stored, back to the newest stored one", async () => {
     expect(await expand([ref("a", 6), ref("b", 9)], [ref("a", 2), ref("b", 8)])).toEqual([
       "a3",
       "a4",
@@ -25,7 +28,47 @@ describe("references to take in", () => {
     ]);
   });
 
-  it("bring along nothing when the one before is stored", async () => {
+  it("include no older ones when the one before is stored", async () => {
     expect(await expand([ref("a", 6)], [ref("a", 5)])).toEqual(["a6"]);
+  });
+
+  it("leave out only those with more unknown predecessors than the bound", async () => {
+    const forged = [ref("a", Number.MAX_SAFE_INTEGER), ref("b", 1_000_000)];
+    expect(await expand([...forged, ref("a", 3), ref("c", 1)], [ref("a", 2)])).toEqual(["c1", "a3"]);
+    expect(await expand([ref("a", 300)], [ref("a", 45)])).toHaveLength(255);
+  });
+});
+
+describe("a message about a snapshot", () => {
+  const sound = { tenantId: "acme", documentId: "01890000-0000-7000-8000-00000000beef", sequence: 7n };
+  const parse = (change: Partial<typeof sound & { type: string }>) =>
+    parseReference(toBinary(SnapshotReferenceSchema, create(SnapshotReferenceSchema, { ...sound, ...change })));
+
+  it("is read", () => {
+    expect(parse({})).toEqual({ ...sound, sequence: 7 });
+    expect(parse({ sequence: 2n ** 53n - 1n, tenantId: "a".repeat(32) }).sequence).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([
+    ["sequence 0", { sequence: 0n }],
+    ["a sequence beyond 2^53 - 1", { sequence: 2n ** 53n }],
+    ["no tenant", { tenantId: "" }],
+    ["a tenant id of 33 characters", { tenantId: "a".repeat(33) }],
+    ["an operator for a tenant id", { tenantId: "$ne" }],
+    ["a document id that is no UUID", { documentId: "ferry" }],
+    ["a document id in capitals", { documentId: sound.documentId.toUpperCase() }],
+    ["an endless document id", { documentId: "a".repeat(500_000) }],
+  ])("is refused with %s", (_, change) => {
+    expect(() => parse(change)).toThrow(DomainError);
+  });
+
+  it("is read with the longest tenant id, sequence and type name", () => {
+    const type = `${"a".repeat(32)}/${"b".repeat(64)}`;
+    const longest = { tenantId: "a".repeat(32), sequence: 2n ** 53n - 1n, type };
+    expect(parse(longest).tenantId).toBe(longest.tenantId);
+  });
+
+  it("is refused when it is something else", () => {
+    expect(() => parseReference(Buffer.from("hello"))).toThrow();
   });
 });

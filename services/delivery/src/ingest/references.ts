@@ -1,15 +1,43 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  SnapshotReference,
+import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type SnapshotReference,
   SnapshotReferenceSchema,
 } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { DomainError } from "@vidimus/kit/errors";
+import { parseUuid, tenantIdPattern } from "@vidimus/kit/ids";
 import { type Reference, webhookIdOf } from "../domain/payload.ts";
 
-export function fromReference({ tenantId, documentId, sequence }: SnapshotReference): Reference {
+export function referenceFromProto({ tenantId, documentId, sequence }: SnapshotReference): Reference {
   return { tenantId, documentId, sequence: Number(sequence) };
 }
 
-export function toReference({
+/**
+ * A tenant id of 32, a UUID of 36, a number of 8 and a type name of 97 bytes take 180 with their
+ * tags.
+ */
+const referenceBytesMax = 256;
+
+/**
+ * Reads a reference from a message of the broker. It checks everything, because any process in the
+ * cluster can send one.
+ *
+ * @throws DomainError `invalid` when no snapshot can have this reference; RangeError when the bytes
+ * are not a reference
+ */
+export function parseReference(data: Uint8Array): Reference {
+  if (data.byteLength > referenceBytesMax) throw invalid(`has ${data.byteLength} bytes`);
+  const { tenantId, documentId, sequence } = fromBinary(SnapshotReferenceSchema, data);
+  if (!tenantIdPattern.test(tenantId)) throw invalid("names a tenant that cannot be");
+  if (parseUuid(documentId) !== documentId) throw invalid("names a document that cannot be");
+  if (sequence < 1n || sequence > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(`has the sequence ${sequence}`);
+  return { tenantId, documentId, sequence: Number(sequence) };
+}
+
+function invalid(fault: string): DomainError {
+  return new DomainError("invalid", `a snapshot reference ${fault}`);
+}
+
+export function referenceToProto({
   tenantId,
   documentId,
   sequence,
@@ -18,10 +46,19 @@ export function toReference({
 }
 
 /**
- * Adds the older snapshots of the same documents that are not stored yet, and puts older before newer. References
- * arrive out of order (a batch that failed and came back, two relays); stored in that order they would go out so.
+ * How many predecessors of a reference are looked for, with one query each. Without a bound a
+ * forged reference to sequence 2^53 would delay all tenants' snapshots for ever.
+ */
+const predecessorsMax = 256;
+
+/**
+ * Adds the older snapshots of the same documents that are not stored yet, and sorts older before
+ * newer. References arrive out of order after a failed batch, or from two processes of documents,
+ * and deliveries are attempted in the order in which they were stored. A reference with more
+ * unknown predecessors than the bound is left out; the reconciler ingests it, because its walk
+ * begins with the oldest.
  *
- * @param stored which of these webhook ids are stored
+ * @param stored returns which of these webhook ids are stored
  */
 export async function withPredecessors(
   references: readonly Reference[],
@@ -29,7 +66,8 @@ export async function withPredecessors(
 ): Promise<Reference[]> {
   const wanted = new Map(references.map((reference) => [webhookIdOf(reference), reference]));
   let newest = [...wanted.values()];
-  while (newest.length > 0) {
+  for (let step = 0; newest.length > 0; step++) {
+    if (step === predecessorsMax) return older(wanted.values(), newest);
     const before = new Map(
       newest
         .filter(({ sequence }) => sequence > 1)
@@ -45,5 +83,17 @@ export async function withPredecessors(
       newest.push(reference);
     }
   }
-  return [...wanted.values()].sort((a, b) => a.sequence - b.sequence);
+  return older(wanted.values(), []);
+}
+
+/** The references that are older than their document's end, if it has one, sorted by sequence. */
+function older(references: Iterable<Reference>, ends: readonly Reference[]): Reference[] {
+  const endOf = new Map(ends.map((end) => [documentOf(end), end.sequence]));
+  return [...references]
+    .filter((reference) => reference.sequence < (endOf.get(documentOf(reference)) ?? Number.POSITIVE_INFINITY))
+    .sort((a, b) => a.sequence - b.sequence);
+}
+
+function documentOf({ tenantId, documentId }: Reference): string {
+  return `${tenantId}\n${documentId}`;
 }

@@ -1,39 +1,48 @@
 import type { Client } from "@connectrpc/connect";
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import type { Logger } from "@vidimus/kit/log";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import { LRUCache } from "lru-cache";
 import { createHash } from "node:crypto";
 import { type Snapshot, type SnapshotSignature, webhookIdOf } from "../domain/payload.ts";
 
-/** A snapshot and its seal. */
+/** A snapshot and its signature. */
 export interface SignedSnapshot {
   snapshot: Snapshot;
   signature: SnapshotSignature;
 }
 
-/** Takes note of a snapshot that stays unsent; answers false, so that it can stand in a filter. */
-export type DigestAlarm = (snapshot: Snapshot, reason: "bytes_differ" | "signed_differently") => false;
+/**
+ * Reports a snapshot that is not sent, because its bytes differ from its digest, or another digest
+ * was signed.
+ */
+type ReportMismatch = (snapshot: Snapshot, reason: "bytes_differ" | "signed_differently") => void;
+
+interface SignSnapshotsDeps {
+  signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  reportMismatch: ReportMismatch;
+}
 
 /**
- * Has snapshots signed. One whose bytes are not those its digest was made of, and one for which the notary has signed
- * another digest, is left out with an alarm in the log: neither can be put right by trying again.
+ * Has snapshots signed. A snapshot whose bytes differ from its digest, or for which signing has
+ * signed another digest, is reported and left out: trying again cannot repair it.
  */
 export async function signSnapshots(
-  deps: { signing: Pick<Client<typeof SigningService>, "signSnapshots">; alarm: DigestAlarm },
+  { signing, reportMismatch }: SignSnapshotsDeps,
   snapshots: readonly Snapshot[],
   signal: AbortSignal,
 ): Promise<SignedSnapshot[]> {
-  const sound = snapshots.filter((snapshot) => isSound(snapshot) || deps.alarm(snapshot, "bytes_differ"));
+  const { sound = [], differing = [] } = Object.groupBy(snapshots, (each) => (isSound(each) ? "sound" : "differing"));
+  for (const snapshot of differing) reportMismatch(snapshot, "bytes_differ");
   if (sound.length === 0) return [];
   const items = sound.map(({ tenantId, documentId, sequence, version, status, sha256 }) => {
     return { tenantId, documentId, sequence: BigInt(sequence), version: BigInt(version), status, sha256 };
   });
-  const { results } = await deps.signing.signSnapshots({ items }, { signal });
-  if (results.length !== items.length) throw new TypeError("the notary answered with another number of results");
+  const { results } = await signing.signSnapshots({ items }, { signal });
+  if (results.length !== items.length) throw new TypeError("signing answered with another number of results");
   return sound.flatMap((snapshot, index) => {
     const outcome = results[index]?.outcome;
     if (outcome?.case === "signature") return { snapshot, signature: outcome.value };
-    deps.alarm(snapshot, "signed_differently");
+    reportMismatch(snapshot, "signed_differently");
     return [];
   });
 }
@@ -42,17 +51,16 @@ function isSound({ bytes, sha256 }: Snapshot): boolean {
   return createHash("sha256").update(bytes).digest().equals(sha256);
 }
 
-const alarmEveryMs = 10 * 60 * 1000;
+const reportIntervalMs = 10 * 60 * 1000;
 
-/** Says in the log that a snapshot cannot be vouched for: once in ten minutes, though every walk meets it again. */
-export function createDigestAlarm(log: Logger): DigestAlarm {
-  const raised = new LRUCache<string, true>({ max: 10_000, ttl: alarmEveryMs });
+/** Logs each snapshot once in ten minutes, because every walk of the reconciler finds it again. */
+export function createReportMismatch(log: Logger): ReportMismatch {
+  const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });
   return (snapshot, reason) => {
     const { tenantId, documentId, sequence } = snapshot;
     const webhookId = webhookIdOf(snapshot);
-    if (raised.has(webhookId)) return false;
-    raised.set(webhookId, true);
-    log.error({ alarm: "snapshot_digest", reason, tenant: tenantId, documentId, sequence }, "snapshot stays unsent");
-    return false;
+    if (reported.has(webhookId)) return;
+    reported.set(webhookId, true);
+    log.error({ alarm: "snapshot_digest", reason, tenant: tenantId, documentId, sequence }, "snapshot is not sent");
   };
 }

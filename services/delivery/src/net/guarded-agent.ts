@@ -9,35 +9,36 @@ export class AddressRefusedError extends Error {
   override readonly name = "AddressRefusedError";
 }
 
-/** A receiver's name that DNS knows no address for. */
+/** A receiver's name for which DNS has no address. */
 export class ResolveError extends Error {
   override readonly name = "ResolveError";
 }
 
-export interface GuardedAgentOptions {
+interface GuardedAgentOptions {
   resolve: Resolve;
   mayDial: (address: string) => boolean;
   connectMs: number;
 }
 
 /**
- * An HTTP agent that dials checked addresses only. The lookup that checks is the one whose answer is dialled, so a name
- * that changes between check and dial gains nothing.
+ * An HTTP agent that dials checked addresses only. The checked lookup's own result is dialled, so a
+ * name cannot change between check and dial.
  *
- * Node calls no lookup for IP literals: pass the URL to `assertMayDial` before each request.
+ * Node calls no lookup for an IP literal, so pass the URL to `assertMayDial` before each request.
  */
 export function createGuardedAgent({ resolve, mayDial, connectMs }: GuardedAgentOptions): Agent {
   return new Agent({
     connect: { timeout: connectMs, lookup: guardedLookup(resolve, mayDial) },
     allowH2: false,
-    // Below the five seconds many servers keep an idle connection: a POST into a closing one costs a retry.
+    // Many servers close a connection that was idle for five seconds. A POST on a closing
+    // connection costs a retry.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 30_000,
     pipelining: 1,
   });
 }
 
-/** Throws an `AddressRefusedError` when the URL's host is an IP literal that must not be dialled. */
+/** @throws AddressRefusedError when the URL's host is an IP literal that must not be dialled */
 export function assertMayDial(url: URL, mayDial: (address: string) => boolean): void {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 && !mayDial(host)) throw new AddressRefusedError(`${host} must not be dialled`);
@@ -54,7 +55,10 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
   };
 }
 
-/** One special-purpose address among many refuses the name: whoever mixes them is up to something. */
+/**
+ * One special-purpose address among public ones refuses the whole name: a mixture is a sign of an
+ * attack.
+ */
 async function checkedAddresses(host: string, resolve: Resolve, mayDial: (address: string) => boolean) {
   const addresses = await resolve(host).catch((error: unknown) => {
     throw new ResolveError(`${host} cannot be resolved`, { cause: error });

@@ -62,7 +62,7 @@ describe("posting a webhook", () => {
     expect(target.connections()).toBe(0);
   });
 
-  it("reads no more than it must of an answer of 100 MB", async () => {
+  it("reads only the beginning of an answer of 100 MB", async () => {
     const chunk = Buffer.alloc(64 * 1024, "x");
     let written = 0;
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe("posting a webhook", () => {
     expect(written).toBeLessThan(20e6);
   });
 
-  it("cuts a receiver that does not answer at the deadline", async () => {
+  it("ends at the deadline when the receiver does not answer", async () => {
     await using silent = await listen(() => {});
     await using sender = openPost({ attemptMs: 300 });
     const { failure, status, tookMs } = await sender.post(`http://127.0.0.1:${silent.port}/`);
@@ -94,7 +94,7 @@ describe("posting a webhook", () => {
     expect(tookMs).toBeGreaterThanOrEqual(290);
   });
 
-  it("takes the status of an answer whose body trickles on past the deadline, and cuts it there", async () => {
+  it("keeps the status of an answer whose body does not end before the deadline", async () => {
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
     await using trickle = await listen((_request, response) => {
       response.writeHead(200);
@@ -112,13 +112,13 @@ describe("posting a webhook", () => {
     expect(tookMs).toBeGreaterThanOrEqual(290);
   });
 
-  it("reads how long a receiver wants to be left alone", async () => {
+  it("reads the answer's Retry-After", async () => {
     await using server = await listen((_request, response) => response.writeHead(503, { "retry-after": "120" }).end());
     await using sender = openPost();
     expect((await sender.post(`http://127.0.0.1:${server.port}/`)).retryAfterMs).toBe(120_000);
   });
 
-  it("names a refused connection, a name without address and a server that does not speak TLS", async () => {
+  it("tells a refused connection, a name without address and a server without TLS apart", async () => {
     const server = await listen((_request, response) => response.end());
     await using plain = await listen((_request, response) => response.end());
     await server[Symbol.asyncDispose]();
@@ -156,7 +156,7 @@ describe("the guard", () => {
     expect(hosts).toEqual([`hooks.example:${server.port}`]);
   });
 
-  it("checks again at the next dial, when the name points elsewhere", async () => {
+  it("checks again at the next dial, when the name resolves to another address", async () => {
     await using server = await listen((_request, response) => response.writeHead(204, { connection: "close" }).end());
     const names: Record<string, string[]> = { "hooks.example": ["127.0.0.1"] };
     await using sender = openPost({ allowCidrs: ["127.0.0.1/32"], names });

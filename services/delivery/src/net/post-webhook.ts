@@ -3,24 +3,24 @@ import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
 import { AddressRefusedError, assertMayDial, ResolveError } from "./guarded-agent.ts";
 
-/** Posts a webhook once. Never rejects: whatever happens is an outcome. */
+/** Posts a webhook once. Never rejects: a failure is an outcome too. */
 export type PostWebhook = (webhook: {
   url: string;
   headers: Record<string, string>;
   body: Uint8Array;
 }) => Promise<AttemptOutcome>;
 
-export interface PostWebhookOptions {
+interface PostWebhookOptions {
   agent: Dispatcher;
   mayDial: (address: string) => boolean;
-  /** From the start to the end of the answer, in milliseconds. */
+  /** Deadline from the start of the attempt to the end of the answer, in milliseconds. */
   attemptMs: number;
 }
 
 const answerReadBytesMax = 16 * 1024;
 const answerKeptBytesMax = 1024;
 
-/** Follows no redirect, reads at most 16 KiB of the answer, keeps at most 1 KiB of it. */
+/** Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept. */
 export function createPostWebhook({ agent, mayDial, attemptMs }: PostWebhookOptions): PostWebhook {
   return async ({ url, headers, body }) => {
     const startedAt = new Date();
@@ -41,8 +41,9 @@ export function createPostWebhook({ agent, mayDial, attemptMs }: PostWebhookOpti
 }
 
 /**
- * Reads an answer to its end, to the limit or to the deadline. Past the limit the connection is cut, since draining could
- * take for ever. A body that breaks off takes nothing from the status: the receiver has said it.
+ * Reads an answer to its end, to the limit or to the deadline. After the limit the connection is
+ * closed, because reading on could take for ever. When the body breaks off, the status counts all
+ * the same: the receiver has sent it.
  */
 async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
@@ -54,7 +55,7 @@ async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<str
       if (bytes >= answerReadBytesMax) break;
     }
   } catch {
-    // What came is kept.
+    // Keep the chunks that were read.
   }
   return Buffer.concat(chunks).subarray(0, answerKeptBytesMax).toString();
 }

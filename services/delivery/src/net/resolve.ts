@@ -2,16 +2,16 @@ import { LRUCache } from "lru-cache";
 import { Resolver } from "node:dns/promises";
 import { isLocalhost } from "../domain/endpoint-url.ts";
 
-/** Finds a host's addresses; rejects when it has none. */
+/** Resolves a host to its addresses; rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 const cacheMs = 10_000;
 
 /**
- * Asks DNS for A and AAAA records, and remembers answers for ten seconds.
+ * Asks DNS for A and AAAA records, and caches answers for ten seconds.
  *
- * `dns.resolve*` rather than `dns.lookup`: that one shares four threads with the rest of the process, and a few dead
- * resolvers would hold up everything.
+ * It uses `dns.resolve*`, because `dns.lookup` runs on the thread pool, which a few slow names
+ * would block for the whole process.
  */
 export function createResolve(): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

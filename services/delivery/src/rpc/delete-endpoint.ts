@@ -1,23 +1,25 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/uuid";
+import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { EndpointDirectory } from "../send/endpoint-directory.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { parseTenantId } from "./tenant-id.ts";
 
-/**
- * Removes a receiver and what is still owed to it. Killed in between, or overtaken by an intake that still saw the
- * receiver, pending rows are left: their attempt finds no endpoint and removes them.
- */
-export function deleteEndpoint(deps: {
+export interface DeleteEndpointDeps {
   endpoints: Pick<EndpointStore, "delete">;
   deliveries: Pick<DeliveryStore, "deletePending">;
   directory: Pick<EndpointDirectory, "forget">;
-}): MethodImpl<typeof EndpointService.method.deleteEndpoint> {
+}
+
+/**
+ * Implements `DeleteEndpoint`. Pending deliveries remain when the process dies between the two
+ * deletes, or when a concurrent ingest has read the endpoint before. The next attempt of each finds
+ * no endpoint and deletes it.
+ */
+export function deleteEndpoint(deps: DeleteEndpointDeps): MethodImpl<typeof EndpointService.method.deleteEndpoint> {
   return async (request) => {
-    const tenantId = parseTenantId(request.tenantId);
+    const tenantId = requireTenantId(request.tenantId);
     const endpointId = parseUuid(request.endpointId);
     const deleted = endpointId !== undefined && (await deps.endpoints.delete(tenantId, endpointId));
     if (!deleted) throw new DomainError("not_found", "there is no such endpoint");

@@ -1,15 +1,19 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { toEndpointMessage } from "./endpoint-message.ts";
-import { parseTenantId } from "./tenant-id.ts";
+import { toProto } from "./endpoint-message.ts";
 
-/** A tenant's receivers. */
-export function listEndpoints(deps: {
+export interface ListEndpointsDeps {
   endpoints: Pick<EndpointStore, "list">;
-}): MethodImpl<typeof EndpointService.method.listEndpoints> {
+}
+
+/** Implements `ListEndpoints`. */
+export function listEndpoints({
+  endpoints,
+}: ListEndpointsDeps): MethodImpl<typeof EndpointService.method.listEndpoints> {
   return async (request, context) => {
-    const endpoints = await deps.endpoints.list(parseTenantId(request.tenantId), context.signal);
-    return { endpoints: endpoints.map(toEndpointMessage) };
+    const found = await endpoints.list(requireTenantId(request.tenantId), context.signal);
+    return { endpoints: found.map(toProto) };
   };
 }

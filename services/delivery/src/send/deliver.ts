@@ -16,7 +16,7 @@ export interface DeliverDeps {
   leaseMs: number;
 }
 
-/** How soon a delivery whose payload is not stored yet is looked at again: its intake was cut short and is repeated. */
+/** How soon a delivery whose payload is not stored yet is looked at again: its ingest was cut short and is repeated. */
 const payloadMissingMs = 1_000;
 
 /** Attempts a delivery once. Undefined when there was nothing to attempt, or when it is no longer this process's to attempt. */

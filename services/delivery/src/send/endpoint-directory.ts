@@ -1,4 +1,4 @@
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
 import type { Endpoint } from "../domain/delivery.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";

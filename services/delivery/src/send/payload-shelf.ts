@@ -1,7 +1,7 @@
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
 import type { Payload } from "../domain/payload.ts";
-import type { SnapshotStore } from "../store/snapshot-store.ts";
+import type { PayloadStore } from "../store/payload-store.ts";
 
 /** Payloads at hand. */
 export interface PayloadShelf {
@@ -13,13 +13,13 @@ export interface PayloadShelf {
 const shelfBytesMax = 64 * 1024 * 1024;
 
 /** Keeps the newest payloads in memory, up to 64 MiB, and reads the others, many at once. */
-export function createPayloadShelf(snapshots: Pick<SnapshotStore, "findMany">): PayloadShelf {
+export function createPayloadShelf(payloads: Pick<PayloadStore, "findMany">): PayloadShelf {
   const shelf = new LRUCache<string, Payload>({ maxSize: shelfBytesMax, sizeCalculation: sizeOf });
   const read = createBatcher<string, Payload | undefined>({
     itemsMax: 16,
     inFlightMax: 2,
     run: async (webhookIds) => {
-      const found = new Map((await snapshots.findMany([...new Set(webhookIds)])).map((each) => [each.webhookId, each]));
+      const found = new Map((await payloads.findMany([...new Set(webhookIds)])).map((each) => [each.webhookId, each]));
       return webhookIds.map((webhookId) => found.get(webhookId));
     },
   });

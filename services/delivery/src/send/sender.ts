@@ -1,6 +1,6 @@
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { withinDeadline } from "@vidimus/kit/deadline";
-import type { Logger } from "@vidimus/kit/log";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AttemptRecord, HeldDelivery } from "../domain/delivery.ts";
 import type { Payload } from "../domain/payload.ts";
@@ -22,7 +22,7 @@ export interface SenderDeps extends DeliverDeps, Omit<ClaimDeps, "roomOf" | "del
 const heldMax = 128;
 const recordRetryMs = 250;
 
-/** Attempts what is due: what intake hands over, at once; all else as its rows come due. MongoDB is the scheduler. */
+/** Attempts what is due: what ingest hands over, at once; all else as its rows come due. MongoDB is the scheduler. */
 export class Sender implements AsyncDisposable {
   readonly #deps: SenderDeps;
   readonly #queues = new Map<string, EndpointQueue>();

@@ -1,4 +1,4 @@
-import { duplicatePositions } from "@vidimus/kit/mongo-errors";
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
 import type { HeldDelivery } from "../domain/delivery.ts";
 import { heldProjection, toHeld } from "./delivery-rows.ts";

@@ -1,11 +1,34 @@
-import { duplicatePositions } from "@vidimus/kit/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from "mongodb";
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db, Filter, IndexDescription, UpdateFilter } from "mongodb";
 import type { AttemptRecord, HeldDelivery, Lane, LaneHead, OwedDelivery } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
 import { toAttemptRow, toDeliveryRow } from "./delivery-rows.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Keeps what is owed to endpoints and what came of it. */
+const indexes: IndexDescription[] = [
+  { key: { tenantId: 1, endpointId: 1, documentId: 1, sequence: 1 }, unique: true },
+  // At most one attempt in flight per lane, also when two processes both believe to hold the lease.
+  {
+    name: "lane_lease",
+    key: { tenantId: 1, endpointId: 1, documentId: 1 },
+    unique: true,
+    partialFilterExpression: { lease: { $exists: true } },
+  },
+  // These two contain pending rows only, so that their size follows the backlog and not the
+  // history.
+  {
+    name: "due",
+    key: { state: 1, endpointId: 1, nextAttemptAt: 1 },
+    partialFilterExpression: { state: "pending" },
+  },
+  {
+    name: "lane_head",
+    key: { state: 1, endpointId: 1, documentId: 1, sequence: 1 },
+    partialFilterExpression: { state: "pending" },
+  },
+];
+
+/** Keeps deliveries, pending and final ones, with their attempts. */
 export class DeliveryStore {
   readonly #deliveries: Collection<DeliveryRow>;
   readonly #holder: string;
@@ -16,14 +39,19 @@ export class DeliveryStore {
     this.#holder = holder;
   }
 
+  async ensureIndexes(): Promise<void> {
+    await this.#deliveries.createIndexes(indexes);
+  }
+
   /**
-   * Stores deliveries in the order given; those already there stay as they are.
+   * Stores deliveries in the order given. Deliveries that are stored already stay unchanged.
    *
    * @returns those stored with the lease they asked for, and those stored without one
    */
   async insert(owed: readonly OwedDelivery[]): Promise<{ held: HeldDelivery[]; waiting: OwedDelivery[] }> {
     const refused = await this.#insertUnlessRefused(owed);
-    // Refused by the lane's lease, or known already: the second try tells, and a known one is refused again.
+    // The first insert is refused when the lane has a lease or the delivery is stored already. The
+    // second insert is without a lease, so it is refused in the second case only.
     const again = owed.flatMap(({ leaseUntil, ...unheld }, index) => (leaseUntil && refused.has(index) ? unheld : []));
     const known = await this.#insertUnlessRefused(again);
     const held = owed.flatMap(({ leaseUntil, ...delivery }, index) =>
@@ -57,7 +85,8 @@ export class DeliveryStore {
         output: { sequence: "$sequence", nextAttemptAt: "$nextAttemptAt", notBefore: "$notBefore" },
       },
     };
-    // With a $sort before the $group the planner splits the scan into one for each lane: 12 ms for 64, and 2 ms so.
+    // A $sort before the $group makes the planner scan each lane separately: 12 ms for 64 lanes
+    // instead of 2 ms.
     const heads = this.#deliveries.aggregate<{ _id: Pick<Lane, "endpointId" | "documentId">; head: LaneHead }>(
       [
         { $match: { state: "pending", endpointId, documentId } },
@@ -69,8 +98,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Records attempts and lets the leases go. Where the generation has moved on nothing is written. The next delivery
-   * of a lane whose head reached a final state is made due.
+   * Records attempts and ends their leases. Nothing is written for a delivery whose generation has
+   * changed. When a lane's head reached a final state, the lane's next delivery is made due.
    */
   async record(records: readonly AttemptRecord[], now: Date): Promise<void> {
     await this.#deliveries.bulkWrite(
@@ -82,8 +111,9 @@ export class DeliveryStore {
   }
 
   /**
-   * Makes the oldest pending delivery of each lane due, if it never ran and nobody holds it. Call it after every write
-   * that may have left a delivery waiting for one that is done: whoever writes last then sees the other's write.
+   * Makes the oldest pending delivery of each lane due, if it was never attempted and has no lease.
+   * Call it after every write that may leave a delivery waiting for one that is final. Of two
+   * concurrent writers the later one then sees both writes.
    */
   async advance(lanes: readonly Lane[], now: Date): Promise<void> {
     const heads = await this.laneHeads(lanes);
@@ -91,8 +121,9 @@ export class DeliveryStore {
   }
 
   /**
-   * The same for lanes that something new has been stored in: there a head that waits out its backoff is made due too,
-   * as soon as the receiver's `Retry-After` allows. Call it once for each new delivery, or the backoff means nothing.
+   * Like `advance`, for lanes in which a new delivery was stored. A head that waits for its backoff
+   * is made due too, as soon as the receiver's `Retry-After` allows. Call it once per new delivery:
+   * more calls would undo the backoff.
    */
   async hurry(lanes: readonly Lane[], now: Date): Promise<void> {
     const heads = await this.laneHeads(lanes);
@@ -107,7 +138,7 @@ export class DeliveryStore {
     if (operations.length > 0) await this.#deliveries.bulkWrite(operations, { ordered: false });
   }
 
-  /** Gives deliveries back unattempted, due again at `at`. */
+  /** Ends leases without an attempt. The deliveries are due again at `at`. */
   async release(held: readonly HeldDelivery[], at: Date): Promise<void> {
     if (held.length === 0) return;
     const update = { $set: { nextAttemptAt: at }, $unset: { lease: 1 as const }, $inc: { generation: 1 } };
@@ -117,7 +148,7 @@ export class DeliveryStore {
     );
   }
 
-  /** Moves the end of leases. @returns for each whether it was still held */
+  /** Extends leases. @returns for each delivery whether this process still held it */
   async renew(held: readonly HeldDelivery[], until: Date): Promise<boolean[]> {
     return Promise.all(
       held.map(async ({ deliveryId, generation }) => {
@@ -130,7 +161,9 @@ export class DeliveryStore {
     );
   }
 
-  /** Forgets what is still owed to an endpoint, held or not; what was delivered stays in the log. */
+  /**
+   * Deletes the pending deliveries to an endpoint, with and without a lease. Final ones are kept.
+   */
   async deletePending(tenantId: string, endpointId: string): Promise<void> {
     await this.#deliveries.deleteMany({ tenantId, endpointId, state: "pending" });
   }
@@ -143,7 +176,7 @@ export class DeliveryStore {
   }
 }
 
-/** A head that waits out its own backoff goes on waiting: only one that never ran is moved. */
+/** Makes a head due that was never attempted. A head that waits for its backoff is left alone. */
 function advanceHead(lane: Lane, head: LaneHead | undefined, now: Date): AnyBulkWriteOperation<DeliveryRow>[] {
   if (!head || head.nextAttemptAt <= now) return [];
   return [
@@ -151,7 +184,7 @@ function advanceHead(lane: Lane, head: LaneHead | undefined, now: Date): AnyBulk
   ];
 }
 
-/** Two that arrive at once hurry it once: the second no longer finds the time it read. */
+/** Matches the `nextAttemptAt` that was read, so that two concurrent calls count as one. */
 function hurryHead(lane: Lane, head: LaneHead | undefined, now: Date): AnyBulkWriteOperation<DeliveryRow>[] {
   if (!head) return [];
   const at = head.notBefore && head.notBefore > now ? head.notBefore : now;
@@ -160,7 +193,7 @@ function hurryHead(lane: Lane, head: LaneHead | undefined, now: Date): AnyBulkWr
   return [{ updateOne: { filter, update: { $set: { nextAttemptAt: at }, $inc: { hurriedCount: 1 } } } }];
 }
 
-/** A lane's head, as long as nobody holds it. */
+/** Matches a lane's head while it has no lease. */
 function idle({ tenantId, endpointId, documentId }: Lane, { sequence }: LaneHead): Filter<DeliveryRow> {
   return { tenantId, endpointId, documentId, sequence, state: "pending", lease: { $exists: false } };
 }

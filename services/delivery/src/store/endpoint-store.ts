@@ -2,12 +2,16 @@ import { Binary, type Collection, type Db } from "mongodb";
 import type { Endpoint } from "../domain/delivery.ts";
 import type { EndpointRow } from "./rows.ts";
 
-/** Keeps receivers. */
+/** Keeps endpoints. */
 export class EndpointStore {
   readonly #endpoints: Collection<EndpointRow>;
 
   constructor(db: Db) {
     this.#endpoints = db.collection("endpoints");
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#endpoints.createIndex({ tenantId: 1, _id: 1 });
   }
 
   async insert(endpoint: Endpoint): Promise<void> {
@@ -20,7 +24,7 @@ export class EndpointStore {
     return (await this.#endpoints.find({ tenantId }, options).sort({ _id: 1 }).toArray()).map(fromRow);
   }
 
-  /** The endpoints of many tenants. */
+  /** The endpoints of several tenants. */
   async listOf(tenantIds: readonly string[]): Promise<Endpoint[]> {
     return (await this.#endpoints.find({ tenantId: { $in: [...tenantIds] } }).toArray()).map(fromRow);
   }

@@ -1,18 +1,24 @@
 import type { Binary } from "mongodb";
 
-/** `endpoints`: receivers. */
+/** `endpoints`: one row per endpoint. */
 export interface EndpointRow {
   /** The endpoint's id. */
   _id: string;
   tenantId: string;
   url: string;
-  /** 32 bytes in the clear: every attempt is signed with them, so whoever may read this database may sign. */
+  /**
+   * 32 bytes in the clear, because every attempt is signed with them. Read access to this database
+   * allows to sign.
+   */
   secret: Binary;
   createdAt: Date;
 }
 
-/** `snapshots`: the payload of every snapshot taken in. Stored after its deliveries: a row here says that they are all there. */
-export interface SnapshotRow {
+/**
+ * `snapshots`: the payload of every snapshot that was ingested. A row is stored after the
+ * snapshot's deliveries, so it proves that all of them are stored.
+ */
+export interface PayloadRow {
   /** The webhook id. */
   _id: string;
   tenantId: string;
@@ -24,7 +30,10 @@ export interface SnapshotRow {
   storedAt: Date;
 }
 
-/** `deliveries`: one row for a snapshot and an endpoint. Unique on (tenantId, endpointId, documentId, sequence). */
+/**
+ * `deliveries`: one row per snapshot and endpoint. Unique on (tenantId, endpointId, documentId,
+ * sequence).
+ */
 export interface DeliveryRow {
   /** The delivery's id. */
   _id: string;
@@ -33,18 +42,26 @@ export interface DeliveryRow {
   documentId: string;
   sequence: number;
   webhookId: string;
-  /** `pending` is owed, held by a process or not; the others are final. */
+  /** `pending`: to be attempted, with or without a lease. The other states are final. */
   state: "pending" | "delivered" | "exhausted";
-  /** Goes up with every claim and every result, and no write goes through that names an older one. */
+  /**
+   * Grows with every claim and every result. Writes match it, so a process that lost its lease
+   * writes nothing.
+   */
   generation: number;
-  /** Of pending rows: when to claim it. While it is held, the end of the lease, so that a dead holder's row comes due by itself. */
+  /**
+   * Pending rows only: when the row may be claimed. Under a lease this is the lease's end, so that
+   * the row of a dead process is claimed again.
+   */
   nextAttemptAt?: Date;
-  /** Until when the receiver asked to be left alone, when its last answer did. */
+  /** The time that the last answer's `Retry-After` named, if it had one. */
   notBefore?: Date;
-  /** Present while held. At most one row a lane has it: a unique index says so. */
+  /** Present while a process holds the row. A unique index allows one per lane. */
   lease?: { holder: string; until: Date };
   attemptCount: number;
-  /** Attempts that came before their time, because something newer had arrived; none unless said. */
+  /**
+   * Attempts made before their backoff ended, because a newer snapshot arrived. Absent for none.
+   */
   hurriedCount?: number;
   attempts: AttemptRow[];
   createdAt: Date;

@@ -1,6 +1,6 @@
-import { runUntilStopped } from "@vidimus/kit/process";
+import { runUntilStopped } from "@vidimus/kit/service/process";
 import type { DeliveryConfig } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
 
-/** A delivery service with the configuration it is given as its argument. */
+/** Runs delivery with the configuration that its argument has as JSON. */
 await runUntilStopped(() => startDelivery(JSON.parse(process.argv[2] ?? "") as DeliveryConfig));

@@ -1,6 +1,7 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import { route, startRpcServer } from "@vidimus/kit/rpc/server";
+import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
+import { route } from "@vidimus/kit/rpc/server";
 import { createHash } from "node:crypto";
 import { silentProcess } from "./scratch-log.ts";
 
@@ -11,7 +12,7 @@ export interface FeedSnapshot {
   status: "usable" | "withheld";
   json: string;
   committedAt: Date;
-  /** Of `json`, unless a test wants it to lie. */
+  /** Digest of `json`, unless a test needs a wrong one. */
   sha256: Buffer;
 }
 
@@ -23,13 +24,13 @@ interface Ref {
 
 const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
 
-/** What documents would keep of snapshots. */
+/** The snapshots that documents keeps. */
 function openRows() {
   return {
     snapshots: new Map<string, FeedSnapshot>(),
     pending: new Map<string, FeedSnapshot>(),
     signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
-    /** Methods that do not answer, and what happens when one is called. */
+    /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
   };
 }
@@ -69,11 +70,11 @@ function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof o
   });
 }
 
-/** Documents' side of the feed, in memory, over real RPC. */
+/** A SnapshotFeedService with its snapshots in memory, over real RPC. */
 export async function openFeed() {
   const rows = openRows();
   const own = silentProcess("feed");
-  const server = await startRpcServer({
+  const server = await startMeshServer({
     ...own,
     host: "127.0.0.1",
     port: 0,

@@ -1,8 +1,8 @@
-import { createLogger } from "@vidimus/kit/log";
-import { createMetrics } from "@vidimus/kit/metrics";
-import { Readiness } from "@vidimus/kit/readiness";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { createMetrics } from "@vidimus/kit/telemetry/metrics";
+import { Readiness } from "@vidimus/kit/service/readiness";
 
-/** What an RPC server of a test needs of a process. */
+/** The log, metrics and readiness of a process, for the RPC servers of tests. */
 export function silentProcess(name: string) {
   return { log: createLogger(name, "silent"), metrics: createMetrics(name), readiness: new Readiness() };
 }

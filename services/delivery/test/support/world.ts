@@ -4,8 +4,8 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { startChild } from "@vidimus/devstack/child";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openEventBus } from "@vidimus/kit/event-bus";
-import { openMongo } from "@vidimus/kit/mongo";
+import { openEventBus } from "@vidimus/kit/nats/event-bus";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,10 +18,10 @@ import { startDelivery } from "../../src/delivery.ts";
 import { snapshotStream } from "../../src/snapshot-stream.ts";
 import type { DeliveryRow, EndpointRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
-import { openNotary } from "./notary.ts";
+import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
 
-/** Fast enough for a test, in the same proportions. */
+/** The promised pace, shortened in proportion. */
 export const testPace: DeliveryPace = {
   ...promisedPace,
   attemptMs: 1_000,
@@ -32,11 +32,14 @@ export const testPace: DeliveryPace = {
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
 
-/** What delivery meets: documents, the notary, a broker and MongoDB; all but the first two are the real thing. */
+/**
+ * The services that delivery uses: documents and signing as fakes, a real broker and a real
+ * MongoDB.
+ */
 export async function openWorld() {
   await using stack = new AsyncDisposableStack();
   const feed = stack.use(await openFeed());
-  const notary = stack.use(await openNotary());
+  const signing = stack.use(await openFakeSigning());
   const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const broker = stack.use(await openBroker(dir));
@@ -45,7 +48,7 @@ export async function openWorld() {
   const opened = stack.move();
   return {
     feed,
-    notary,
+    signing,
     broker,
     database,
     admin: mongo.client.db("admin"),
@@ -54,13 +57,14 @@ export async function openWorld() {
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
       host: "127.0.0.1",
       grpcPort: 0,
+      meshPort: 0,
       opsPort: 0,
       mongoUrl: inject("mongoUrl"),
       database,
       logLevel: process.env["TEST_LOG_LEVEL"] ?? "silent",
       drainDelayMs: 0,
       documentsTarget: feed.target,
-      signingTarget: notary.target,
+      signingTarget: signing.target,
       natsUrl: broker.url(),
       allowHttp: true,
       allowCidrs: ["127.0.0.0/8", "::1/128"],
@@ -72,7 +76,7 @@ export async function openWorld() {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** A nats-server that can be taken away, brought back, and brought back empty. */
+/** A nats-server that can be stopped, and started again without its data. */
 async function openBroker(dir: string) {
   const options = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
   let server = await openNatsServer({ ...options, port: 0 });
@@ -80,7 +84,8 @@ async function openBroker(dir: string) {
   let bus = connect();
 
   function connect() {
-    return openEventBus({ url: `nats://127.0.0.1:${port}`, name: "relay", log: silentProcess("relay").log });
+    const { log, metrics } = silentProcess("relay");
+    return openEventBus({ url: `nats://127.0.0.1:${port}`, name: "relay", log, registry: metrics.registry });
   }
   return {
     url: () => `nats://127.0.0.1:${port}`,
@@ -91,7 +96,7 @@ async function openBroker(dir: string) {
       await rm(options.dataDir, { recursive: true, force: true });
       server = await openNatsServer({ ...options, port });
     },
-    /** What documents' relay does. */
+    /** Publishes a reference as documents' relay does. */
     async announce({ tenantId, documentId, sequence }: FeedSnapshot, messageId: string = randomUUID()) {
       const reference = create(SnapshotReferenceSchema, { tenantId, documentId, sequence: BigInt(sequence) });
       const data = toBinary(SnapshotReferenceSchema, reference);
@@ -113,7 +118,7 @@ async function openBroker(dir: string) {
   };
 }
 
-/** A delivery service in this process, and a client of it. */
+/** Starts delivery in this process, with a client. */
 export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {}) {
   const service = await startDelivery(world.configOf(pace));
   const endpoints = openRpcClient(EndpointService, { target: `127.0.0.1:${service.grpcPort}` });
@@ -131,7 +136,7 @@ export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {
   };
 }
 
-/** A delivery service in a process of its own, to be killed. */
+/** Starts delivery in a process of its own, which can be killed. */
 export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPace> = {}) {
   const script = fileURLToPath(new URL("./delivery-process.ts", import.meta.url));
   const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-process-"));
@@ -142,7 +147,7 @@ export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPa
     logFile,
   });
   return {
-    /** SIGKILL: nothing is said to anybody. */
+    /** Sends SIGKILL, so that the process has no chance to clean up. */
     async kill() {
       child.kill();
       await child.exited;
@@ -155,7 +160,7 @@ export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPa
   };
 }
 
-/** Publishes a snapshot, and tells the broker as the relay would. */
+/** Publishes a snapshot and its reference. */
 export async function publish(
   { feed, broker }: { feed: Feed; broker: World["broker"] },
   tenantId: string,

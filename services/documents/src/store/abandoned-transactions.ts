@@ -1,6 +1,9 @@
 import type { MongoClient, UUID } from "mongodb";
 
-/** How long a transaction waits for its next statement at most; a living process sends it within milliseconds. */
+/**
+ * How long a transaction waits for its next statement at most; a living process sends it within
+ * milliseconds.
+ */
 const idleMs = 2_000;
 
 /** How often one process looks at most. */
@@ -12,12 +15,12 @@ interface IdleSession {
 }
 
 /**
- * Ends the transactions of processes that are gone. MongoDB does not notice that a client with an open transaction was
- * killed: what it had locked, a tenant's clock among it, stays locked until `transactionLifetimeLimitSeconds` have
- * passed and somebody looked, which is 60 to 90 s by default.
+ * Ends the transactions of processes that are gone. MongoDB does not notice that a client with an
+ * open transaction was killed: what it had locked, a tenant's clock among it, stays locked until
+ * `transactionLifetimeLimitSeconds` have passed and the server has looked, 60 to 90 s by default.
  *
- * A process that was merely slow loses nothing when it is taken for dead: its transaction is undone as a whole, it is
- * told so, and it begins again.
+ * If the process is alive and only slow, its transaction is rolled back as a whole, it gets error
+ * 11601, and it repeats the transaction.
  */
 export class AbandonedTransactions {
   readonly #client: MongoClient;
@@ -27,14 +30,17 @@ export class AbandonedTransactions {
     this.#client = client;
   }
 
-  /** To be called by whoever met another transaction. Never rejects: without it, the server's own limit still holds. */
+  /**
+   * To be called after a conflict. Never rejects: when it fails, the server's own limit ends the
+   * transaction.
+   */
   async end(): Promise<void> {
     if (Date.now() < this.#notBefore) return;
     this.#notBefore = Date.now() + pauseMs;
     const sessions = await this.#find().catch(() => []);
     if (sessions.length === 0) return;
     const killSessions = sessions.map(({ lsid }) => ({ id: lsid.id }));
-    // Its own sessions a user may see and kill without any privilege.
+    // A user needs no privilege to see and kill sessions of its own.
     await this.#admin.command({ killSessions }).catch(() => {});
   }
 

@@ -1,15 +1,19 @@
-import { createBatcher } from "@vidimus/kit/batcher";
-import type { Collection, Db } from "mongodb";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import type { Collection, Db, MongoClient } from "mongodb";
+import type { ClockReader, ClockReading, Moment } from "../domain/published-reads/tenant-clock.ts";
+import { momentOf, sessionAt } from "./causal-session.ts";
 import type { ClockRow } from "./rows.ts";
 
-/** Reads the tenants' clocks. Writing them is the business of publishing transactions. */
-export class ClockStore {
+/** Reads the tenants' clocks. `TransitionStore` writes them. */
+export class ClockStore implements ClockReader {
+  readonly #client: MongoClient;
   readonly #clocks: Collection<ClockRow>;
-  readonly #read: (tenantId: string) => Promise<ClockRow | undefined>;
+  readonly #read: (tenantId: string) => Promise<ClockReading>;
 
-  constructor(db: Db) {
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
     this.#clocks = db.collection("clocks");
-    this.#read = createBatcher<string, ClockRow | undefined>({
+    this.#read = createBatcher<string, ClockReading>({
       itemsMax: 1_000,
       // So that one slow read does not hold up every tenant's readers.
       inFlightMax: 4,
@@ -18,18 +22,24 @@ export class ClockStore {
   }
 
   /**
-   * The last tick that touched a type, or without a type any; undefined when none did. Whoever asks while a read is in flight is served by the
-   * next one, all of them together: joining a read that has begun could miss what was published since.
+   * Reads a tenant's clock. Calls that come while a read is in flight share the next one: the read
+   * in flight may have begun before a publication that they must see.
    */
-  async stamp(tenantId: string, type?: string): Promise<Date | undefined> {
-    const row = await this.#read(tenantId);
-    return type === undefined ? row?.tick : row?.types?.[type];
+  read(tenantId: string): Promise<ClockReading> {
+    return this.#read(tenantId);
   }
 
-  async #readAll(tenantIds: readonly string[]): Promise<(ClockRow | undefined)[]> {
+  async #readAll(tenantIds: readonly string[]): Promise<ClockReading[]> {
     const distinct = [...new Set(tenantIds)];
-    const rows = await this.#clocks.find({ tenantId: { $in: distinct } }, { maxTimeMS: 5_000 }).toArray();
+    await using session = sessionAt(this.#client);
+    const rows = await this.#clocks.find({ tenantId: { $in: distinct } }, { session, maxTimeMS: 5_000 }).toArray();
+    const moment = momentOf(session);
     const rowOf = new Map(rows.map((row) => [row.tenantId, row]));
-    return tenantIds.map((tenantId) => rowOf.get(tenantId));
+    return tenantIds.map((tenantId) => toReading(rowOf.get(tenantId), moment));
   }
+}
+
+function toReading(row: ClockRow | undefined, moment: Moment | undefined): ClockReading {
+  const at = moment === undefined ? {} : { moment };
+  return row ? { ...at, tick: row.tick, types: row.types ?? {} } : { ...at, types: {} };
 }

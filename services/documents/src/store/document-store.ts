@@ -1,14 +1,16 @@
-import { duplicatePositions } from "@vidimus/kit/mongo-errors";
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
 import type { Head, HeadSummary, ListPosition, NewDocument } from "../domain/document/document.ts";
 import { titleText } from "../domain/document/title-text.ts";
 import type { DocumentReference, Intake, IntakeStore } from "../domain/intake/take-in.ts";
-import { fromHeadRow, toHeadRow } from "./head-row.ts";
+import { fromHeadRow, fromLiveColumn, toHeadRow } from "./head-row.ts";
 import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
 
-/** Type and status stand in it so that a list passes over what it does not show without reading it. */
+/**
+ * Type and status stand in it so that a list passes over what it does not show without reading it.
+ */
 const listIndex = { tenantId: 1, changedAt: -1, documentId: -1, type: 1, status: 1 } as const;
 const summaryColumns = {
   _id: 0,
@@ -23,7 +25,7 @@ const summaryColumns = {
 } as const;
 
 /** What a list of documents asks for. */
-export interface ListQuery {
+interface ListQuery {
   type?: string;
   status?: string;
   limit: number;
@@ -46,7 +48,10 @@ export class DocumentStore implements IntakeStore {
     await this.#heads.createIndex(listIndex);
   }
 
-  /** Stores all documents whose id is free, in one write, and answers the positions of those whose id is not. */
+  /**
+   * Stores all documents whose id is free, in one write, and answers the positions of those whose
+   * id is not.
+   */
   async insert(documents: readonly NewDocument[]): Promise<Set<number>> {
     try {
       await this.#heads.insertMany(documents.map(toHeadRow), { ordered: false });
@@ -86,7 +91,7 @@ export class DocumentStore implements IntakeStore {
       .limit(limit)
       .project<SummaryRow>(summaryColumns)
       .toArray();
-    return rows.map(({ title, ...row }) => Object.assign(row, { title: titleText(title.value()) }));
+    return rows.map(fromSummaryRow);
   }
 }
 
@@ -95,6 +100,10 @@ type SummaryRow = Pick<
   HeadRow,
   "documentId" | "type" | "version" | "status" | "title" | "live" | "createdAt" | "changedAt"
 >;
+
+function fromSummaryRow({ title, live, ...row }: SummaryRow): HeadSummary {
+  return { ...row, title: titleText(title.value()), ...fromLiveColumn(live) };
+}
 
 /** As one range with its ties taken out: written as two ranges, it would be two scans to merge. */
 function behind({ changedAt, documentId }: ListPosition) {

@@ -1,6 +1,13 @@
 import { Binary } from "mongodb";
-import { type DocumentParts, type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
-import type { HeadRow, PartsRow } from "./rows.ts";
+import {
+  type DocumentParts,
+  type Head,
+  initialStatus,
+  type LastPublished,
+  type NewDocument,
+} from "../domain/document/document.ts";
+import type { HeadChange } from "../domain/transitions/changes.ts";
+import type { HeadRow, LastPublishedRow, PartsRow } from "./rows.ts";
 
 /** A new document as the row it enters with: version 1, state draft. */
 export function toHeadRow(document: NewDocument): HeadRow {
@@ -19,8 +26,21 @@ export function toHeadRow(document: NewDocument): HeadRow {
 
 /** A row as the head it keeps. */
 export function fromHeadRow(row: HeadRow): Head {
-  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, ...rest } = row;
-  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value() };
+  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, live, ...rest } = row;
+  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value(), ...fromLiveColumn(live) };
+}
+
+/**
+ * The last published version from its column, which is absent while the document was never
+ * published.
+ */
+export function fromLiveColumn(live: LastPublishedRow | undefined): { lastPublished?: LastPublished } {
+  return live ? { lastPublished: live } : {};
+}
+
+/** The columns that a transition changes. */
+export function toStatusColumns({ lastPublished, ...columns }: HeadChange["state"]): Partial<HeadRow> {
+  return { ...columns, ...(lastPublished ? { live: { ...lastPublished } } : {}) };
 }
 
 /** A document's JSON as columns. */

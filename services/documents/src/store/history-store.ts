@@ -3,7 +3,7 @@ import type { HistoryPosition } from "../domain/editing/document-history.ts";
 import type { HistoryEntry } from "../domain/document/revision.ts";
 import type { HistoryRow } from "./rows.ts";
 
-/** Reads what was done to documents. Writing it is the business of the transactions that do it. */
+/** Reads the history of documents. `TransitionStore` and `RevisionStore` write it. */
 export class HistoryStore {
   readonly #history: Collection<HistoryRow>;
 
@@ -11,7 +11,7 @@ export class HistoryStore {
     this.#history = db.collection("history");
   }
 
-  /** What was done after intake, newest first, before `before` if given; each with its place. */
+  /** Changes after intake, newest first, before `before` if given; each with its place. */
   async list(
     tenantId: string,
     documentId: string,

@@ -1,6 +1,6 @@
-import type { Mongo } from "@vidimus/kit/mongo";
+import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { Db } from "mongodb";
-import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
+import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 import { DocumentStore } from "./document-store.ts";
 import { PublicationStore } from "./publication-store.ts";
 import { RevisionStore } from "./revision-store.ts";
@@ -10,7 +10,9 @@ import { SnapshotStore } from "./snapshot-store.ts";
 import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
-/** Version of the database that this code works with. Raised with every change of a store's indexes. */
+/**
+ * Version of the database that this code works with. Raised with every change of a store's indexes.
+ */
 export const schemaVersion = 2;
 
 /** `migrations`: one row for every version the database has been brought to. */
@@ -20,8 +22,9 @@ interface MigrationRow {
 }
 
 /**
- * Brings the database to `schemaVersion`. Idempotent, and harmless beside itself and beside running services. Going back
- * to version 1 leaves what is pending to the broker: that version looks for it elsewhere.
+ * Brings the database to `schemaVersion`. Idempotent, and harmless beside itself and beside running
+ * services. Going back to version 1 leaves what is pending to the broker: that version looks for it
+ * elsewhere.
  *
  * @returns the version the database was at; 0 for a new one
  */
@@ -32,7 +35,7 @@ export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Pro
     new RevisionStore(client, db),
     new SchemaStore(db),
     new TransitionStore(client, db),
-    new PublicationStore(db),
+    new PublicationStore(client, db),
     new SnapshotStore(db),
     new WorkflowStore(db),
   ];
@@ -42,7 +45,10 @@ export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Pro
   return from;
 }
 
-/** Version 1 kept what was pending in a collection of its own, and one of its processes may still run, or run again. */
+/**
+ * Version 1 kept what was pending in a collection of its own, and one of its processes may still
+ * run, or run again.
+ */
 async function adoptOutbox(db: Db): Promise<void> {
   const outbox = db.collection<SnapshotKey>("outbox");
   for await (const { _id, tenantId, documentId, sequence } of outbox.find()) {
@@ -52,7 +58,10 @@ async function adoptOutbox(db: Db): Promise<void> {
   }
 }
 
-/** Rejects when the database was not migrated as far as this code needs. A newer one will do: rollouts pass through it. */
+/**
+ * Rejects when the database was not migrated as far as this code needs. A newer one will do:
+ * rollouts pass through it.
+ */
 export async function requireMigrated(db: Db): Promise<void> {
   const version = await databaseVersion(db);
   if (version >= schemaVersion) return;

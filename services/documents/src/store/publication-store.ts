@@ -1,10 +1,12 @@
-import type { Collection, Db, Filter } from "mongodb";
-import { publishableTypes } from "../domain/publication/publishable-types.ts";
-import type { PublishedDocument, PublishedQuery } from "../domain/publication/published-page.ts";
-import type { ChangeQuery } from "../domain/publication/read-changes.ts";
-import type { LiveDocument, PublicationState } from "../domain/publication/read-document.ts";
-import { readPage } from "./read-page.ts";
-import type { PublicationRow } from "./rows.ts";
+import type { Collection, Db, Filter, MongoClient } from "mongodb";
+import { publishableTypes } from "../domain/published-reads/publishable-types.ts";
+import type { PublishedDocument, PublishedQuery } from "../domain/published-reads/read-published-page.ts";
+import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
+import type { VisibleDocument, PublicationState } from "../domain/published-reads/read-document.ts";
+import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
+import { sessionAt } from "./causal-session.ts";
+import { readRows } from "./read-rows.ts";
+import type { PublicationRow } from "./publication-row.ts";
 
 const listIndex = { tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
@@ -21,9 +23,11 @@ const maxTimeMS = 10_000;
 
 /** Keeps what readers see: one row a document, its bytes or a tombstone. */
 export class PublicationStore {
+  readonly #client: MongoClient;
   readonly #publications: Collection<PublicationRow>;
 
-  constructor(db: Db) {
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
     this.#publications = db.collection("publications");
   }
 
@@ -44,28 +48,29 @@ export class PublicationStore {
   }
 
   /**
-   * Published documents of one type, newest first. At most `limit`, fewer when they hold `bytesMax` bytes (one at least);
-   * `hasMore` when there are others.
+   * Published documents of one type, newest first. At most `limit`, fewer when they hold `bytesMax`
+   * bytes (one at least); `hasMore` when there are others.
    */
   async list(
     tenantId: string,
     query: PublishedQuery,
     bytesMax: number,
-    signal?: AbortSignal,
+    { moment, signal }: ReadAt,
   ): Promise<{ documents: PublishedDocument[]; hasMore: boolean }> {
+    await using session = sessionAt(this.#client, moment);
     const cursor = this.#publications
-      .find(listFilter(tenantId, query), { ...(signal ? { signal } : {}), maxTimeMS })
+      .find(listFilter(tenantId, query), { session, signal, maxTimeMS })
       .hint(indexFor(query))
       .sort(newestFirst)
       .limit(query.limit + 1)
       .batchSize(query.limit + 1)
       .project<DocumentRow>(documentColumns);
     const bytesOf = ({ document }: DocumentRow) => document.length();
-    const { rows, hasMore } = await readPage(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
+    const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
     return { documents: rows.map(toPublished), hasMore };
   }
 
-  /** What readers may know of a document; undefined when it never was published. */
+  /** The newest publication or withdrawal of a document; undefined when it was never published. */
   async find(tenantId: string, documentId: string, signal: AbortSignal): Promise<PublicationState | undefined> {
     const row = await this.#publications.findOne(
       { tenantId, documentId },
@@ -74,7 +79,10 @@ export class PublicationStore {
     return row ? fromPublicationRow(row) : undefined;
   }
 
-  /** What readers may know of these documents, in any order, until they hold `bytesMax`; `complete` when nothing was left out. */
+  /**
+   * The same of several documents, in any order, until they hold `bytesMax`; `complete` when none
+   * was left out.
+   */
   async findAll(
     tenantId: string,
     documentIds: readonly string[],
@@ -83,35 +91,40 @@ export class PublicationStore {
   ): Promise<{ states: PublicationState[]; complete: boolean }> {
     const filter = { tenantId, documentId: { $in: [...documentIds] } };
     const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    const { rows, hasMore } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
+    const { rows, hasMore } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
     return { states: rows.map(fromPublicationRow), complete: !hasMore };
   }
 
-  /** The slug a document is published under. */
-  async slugOf(tenantId: string, documentId: string): Promise<string | undefined> {
-    const row = await this.#publications.findOne({ tenantId, documentId }, { projection: { slug: 1 }, maxTimeMS });
+  /** The slug a document of a type is published under. */
+  async slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined> {
+    await using session = sessionAt(this.#client, moment);
+    const filter = { tenantId, documentId, type };
+    const row = await this.#publications.findOne(filter, { projection: { slug: 1 }, session, maxTimeMS });
     return row?.slug;
   }
 
-  /** Published documents among these, in any order; those that would go beyond `bytesMax` are left out. */
-  async findLive(
+  /**
+   * Published documents among these, in any order; those that would go beyond `bytesMax` are left
+   * out.
+   */
+  async findVisible(
     tenantId: string,
     documentIds: readonly string[],
     bytesMax: number,
     signal: AbortSignal,
-  ): Promise<LiveDocument[]> {
+  ): Promise<VisibleDocument[]> {
     const filter = { tenantId, documentId: { $in: [...documentIds] }, state: "live" } as const;
     const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    const { rows } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
-    return rows.flatMap(liveOf);
+    const { rows } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
+    return rows.flatMap(visibleOf);
   }
 
   /** Published sites with a host, or all of them; newest first, at most 200. */
-  async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<LiveDocument[]> {
+  async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<VisibleDocument[]> {
     const narrowed = host === undefined ? {} : { hosts: host };
     const filter = { tenantId, type: "core/publisher-site", state: "live", ...narrowed } as const;
     const rows = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(liveOf);
+    return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(visibleOf);
   }
 
   /** Publications and tombstones, oldest first, by the rules of `list`. */
@@ -119,15 +132,16 @@ export class PublicationStore {
     tenantId: string,
     query: ChangeQuery,
     bytesMax: number,
-    signal: AbortSignal,
+    { moment, signal }: ReadAt,
   ): Promise<{ changes: PublicationState[]; hasMore: boolean }> {
+    await using session = sessionAt(this.#client, moment);
     const cursor = this.#publications
-      .find(changeFilter(tenantId, query), { projection: { _id: 0 }, signal, maxTimeMS })
+      .find(changeFilter(tenantId, query), { projection: { _id: 0 }, session, signal, maxTimeMS })
       .hint(changeIndex)
       .sort({ updatedAt: 1, documentId: 1 })
       .limit(query.limit + 1)
       .batchSize(query.limit + 1);
-    const { rows, hasMore } = await readPage(cursor, { rowsMax: query.limit, bytesMax, bytesOf: documentBytes });
+    const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf: documentBytes });
     return { changes: rows.map(fromPublicationRow), hasMore };
   }
 }
@@ -144,8 +158,8 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
   Required<Pick<PublicationRow, "document" | "linksStart" | "linksEnd">>;
 
 /**
- * `$nor` takes the ties away that a page has shown already. Written as an `$or` of two ranges the planner would merge two
- * scans; so it is one, from the place on.
+ * `$nor` leaves out the ties that an earlier page has shown. With an `$or` of two ranges the
+ * planner would merge two scans; this is one scan that starts at the place.
  */
 function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
   const { type, updatedSince, after, tag, sites, language, slug } = query;
@@ -174,7 +188,9 @@ function indexFor({ tag, sites, language, slug }: PublishedQuery) {
   return language === undefined ? listIndex : languageIndex;
 }
 
-/** The scan begins at the reader's place, whose ties it has seen in part. */
+/**
+ * The scan starts at the reader's place; `$nor` leaves out the ties there that the reader has seen.
+ */
 function changeFilter(tenantId: string, { types, after, began }: ChangeQuery): Filter<PublicationRow> {
   return {
     tenantId,
@@ -194,7 +210,7 @@ function fromPublicationRow(row: PublicationRow): PublicationState {
   return { ...state, bytes: document.value(), linksStart, linksEnd };
 }
 
-function liveOf(row: PublicationRow): LiveDocument[] {
+function visibleOf(row: PublicationRow): VisibleDocument[] {
   const { bytes, linksStart, linksEnd, ...state } = fromPublicationRow(row);
   if (!bytes || linksStart === undefined || linksEnd === undefined) return [];
   return [{ ...state, bytes, linksStart, linksEnd }];

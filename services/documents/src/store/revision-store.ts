@@ -15,7 +15,7 @@ interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/** Keeps what documents were: their older versions, and who did what to them. */
+/** Keeps the older versions of documents, and writes edits into their history. */
 export class RevisionStore {
   readonly #client: MongoClient;
   readonly #abandoned: AbandonedTransactions;
@@ -38,15 +38,16 @@ export class RevisionStore {
   }
 
   /**
-   * Writes what `decide` makes of the head as the next version, in one transaction that keeps the old one and writes
-   * history. `decide` may run several times, and refuses by throwing.
+   * Writes what `decide` makes of the head as the next version, in one transaction that keeps the
+   * old one and writes history. `decide` may run several times, and refuses by throwing.
    */
   async revise(tenantId: string, documentId: string, decide: (head: Head) => Revision): Promise<Head> {
     return runTransaction(this.#client, this.#abandoned, async (session) => {
       const row = await this.#heads.findOne({ tenantId, documentId }, { projection: { _id: 0 }, session });
       if (!row) throw new DomainError("not_found", `document ${documentId} does not exist`);
       const revised = toRevisedRow(row, decide(fromHeadRow(row)));
-      // The head first: whoever loses against another writer learns it here, before anything else is written.
+      // The head first: of two writers one gets the conflict here, before it has written anything
+      // else.
       await this.#heads.replaceOne({ tenantId, documentId, version: row.version }, revised, { session });
       await this.#versions.insertOne(toVersionRow(row), { session });
       await this.#history.insertOne(toEditRow(row, revised), { session });

@@ -1,8 +1,9 @@
 import type { Binary } from "mongodb";
 
 /**
- * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. Stored apart so that every projection is a
- * concatenation: only `meta` is ever parsed again, when status and version are stamped into it.
+ * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. Stored apart so that every
+ * projection is a concatenation: only `meta` is ever parsed again, when status and version are
+ * stamped into it.
  */
 export interface PartsRow {
   content: Binary;
@@ -15,13 +16,16 @@ export interface PartsRow {
   titleRich?: Binary;
 }
 
-/** Who changed something, as the caller said. */
-export interface ActorRow {
+/** The caller, from the metadata of the call. */
+interface ActorRow {
   actor: string;
   role: string;
 }
 
-/** `heads`: one row a document, its newest version and where it stands. Unique on (tenantId, documentId). */
+/**
+ * `heads`: one row a document, its newest version and where it stands. Unique on (tenantId,
+ * documentId).
+ */
 export interface HeadRow extends PartsRow {
   tenantId: string;
   documentId: string;
@@ -43,11 +47,12 @@ export interface HeadRow extends PartsRow {
   changedBy: ActorRow;
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   writtenAt?: Date;
-  live?: LiveRow;
+  /** The last published version; absent while the document was never published. */
+  live?: LastPublishedRow;
 }
 
-/** The published or withdrawn version of a document; absent while it was never published. */
-export interface LiveRow {
+/** Column `live` of a head: the version that is published, or was until it was withdrawn. */
+export interface LastPublishedRow {
   version: number;
   status: string;
   /** Of the newest snapshot; gap-free from 1. */
@@ -56,12 +61,18 @@ export interface LiveRow {
   updatedAt: Date;
 }
 
-/** `versions`: versions that are no longer the head, immutable. Unique on (tenantId, documentId, version). */
+/**
+ * `versions`: versions that are no longer the head, immutable. Unique on (tenantId, documentId,
+ * version).
+ */
 export interface VersionRow extends PartsRow {
   tenantId: string;
   documentId: string;
   version: number;
-  /** Where it stood when the next version was written. What became of it since, if it is live, stands in the head. */
+  /**
+   * Its state when the next version was written. The current state of the last published version is
+   * in the head.
+   */
   status: string;
   schemaGeneration: number;
   createdAt: Date;
@@ -81,34 +92,9 @@ export interface HistoryRow {
   to: string;
 }
 
-/** `publications`: what readers see, one row a document, kept as a tombstone once withdrawn. */
-export interface PublicationRow {
-  tenantId: string;
-  documentId: string;
-  type: string;
-  state: "live" | "withdrawn";
-  version: number;
-  sequence: number;
-  updatedAt: Date;
-  /** The snapshot's bytes; absent on a tombstone. */
-  document?: Binary;
-  /** Where `"links":[…],` stands in `document`, so that the six-member item is spliced without parsing. */
-  linksStart?: number;
-  linksEnd?: number;
-  slug?: string;
-  /** Lowercase. */
-  language?: string;
-  /** Ids of linked tags. */
-  tags?: string[];
-  /** Ids and slugs of the sites it belongs to. */
-  sites?: string[];
-  /** Lowercase host names of a site. */
-  hosts?: string[];
-}
-
 /**
- * `snapshots`: sealed copies, immutable but for the last two columns. Unique on (tenantId, documentId, sequence). The
- * pending ones are the outbox.
+ * `snapshots`: sealed copies, immutable but for the last two columns. Unique on (tenantId,
+ * documentId, sequence). The pending ones are the outbox.
  */
 export interface SnapshotRow {
   tenantId: string;
@@ -125,16 +111,21 @@ export interface SnapshotRow {
   pending?: true;
 }
 
-/** `clocks`: one row a tenant; ticks before anything else is written, so commit order is `updated_at` order. */
+/**
+ * `clocks`: one row a tenant. A transaction that touches readers ticks before it writes anything
+ * else, so commit order is `updated_at` order.
+ */
 export interface ClockRow {
   tenantId: string;
   /** The last tick. */
   tick: Date;
-  /** Last tick that touched each type, for list ETags. */
+  /** Last tick that touched each type, for ETags and for waiting readers. */
   types: Record<string, Date>;
   /** Names the process that took the last tick. */
   holder: string;
-  /** The process before it, when that took its tick a moment earlier: two are at it, and take turns. */
+  /**
+   * The process before it, when that took its tick a moment earlier: two are at it, and take turns.
+   */
   rival: string | null;
 }
 
@@ -144,7 +135,7 @@ export interface SlugRow {
   type: string;
   slug: string;
   documentId: string;
-  /** False once the document moved to another slug; a retired slug still finds its document. */
+  /** False once the document has another slug; an earlier slug still finds its document. */
   current: boolean;
 }
 
@@ -160,7 +151,10 @@ export interface SchemaRow {
   createdBy: string;
 }
 
-/** `workflows`: versions of tenants' workflows, immutable. Unique on (tenantId, workflowId, version). */
+/**
+ * `workflows`: versions of tenants' workflows, immutable. Unique on (tenantId, workflowId,
+ * version).
+ */
 export interface WorkflowRow {
   tenantId: string;
   workflowId: string;

@@ -1,21 +1,26 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import { type ClientSession, type MongoClient, MongoError, MongoServerError } from "mongodb";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import { type ClientSession, type MongoClient, MongoError, MongoServerError, MongoServerSelectionError } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
-/** What every transaction reads and promises. */
+/**
+ * Every transaction reads a snapshot, and its commit is acknowledged by a majority, with its
+ * journal.
+ */
 export const transactionOptions = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", journal: true },
 } as const;
 
-/** How long a transaction may lose against others, and how long the outcome of a commit is asked for. */
+/**
+ * How long a transaction is repeated after conflicts, and a commit while its outcome is unknown.
+ */
 const patienceMs = 10_000;
 
 /**
- * Runs `work` in a transaction, again whenever it met another one, after a pause of 1 to 5 ms: the driver's own back-off
- * grows to seconds while the other transaction is done in milliseconds.
+ * Runs `work` in a transaction; repeats it after every conflict, after a pause of 1 to 5 ms: the
+ * other transaction ends in milliseconds, while the driver's own back-off grows to seconds.
  *
  * @throws DomainError `unavailable` after ten seconds of conflicts; whatever `work` throws
  */
@@ -45,7 +50,11 @@ async function attempt<T>(client: MongoClient, work: (session: ClientSession) =>
   return result;
 }
 
-/** Commits. Until the outcome of a commit is known, nobody may be told anything. */
+/**
+ * Commits, and repeats the commit for 10 s while its outcome is unknown: without it the caller can
+ * be told neither that the transaction succeeded nor that it failed. A repeated commit of a
+ * committed transaction changes nothing.
+ */
 export async function commit(session: ClientSession): Promise<void> {
   const patientUntil = Date.now() + patienceMs;
   for (;;) {
@@ -53,23 +62,30 @@ export async function commit(session: ClientSession): Promise<void> {
       await session.commitTransaction();
       return;
     } catch (error) {
-      const isLabelled = error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
-      const isUnknown = isLabelled || isInterrupted(error);
-      if (!isUnknown || Date.now() > patientUntil) throw error;
+      if (!isOutcomeUnknown(error) || Date.now() > patientUntil) throw error;
     }
   }
 }
 
 /**
- * Whether a transaction met another one, and changed nothing. A duplicate key can only be a row that the other one has just
- * inserted: what was read before was free.
+ * The driver repeats a commit once, and does not label the error of a repetition that found no
+ * primary.
+ */
+function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof MongoServerSelectionError || isInterrupted(error)) return true;
+  return error instanceof MongoError && error.hasErrorLabel("UnknownTransactionCommitResult");
+}
+
+/**
+ * Whether a transaction conflicted with another one, and changed nothing. A duplicate key is a row
+ * that another transaction inserted after this one had read that there was none.
  */
 export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error) || isInterrupted(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** Somebody took this process for dead just as it went on. */
+/** Another process ended the session as abandoned (`AbandonedTransactions`). */
 function isInterrupted(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 11601;
 }

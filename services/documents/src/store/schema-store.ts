@@ -1,4 +1,4 @@
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { GenerationSummary, SchemaGeneration } from "../domain/types/schema-generation.ts";
 import type { SchemaRow } from "./rows.ts";

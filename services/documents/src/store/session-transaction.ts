@@ -1,15 +1,16 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Filter } from "mongodb";
-import type { Changes, Publication } from "../domain/publication/publication.ts";
-import type { TransitionTransaction } from "../domain/publication/transition-transaction.ts";
-import { fromHeadRow } from "./head-row.ts";
-import { fromSlugRow, fromVersionRow, toHistoryRow, toPublicationRow, toSnapshotRow } from "./publication-rows.ts";
-import { readPage } from "./read-page.ts";
-import type { ClockRow, HeadRow, HistoryRow, PublicationRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
+import type { Changes, Publication } from "../domain/transitions/changes.ts";
+import type { TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
+import { fromHeadRow, toStatusColumns } from "./head-row.ts";
+import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
+import { fromSlugRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
+import { readRows } from "./read-rows.ts";
+import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
 /** How long a tick of another process counts as a moment ago. */
 const rivalryMs = 250;
 
-/** What transitions read and write. */
+/** Collections that transitions read and write. */
 export interface TransitionCollections {
   clocks: Collection<ClockRow>;
   heads: Collection<HeadRow>;
@@ -21,11 +22,11 @@ export interface TransitionCollections {
 }
 
 /**
- * Statements of one transaction go one after the other: a session carries no more. Each statement costs, and each of its
- * parts: so rows that are new are inserted together, and rows that change alike change together.
+ * The statements of one transaction. A session carries one statement at a time, and each one takes
+ * a round trip, so new rows are inserted together, and rows that get the same values are updated
+ * together.
  */
 export class SessionTransaction implements TransitionTransaction {
-  ticked = false;
   wrote = false;
   hasRival = false;
   readonly #collections: TransitionCollections;
@@ -60,7 +61,6 @@ export class SessionTransaction implements TransitionTransaction {
       session: this.#session,
     });
     if (!row) throw new TypeError("an upsert answered no row");
-    this.ticked = true;
     this.hasRival = row.rival !== null && row.rival !== undefined && row.rival !== this.#holder;
     return row.tick;
   }
@@ -70,7 +70,7 @@ export class SessionTransaction implements TransitionTransaction {
     const cursor = this.#collections.heads.find(filter, { projection: { _id: 0 }, session: this.#session });
     const bytesOf = ({ content, links, meta, title }: HeadRow) =>
       content.length() + links.length() + meta.length() + title.length();
-    const { rows, hasMore } = await readPage(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
+    const { rows, hasMore } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
     return { heads: rows.map(fromHeadRow), complete: !hasMore };
   }
 
@@ -78,7 +78,7 @@ export class SessionTransaction implements TransitionTransaction {
     const $or = references.map(({ documentId, version }) => ({ documentId, version }));
     const filter = { tenantId: this.#tenantId, $or };
     const rows = await this.#collections.versions.find(filter, { session: this.#session }).toArray();
-    return rows.map(fromVersionRow);
+    return rows.map(fromStoredVersionRow);
   }
 
   async readSlugs(named: readonly { type: string; slug: string }[], holders: readonly string[]) {
@@ -113,18 +113,25 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   async #writeHeads({ heads }: Changes): Promise<void> {
-    const alike = Map.groupBy(heads, ({ standing }) => JSON.stringify(standing));
+    const alike = Map.groupBy(heads, ({ state }) => JSON.stringify(state));
     const operations = [...alike.values()].flatMap((group): AnyBulkWriteOperation<HeadRow>[] => {
       const [first] = group;
       if (!first) return [];
       const documentId = { $in: group.map((each) => each.documentId) };
-      return [{ updateMany: { filter: { tenantId: this.#tenantId, documentId }, update: { $set: first.standing } } }];
+      return [
+        {
+          updateMany: {
+            filter: { tenantId: this.#tenantId, documentId },
+            update: { $set: toStatusColumns(first.state) },
+          },
+        },
+      ];
     });
     const { matchedCount } = await this.#collections.heads.bulkWrite(operations, { session: this.#session });
     if (matchedCount !== heads.length) throw new TypeError("a head that was read is not there");
   }
 
-  /** Whoever is published for the first time has no row to replace. */
+  /** The first publication of a document is an insert: it has no row to replace. */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
     const operations = publications.map((publication): AnyBulkWriteOperation<PublicationRow> => {
       const row = toPublicationRow(this.#tenantId, publication);

@@ -1,17 +1,23 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection, Db, MongoClient } from "mongodb";
+import type { SlugReader } from "../domain/published-reads/resolve-filter.ts";
+import type { Moment } from "../domain/published-reads/tenant-clock.ts";
+import { sessionAt } from "./causal-session.ts";
 import type { SlugRow } from "./rows.ts";
 
-/** Finds documents by their slugs. Writing them is the business of publishing transactions. */
-export class SlugStore {
+/** Finds documents by their slugs. `TransitionStore` writes slugs. */
+export class SlugStore implements SlugReader {
+  readonly #client: MongoClient;
   readonly #slugs: Collection<SlugRow>;
 
-  constructor(db: Db) {
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
     this.#slugs = db.collection("slugs");
   }
 
-  /** Id of the document that has a slug, or had it last. */
-  async findSlug(tenantId: string, type: string, slug: string): Promise<string | undefined> {
-    const row = await this.#slugs.findOne({ tenantId, type, slug }, { maxTimeMS: 5_000 });
+  /** Id of the document that has a slug, or had it last; at a moment, if one is given. */
+  async findDocument(tenantId: string, type: string, slug: string, moment?: Moment): Promise<string | undefined> {
+    await using session = sessionAt(this.#client, moment);
+    const row = await this.#slugs.findOne({ tenantId, type, slug }, { session, maxTimeMS: 5_000 });
     return row?.documentId;
   }
 }

@@ -1,4 +1,4 @@
-import type { SnapshotKey } from "../domain/publication/snapshot-feed.ts";
+import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 
 /** Snapshots of one tenant with the same sequence, each document once. */
 export interface SnapshotGroup<Member extends SnapshotKey> {
@@ -11,8 +11,9 @@ export interface SnapshotGroup<Member extends SnapshotKey> {
 }
 
 /**
- * Gathers what one statement can serve: most snapshots that come together are their documents' first, and a statement for
- * each costs mongod three times as much. Of members with the same key the last one counts.
+ * Gathers what one statement can serve: most snapshots that come together are their documents'
+ * first, and a statement for each costs mongod three times as much. Of members with the same key
+ * the last one counts.
  */
 export function groupSnapshots<Member extends SnapshotKey>(members: readonly Member[]): SnapshotGroup<Member>[] {
   const groups = Map.groupBy(members, ({ tenantId, sequence }) => `${sequence} ${tenantId}`);

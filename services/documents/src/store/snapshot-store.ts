@@ -1,4 +1,4 @@
-import { isMongoUnavailable } from "@vidimus/kit/mongo-errors";
+import { isMongoUnavailable } from "@vidimus/kit/mongo/mongo-errors";
 import { type AnyBulkWriteOperation, Binary, type BulkWriteResult, type Collection, type Db } from "mongodb";
 import type {
   PendingPosition,
@@ -6,8 +6,8 @@ import type {
   SignedSnapshot,
   SnapshotKey,
   SnapshotSignature,
-} from "../domain/publication/snapshot-feed.ts";
-import { readPage } from "./read-page.ts";
+} from "../domain/snapshots/snapshot-feed.ts";
+import { readRows } from "./read-rows.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
 
@@ -51,7 +51,10 @@ export class SnapshotStore {
       .toArray();
   }
 
-  /** Snapshots in any order, as many as fit into `bytesMax` (one at least); `complete` when none was left out. */
+  /**
+   * Snapshots in any order, as many as fit into `bytesMax` (one at least); `complete` when none was
+   * left out.
+   */
   async find(
     keys: readonly SnapshotKey[],
     bytesMax: number,
@@ -61,7 +64,7 @@ export class SnapshotStore {
       { $or: groupSnapshots(keys).map(({ filter }) => filter) },
       { projection: { _id: 0 }, ...(signal ? { signal } : {}), maxTimeMS: 10_000 },
     );
-    const { rows, hasMore } = await readPage(cursor, {
+    const { rows, hasMore } = await readRows(cursor, {
       rowsMax: keys.length,
       bytesMax,
       bytesOf: ({ bytes }) => bytes.length(),
@@ -69,7 +72,10 @@ export class SnapshotStore {
     return { snapshots: rows.map(fromSnapshotRow), complete: !hasMore };
   }
 
-  /** Versions that were usable, newest first, each with its newest snapshot; below `before` if given. */
+  /**
+   * Versions that were usable, newest first, each with its newest snapshot; below `before` if
+   * given.
+   */
   async listUsableVersions(
     tenantId: string,
     documentId: string,
@@ -90,7 +96,10 @@ export class SnapshotStore {
     return versions;
   }
 
-  /** The usable snapshots of a version, ascending; the newest ones, as many as fit into `bytesMax`, one at least. */
+  /**
+   * The usable snapshots of a version, ascending; the newest ones, as many as fit into `bytesMax`,
+   * one at least.
+   */
   async findUsable(
     tenantId: string,
     documentId: string,

@@ -1,15 +1,21 @@
-import { uuidv7 } from "@vidimus/kit/uuid";
+import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db, MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
-import { TransactionConflict, type TransitionTransaction } from "../domain/publication/transition-transaction.ts";
+import { TransactionConflict, type TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
 import { AbandonedTransactions } from "./abandoned-transactions.ts";
 import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
 import { SessionTransaction, type TransitionCollections } from "./session-transaction.ts";
 
-/** How long a process holds back after a commit while another wants the clock: longer than that one's longest pause. */
+/**
+ * Pause after a commit while another process wants the clock: longer than the 1 to 5 ms between
+ * that one's attempts.
+ */
 const giveWayMs = 6;
 
-/** Keeps what transitions write: heads, history, publications, snapshots, slugs, and the tenants' clocks. */
+/**
+ * Keeps what transitions write: heads, history, publications, snapshots, slugs, and the tenants'
+ * clocks.
+ */
 export class TransitionStore {
   readonly #client: MongoClient;
   readonly #collections: TransitionCollections;
@@ -42,12 +48,14 @@ export class TransitionStore {
   /**
    * Runs `work` in one transaction, and commits it if it wrote anything.
    *
-   * While another process works for the same tenant the two take turns: one that has just committed holds back for a
-   * few milliseconds, else it would win the clock again and again while the other one's callers wait.
+   * While another process runs transitions of the same tenant, the two alternate: after a commit a
+   * process waits 6 ms, since otherwise it could lock the clock again and again while the other
+   * one's callers wait.
    *
-   * Rejects with `TransactionConflict` when it met another transaction; nothing was changed then.
+   * @throws TransactionConflict when it conflicted with another transaction; nothing was changed
+   *   then
    */
-  async transact<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
+  async runTransition<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);
     try {
       return await this.#attempt(tenantId, work);
@@ -68,7 +76,7 @@ export class TransitionStore {
       if (transaction.hasRival) this.#giveWay(tenantId);
       return result;
     } catch (error) {
-      throw isConflict(error) ? new TransactionConflict(error, !transaction.ticked) : error;
+      throw isConflict(error) ? new TransactionConflict(error, !transaction.wrote) : error;
     } finally {
       await session.endSession();
     }

@@ -1,11 +1,14 @@
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { Activation, StoredWorkflow } from "../domain/workflow/stored-workflow.ts";
 import type { ActivationRow, WorkflowRow } from "./rows.ts";
 
 const bounds = { maxTimeMS: 5_000 };
 
-/** Keeps the versions of tenants' workflows, and which of them new documents of a type are stamped with. */
+/**
+ * Keeps the versions of tenants' workflows, and which of them new documents of a type are stamped
+ * with.
+ */
 export class WorkflowStore {
   readonly #workflows: Collection<WorkflowRow>;
   readonly #activations: Collection<ActivationRow>;

@@ -1,10 +1,19 @@
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
-import { type Gates, mountRoutes, requireScopes } from "./mount-routes.ts";
+import { mountRoutes, requireRouteScopes, type SharedResources } from "./mount-routes.ts";
+import type { RequestChecks } from "./request-checks.ts";
 import type { Route } from "./route.ts";
-import { WaitingRoom } from "./waiting-room.ts";
 
-const gates: Gates = { admit: async () => {}, charge: async () => {}, accept: () => {}, room: new WaitingRoom() };
+const checks: RequestChecks = { authorise: async () => {}, chargeWrite: async () => {}, checkBody: () => {} };
+const unused = () => {
+  throw new Error("no request comes in");
+};
+const resources: SharedResources = {
+  slots: { take: unused },
+  longPolls: { run: unused },
+  answers: { reserveStream: unused, send: unused },
+  releaseBody: unused,
+};
 
 const route: Route<object> = {
   method: "GET",
@@ -16,15 +25,17 @@ const route: Route<object> = {
 
 function boot(add: (app: ReturnType<typeof fastify>) => void) {
   const app = fastify();
-  requireScopes(app);
+  requireRouteScopes(app);
   add(app);
 }
 
 test("a /v1 route without a scope stops the boot, and is named", () => {
-  expect(() => boot((app) => mountRoutes(app, [{ ...route, scope: "open" }], {}, gates))).toThrow("/v1/things");
+  expect(() => boot((app) => mountRoutes(app, [{ ...route, scope: "open" }], {}, checks, resources))).toThrow(
+    "/v1/things",
+  );
   expect(() => boot((app) => app.get("/v1/bare", () => ""))).toThrow("/v1/bare");
 });
 
 test("with a scope it boots, and outside /v1 a route may be open", () => {
-  boot((app) => mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, gates));
+  boot((app) => mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, checks, resources));
 });

@@ -1,30 +1,31 @@
 import { ConfigError } from "@vidimus/kit/env";
 import { contextHeaders } from "@vidimus/kit/rpc/call-context";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { TSchema } from "typebox";
 import { METHODS } from "node:http";
-import { HttpError } from "./http-error.ts";
-import { nobody, sendAnswer } from "./exchange.ts";
+import type { RequestSlots } from "../limits/request-slots.ts";
+import type { AnswerBuffers } from "./answers/answer-buffers.ts";
+import { sendAnswer } from "./answers/send-answer.ts";
+import { noCaller } from "./exchange/exchange.ts";
+import { HttpError } from "./errors/http-error.ts";
+import type { LongPollLimiter } from "../limits/long-poll-limiter.ts";
+import type { ReleaseBody } from "./bodies/receive-bodies.ts";
+import type { RequestChecks } from "./request-checks.ts";
 import type { Call, Handler, Route } from "./route.ts";
-import type { WaitingRoom } from "./waiting-room.ts";
 
-/** What a request passes before its handler, in this order; each throws what it refuses. */
-export interface Gates {
-  /** 401 and 403. */
-  admit(request: FastifyRequest, route: Route<never>): Promise<void>;
-  /** 429 of the write budget. */
-  charge(request: FastifyRequest, reply: FastifyReply, route: Route<never>): Promise<void>;
-  /** 415 and an announced 413. */
-  accept(request: FastifyRequest, route: Route<never>): void;
-  /** Not a gate but a room beside the way: `Call.wait`. */
-  readonly room: Pick<WaitingRoom, "wait">;
+/** The shared resources that handlers use. */
+export interface SharedResources {
+  readonly slots: Pick<RequestSlots, "take">;
+  readonly longPolls: Pick<LongPollLimiter, "run">;
+  readonly answers: Pick<AnswerBuffers, "reserveStream" | "send">;
+  readonly releaseBody: ReleaseBody;
 }
 
 const emptyBody = Buffer.alloc(0);
 const rpcTimeoutMs = 10_000;
 
-/** Refuses to start with a `/v1` route that anybody could call. */
-export function requireScopes(app: FastifyInstance): void {
+/** Throws a ConfigError when a `/v1` route is mounted without a scope. */
+export function requireRouteScopes(app: FastifyInstance): void {
   app.addHook("onRoute", ({ url, method, config }) => {
     if (!/^\/v1(?:\/|$)/i.test(url)) return;
     const scope = config?.scope;
@@ -34,21 +35,25 @@ export function requireScopes(app: FastifyInstance): void {
   });
 }
 
-/** Makes the routes answer, GET to HEAD as well, and every other method 405 or, for OPTIONS, 204 with what is allowed. */
+/**
+ * Mounts the routes. GET routes answer HEAD too. OPTIONS answers 204 with the allowed methods;
+ * every other method of their paths answers 405.
+ */
 export function mountRoutes<Deps>(
   app: FastifyInstance,
   routes: readonly Route<Deps>[],
   deps: Deps,
-  gates: Gates,
+  checks: RequestChecks,
+  resources: SharedResources,
 ): void {
-  for (const route of routes) mount(app, route, route.handler(deps), gates);
+  for (const route of routes) mount(app, route, checks, handle(route, route.handler(deps), resources));
   for (const [url, ofUrl] of Map.groupBy(routes, ({ url }) => url)) {
     const allowed = ofUrl.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     mountOthers(app, url, [...allowed, "OPTIONS"], ofUrl[0]?.scope ?? "open");
   }
 }
 
-function mount<Deps>(app: FastifyInstance, route: Route<Deps>, handler: Handler, gates: Gates): void {
+function mount(app: FastifyInstance, route: Route<never>, checks: RequestChecks, handler: RouteHandlerMethod): void {
   const { method, url, scope, query, params } = route;
   app.route({
     method: method === "GET" ? ["GET", "HEAD"] : method,
@@ -56,24 +61,47 @@ function mount<Deps>(app: FastifyInstance, route: Route<Deps>, handler: Handler,
     config: { scope },
     schema: { querystring: query ?? nothing, ...(params ? { params } : {}) },
     onRequest: async (request, reply) => {
-      if (scope !== "open") await gates.admit(request, route);
-      if (method !== "GET") await gates.charge(request, reply, route);
-      gates.accept(request, route);
+      if (scope !== "open") await checks.authorise(request, route);
+      if (method !== "GET") await checks.chargeWrite(request, reply);
+      checks.checkBody(request, route);
     },
-    handler: async (request, reply) => sendAnswer(request, reply, await handler(callOf(request, reply, gates))),
+    handler,
   });
+}
+
+/**
+ * A request holds a slot only while its handler works. While its body arrives and its answer is
+ * read, the client decides how long that takes.
+ */
+function handle(
+  { streams }: Pick<Route<never>, "streams">,
+  handler: Handler,
+  { slots, longPolls, answers, releaseBody }: SharedResources,
+): RouteHandlerMethod {
+  return async (request, reply) => {
+    const releaseSlot = await slots.take(request.caller?.tenantId ?? "");
+    try {
+      if (streams) answers.reserveStream(request, reply);
+      const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
+      return answers.send(request, reply, await handler({ ...callOf(request), longPoll }));
+    } finally {
+      releaseSlot();
+      releaseBody(request);
+    }
+  };
 }
 
 const nothing: TSchema = { type: "object", additionalProperties: false };
 
-function callOf(request: FastifyRequest, reply: FastifyReply, { room }: Gates): Call {
-  const { headers, caller = nobody, bodyType: mediaType, traceparent } = request;
-  const actor = caller === nobody ? "" : `key:${caller.prefix}`;
+function callOf(request: FastifyRequest): Omit<Call, "longPoll"> {
+  const { headers, caller = noCaller, bodyType: mediaType, bodyScan, traceparent } = request;
+  const actor = caller === noCaller ? "" : `key:${caller.prefix}`;
   return {
     caller,
     query: request.query,
     params: request.params,
     body: request.body instanceof Buffer ? request.body : emptyBody,
+    bodyRows: bodyScan?.rows ?? 0,
     mediaType,
     header: (name) => {
       const value = headers[name];
@@ -83,7 +111,6 @@ function callOf(request: FastifyRequest, reply: FastifyReply, { room }: Gates): 
       headers: contextHeaders({ requestId: request.id, traceparent, actor, role: "integrator" }),
       timeoutMs: rpcTimeoutMs,
     },
-    wait: (work) => room.wait(request, reply, work),
   };
 }
 
@@ -104,7 +131,10 @@ function mountOthers(app: FastifyInstance, url: string, allowed: readonly string
   });
 }
 
-/** Browsers may read the trust list from anywhere; API keys do not belong in browsers. */
+/**
+ * CORS is allowed for the trust list under /api only. /v1 needs API keys, which must not be used in
+ * browsers.
+ */
 function preflight(url: string, allow: string) {
   const cors = {
     "access-control-allow-origin": "*",

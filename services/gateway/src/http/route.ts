@@ -1,81 +1,115 @@
 import type { CallOptions } from "@connectrpc/connect";
-import type { Caller } from "../domain/key-verifier.ts";
-import type { Scope } from "../domain/scope.ts";
+import type { Caller } from "../access/key-verifier.ts";
+import type { Scope } from "../access/scopes.ts";
 import type { Static, TSchema } from "typebox";
-import type { Answer } from "./answer.ts";
-import type { ErrorCode } from "./http-error.ts";
+import type { Answer } from "./answers/answer.ts";
+import type { ErrorCode, ErrorDetail } from "./errors/http-error.ts";
+import type { Wait } from "../limits/long-poll-limiter.ts";
 
-/** A request as a handler sees it: authenticated, authorised, within its budget, its URL validated. */
+/**
+ * A request as a handler sees it: authenticated, authorised, within its budget, its URL validated.
+ */
 export interface Call<Query = unknown, Params = unknown> {
-  /** On open routes nobody: every field is empty. */
+  /** On open routes every field is empty. */
   readonly caller: Caller;
   readonly query: Query;
   readonly params: Params;
-  /** As it came, unparsed; empty on routes that take none. */
+  /** Unparsed; empty on routes without a body. */
   readonly body: Buffer;
-  /** Media type of the body, lowercase, without parameters; "" on routes that take none. */
+  /** Rows of the body that the route's scan counted; 0 on routes without a scan. */
+  readonly bodyRows: number;
+  /** Media type of the body, lowercase, without parameters; "" on routes without a body. */
   readonly mediaType: string;
   /** A request header, by its lowercase name. */
   header(name: string): string | undefined;
   /** For calls to services on behalf of this request: identity and deadline. */
   readonly rpc: CallOptions;
   /**
-   * Runs work that only waits for something to happen. Its signal aborts when the client goes away or the process stops;
-   * the result is then undefined, as it is, at once, when too many requests wait already: answer without it.
+   * Runs a poll that may wait for a change. Throws before it begins: RATE_LIMITED beyond the
+   * tenant's share of long polls, UNAVAILABLE when the pool of them is exhausted.
    */
-  wait<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>;
+  longPoll<T>(poll: (wait: Wait) => Promise<T>): Promise<T>;
 }
 
-/** Answers calls. Failures are thrown: a DomainError, an HttpError or a ConnectError finds its envelope. */
+/**
+ * Answers calls. Failures are thrown; `error-table.ts` maps DomainError, HttpError and ConnectError
+ * to their answers.
+ */
 export type Handler<Query = unknown, Params = unknown> = {
-  // As a method, so that a handler of typed queries is a handler: the schema beside it makes the types true.
+  // Declared as a method, so that a handler of a typed query is assignable to `Handler`. The
+  // route's schema ensures the type.
   handle(call: Call<Query, Params>): Promise<Answer>;
 }["handle"];
 
-/** What a route takes as a body. */
+/** Examines a body while it arrives. */
+export interface BodyScan {
+  /** Examines the next chunk. An error thrown here refuses the body, and its rest is not read. */
+  add(chunk: Buffer): void;
+  /** Rows that have begun so far. */
+  readonly rows: number;
+}
+
+/** Which bodies a route accepts. */
 export interface BodyRule {
   /** Media types without parameters; another one is 415. */
   readonly types: readonly string[];
-  /** A larger one is 413. */
+  /** Most bytes; a larger body is 413. */
   readonly bytesMax: number;
-  /** How long the client may take to send it; 10 s unless said. */
+  /** How long the client may take to send it; 10 s by default. */
   readonly timeoutMs?: number;
+  /** Starts the scan of a body of this media type; for routes whose charge depends on its rows. */
+  scan?(mediaType: string): BodyScan;
 }
 
-/** What a route says about itself to readers of the API description. */
-export interface RouteDoc {
+/** Errors by code, each by an example: its message, or its message and details. */
+export type ErrorExamples = Partial<
+  Readonly<Record<ErrorCode, string | { readonly message: string; readonly details: readonly ErrorDetail[] }>>
+>;
+
+/** A route's part of the API description. */
+interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   /** Schema of the body, by media type. The body's service validates it. */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
-  /** The answer of success. */
+  /** The answer of a successful request. */
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
-  /** Errors beyond those that come with a scope, a query or a body, each with an example of its message. */
-  readonly errors?: Partial<Readonly<Record<ErrorCode, string>>>;
+  /** Errors beyond those that come with a scope, a query or a body. */
+  readonly errors?: ErrorExamples;
 }
 
-/** One endpoint. `Deps` is what its handler needs, as narrow as it is. */
+/** One endpoint: its path, scope, schemas, documentation and handler. */
 export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSchema = TSchema> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** With Fastify's parameters, for example `/v1/phrases/:id`. */
   readonly url: string;
-  /** What a key needs; `open` for everybody. A `/v1` route is never open: the gateway does not start with one. */
+  /**
+   * The scope a key needs, or `open` when no key is needed. The gateway does not start with an open
+   * `/v1` route.
+   */
   readonly scope: Scope | "open";
-  /** Validates the query as strings, without coercion; unknown and repeated parameters are refused. */
+  /**
+   * Validates the query as strings, without coercion; unknown and repeated parameters are refused.
+   */
   readonly query?: Query;
   /** Validates the parameters of the path. */
   readonly params?: Params;
   readonly body?: BodyRule;
+  /**
+   * Its answers are streams: room for one is reserved, or the request refused, before the handler
+   * asks a service.
+   */
+  readonly streams?: true;
   readonly doc: RouteDoc;
   readonly handler: (deps: Deps) => Handler<Static<Query>, Static<Params>>;
 }
 
-/** Names a route so that its handler's types come from its schemas. */
+/** Types a route: its handler's query and parameters get the types of its schemas. */
 export function defineRoute<Deps, Query extends TSchema = TSchema, Params extends TSchema = TSchema>(
   route: Route<Deps, Query, Params>,
 ): Route<Deps, Query, Params> {

@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
-import type { Rate } from "../domain/rate.ts";
+import type { Rate } from "./rate.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Addresses that are counted at once; beyond it the one seen longest ago starts anew. */
+/** Most keys counted at once; beyond it the count of the key seen longest ago is dropped. */
 const keysMax = 100_000;
 
-/** Counts in this process's memory, in a window that begins with a key's first use. Bounded, and without timers. */
+/** Counts in this process's memory, in a window that begins with a key's first use. */
 export class LocalLimit {
   readonly rate: Rate;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class LocalLimit {
     this.#now = now;
   }
 
-  /** Takes one of the key's share. */
+  /** Counts one use of a key. */
   take(key: string): Verdict {
     const now = this.#now();
     let window = this.#windows.get(key);

@@ -1,8 +1,8 @@
-/** What a limit says to one request. */
+/** A limit's decision on one request. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** How many more would pass before the window ends. */
+  /** How many more requests pass before the window ends. */
   readonly remaining: number;
-  /** Milliseconds until the window ends and everything is there again. */
+  /** Milliseconds until the window ends and counting starts again at zero. */
   readonly resetMs: number;
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Grant } from "../store/write-budget-store.ts";
+import type { ChargeResult } from "../store/write-budget-store.ts";
 import { WriteBudget } from "./write-budget.ts";
 
 const rate = { count: 10, windowMs: 60_000 };
@@ -8,7 +8,7 @@ const rate = { count: 10, windowMs: 60_000 };
 function open(gate: Promise<void> = Promise.resolve()) {
   const charges: number[] = [];
   let used = 0;
-  const charge = async (_: string, points: number, { count }: typeof rate, whole: boolean): Promise<Grant> => {
+  const charge = async (_: string, points: number, { count }: typeof rate, whole: boolean): Promise<ChargeResult> => {
     charges.push(points);
     await gate;
     const left = count - used;
@@ -39,14 +39,19 @@ test("a budget that is used up is not asked for again before its window ends", a
   expect(charges).toHaveLength(asked);
 });
 
-test("a large write is charged whole or not at all, and never more than the budget", async () => {
+test("a large write is charged whole or not at all, and with its first point never more than the budget", async () => {
   const { budget, charges } = open();
   await budget.charge("acme");
-  expect((await budget.chargeWhole("acme", 10)).allowed).toBe(false);
-  expect((await budget.chargeWhole("acme", 8.2)).allowed).toBe(true);
+  await budget.charge("acme");
+  expect((await budget.chargeWhole("acme", 9)).allowed).toBe(false);
+  expect((await budget.chargeWhole("acme", 7.2)).allowed).toBe(true);
   const fresh = open();
+  await fresh.budget.charge("acme");
   expect((await fresh.budget.chargeWhole("acme", 500)).allowed).toBe(true);
-  expect([charges, fresh.charges]).toEqual([[1, 10, 9], [10]]);
+  expect([charges, fresh.charges]).toEqual([
+    [1, 1, 9, 8],
+    [1, 9],
+  ]);
 });
 
 test("a store that fails or does not answer lets writes pass, and it is told", async () => {
@@ -54,7 +59,7 @@ test("a store that fails or does not answer lets writes pass, and it is told", a
   try {
     const onOpen = vi.fn<(error: unknown) => void>();
     const charge = vi
-      .fn<() => Promise<Grant>>()
+      .fn<() => Promise<ChargeResult>>()
       .mockRejectedValueOnce(new Error("down"))
       .mockReturnValueOnce(new Promise(() => {}));
     const budget = new WriteBudget({ store: { charge }, rate, onOpen });

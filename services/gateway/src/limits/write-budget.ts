@@ -1,67 +1,69 @@
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
-import type { Rate } from "../domain/rate.ts";
-import type { Grant, WriteBudgetStore } from "../store/write-budget-store.ts";
+import type { Rate } from "./rate.ts";
+import type { ChargeResult, WriteBudgetStore } from "../store/write-budget-store.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** A budget that cannot be asked within this time does not stop a write. */
+/** When the store does not answer a charge within this time, the write passes uncharged. */
 const storeMsMax = 500;
 const tenantsMax = 10_000;
 
-export interface WriteBudgetDeps {
+interface WriteBudgetDeps {
   readonly store: Pick<WriteBudgetStore, "charge">;
   readonly rate: Rate;
-  /** Told when a write passed because the store could not be asked. */
+  /** Called when a write passed uncharged because the store failed or did not answer. */
   onOpen(error: unknown): void;
 }
 
 /**
- * The writes a tenant may make, exact over all gateways. Writes that arrive while a charge is under way are charged
- * together: one hot row per request would cap intake. A budget known to be used up is not asked for again.
+ * The writes a tenant may make, counted exactly over all gateways. Writes that arrive while a
+ * charge is under way are charged together, because one update of the tenant's row per request
+ * would limit intake. While a budget is known to be used up, the store is not asked.
  */
 export class WriteBudget {
   readonly rate: Rate;
   readonly #store: WriteBudgetDeps["store"];
   readonly #onOpen: WriteBudgetDeps["onOpen"];
   readonly #usedUpUntil = new LRUCache<string, number>({ max: tenantsMax });
-  readonly #batchers = new LRUCache<string, (points: 1) => Promise<Verdict>>({ max: tenantsMax });
+  /** Charges one write of a tenant, together with others that wait. */
+  readonly #chargeTogether: (tenantId: string) => Promise<Verdict>;
 
   constructor({ store, rate, onOpen }: WriteBudgetDeps) {
     this.rate = rate;
     this.#store = store;
     this.#onOpen = onOpen;
+    this.#chargeTogether = createBatcher<string, Verdict>({
+      itemsMax: Number.POSITIVE_INFINITY,
+      laneOf: (tenantId) => tenantId,
+      run: (tenantIds) => this.#chargeAll(tenantIds[0] ?? "", tenantIds.length),
+    });
   }
 
   /** Charges one write. */
   async charge(tenantId: string): Promise<Verdict> {
     const resetMs = (this.#usedUpUntil.get(tenantId) ?? 0) - performance.now();
     if (resetMs > 0) return { allowed: false, remaining: 0, resetMs };
-    return this.#batcher(tenantId)(1);
+    return this.#chargeTogether(tenantId);
   }
 
-  /** Charges a large write as a whole, before its first row: refused, it has cost nothing. Never more than the whole budget. */
+  /**
+   * Charges the points of a large write, all of them or none, after it was charged as one write.
+   * Both together are never more than the whole budget; otherwise a write larger than the budget
+   * could never pass.
+   */
   async chargeWhole(tenantId: string, points: number): Promise<Verdict> {
-    const asked = Math.min(Math.ceil(points), this.rate.count);
+    const asked = Math.min(Math.ceil(points), this.rate.count - 1);
     const { granted, remaining, resetMs } = await this.#ask(tenantId, asked, true);
     return { allowed: granted === asked, remaining, resetMs };
   }
 
-  #batcher(tenantId: string): (points: 1) => Promise<Verdict> {
-    const known = this.#batchers.get(tenantId);
-    if (known) return known;
-    const batcher = createBatcher<1, Verdict>({
-      itemsMax: Number.POSITIVE_INFINITY,
-      run: async (items) => {
-        const { granted, remaining, resetMs } = await this.#ask(tenantId, items.length, false);
-        if (remaining === 0) this.#usedUpUntil.set(tenantId, performance.now() + resetMs);
-        return items.map((_, index) => ({ allowed: index < granted, remaining, resetMs }));
-      },
-    });
-    this.#batchers.set(tenantId, batcher);
-    return batcher;
+  async #chargeAll(tenantId: string, count: number): Promise<Verdict[]> {
+    const { granted, remaining, resetMs } = await this.#ask(tenantId, count, false);
+    if (remaining === 0) this.#usedUpUntil.set(tenantId, performance.now() + resetMs);
+    return Array.from({ length: count }, (_, index) => ({ allowed: index < granted, remaining, resetMs }));
   }
 
-  async #ask(tenantId: string, points: number, whole: boolean): Promise<Grant> {
+  async #ask(tenantId: string, points: number, whole: boolean): Promise<ChargeResult> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error("the write budget did not answer in time")), storeMsMax);
     try {

@@ -1,21 +1,24 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { uuidv7 } from "@vidimus/kit/uuid";
-import { requireAdministrator, requireName, requireScopes, requireTenantId } from "../domain/access-rules.ts";
-import { hashApiKey, mintApiKey } from "../domain/api-key.ts";
-import type { KeyRecord } from "../domain/key-record.ts";
-import type { Evict } from "../evictions.ts";
+import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
+import { requireAdministrator, requireName, requireScopes } from "../access/access-rules.ts";
+import { hashApiKey, mintApiKey } from "../access/api-key.ts";
+import type { KeyRecord } from "../access/key-record.ts";
+import type { Evict } from "../access/evictions.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
-import { apiKeyToProto } from "./to-proto.ts";
+import { apiKeyToProto } from "./messages.ts";
 
-export function createApiKey(deps: {
+export interface CreateApiKeyDeps {
   apiKeys: Pick<ApiKeyStore, "insert">;
   evict: Evict;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["createApiKey"] {
+}
+
+/** Implements `CreateApiKey`. */
+export function createApiKey(deps: CreateApiKeyDeps): MethodImpl<typeof AccessService.method.createApiKey> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);

@@ -1,14 +1,18 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { requireAdministrator, requireName, requireTenantId } from "../domain/access-rules.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireAdministrator, requireName } from "../access/access-rules.ts";
 import type { TenantStore } from "../store/tenant-store.ts";
-import { tenantToProto } from "./to-proto.ts";
+import { tenantToProto } from "./messages.ts";
 
-export function createTenant(deps: {
+export interface CreateTenantDeps {
   tenants: Pick<TenantStore, "insert">;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["createTenant"] {
+}
+
+/** Implements `CreateTenant`. */
+export function createTenant(deps: CreateTenantDeps): MethodImpl<typeof AccessService.method.createTenant> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);

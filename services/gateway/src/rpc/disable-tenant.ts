@@ -1,21 +1,28 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { requireAdministrator, requireTenantId } from "../domain/access-rules.ts";
-import type { Evict } from "../evictions.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireAdministrator } from "../access/access-rules.ts";
+import type { Evict } from "../access/evictions.ts";
 import type { TenantStore } from "../store/tenant-store.ts";
-import { tenantToProto } from "./to-proto.ts";
+import { evictAfter } from "./evict-after.ts";
+import { tenantToProto } from "./messages.ts";
 
-export function disableTenant(deps: {
+export interface DisableTenantDeps {
   tenants: Pick<TenantStore, "disable">;
   evict: Evict;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["disableTenant"] {
+}
+
+/** Implements `DisableTenant`. */
+export function disableTenant(deps: DisableTenantDeps): MethodImpl<typeof AccessService.method.disableTenant> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);
-    const tenant = await deps.tenants.disable(requireTenantId(request.tenantId), deps.now(), by);
-    deps.evict({ tenantId: tenant.tenantId });
+    const tenantId = requireTenantId(request.tenantId);
+    const tenant = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
+      deps.tenants.disable(tenantId, deps.now(), by),
+    );
     return { tenant: tenantToProto(tenant) };
   };
 }

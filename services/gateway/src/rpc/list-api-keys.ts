@@ -1,12 +1,15 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { requireTenantId } from "../domain/access-rules.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
-import { apiKeyToProto } from "./to-proto.ts";
+import { apiKeyToProto } from "./messages.ts";
 
-export function listApiKeys(deps: {
+export interface ListApiKeysDeps {
   apiKeys: Pick<ApiKeyStore, "list">;
-}): ServiceImpl<typeof AccessService>["listApiKeys"] {
+}
+
+/** Implements `ListApiKeys`. */
+export function listApiKeys(deps: ListApiKeysDeps): MethodImpl<typeof AccessService.method.listApiKeys> {
   return async (request) => {
     const keys = await deps.apiKeys.list(requireTenantId(request.tenantId));
     return { apiKeys: keys.map(apiKeyToProto) };

@@ -1,26 +1,33 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { requireAdministrator, requireTenantId } from "../domain/access-rules.ts";
-import type { Evict } from "../evictions.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireAdministrator } from "../access/access-rules.ts";
+import type { Evict } from "../access/evictions.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
-import { apiKeyToProto } from "./to-proto.ts";
+import { evictAfter } from "./evict-after.ts";
+import { apiKeyToProto } from "./messages.ts";
 
-export function revokeApiKey(deps: {
+export interface RevokeApiKeyDeps {
   apiKeys: Pick<ApiKeyStore, "update">;
   evict: Evict;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["revokeApiKey"] {
+}
+
+/** Implements `RevokeApiKey`. */
+export function revokeApiKey(deps: RevokeApiKeyDeps): MethodImpl<typeof AccessService.method.revokeApiKey> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);
     const at = deps.now();
-    const key = await deps.apiKeys.update(requireTenantId(request.tenantId), request.keyId, by, (current) => ({
-      at,
-      action: "revoke_key",
-      fields: current.revokedAt ? {} : { revokedAt: at },
-    }));
-    deps.evict({ prefix: key.prefix });
+    const tenantId = requireTenantId(request.tenantId);
+    const key = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
+      deps.apiKeys.update(tenantId, request.keyId, by, (current) => ({
+        at,
+        action: "revoke_key",
+        fields: current.revokedAt ? {} : { revokedAt: at },
+      })),
+    );
     return { apiKey: apiKeyToProto(key) };
   };
 }

@@ -1,22 +1,26 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { uuidv7 } from "@vidimus/kit/uuid";
-import { requireAdministrator, requireTenantId } from "../domain/access-rules.ts";
-import { hashApiKey, mintApiKey } from "../domain/api-key.ts";
-import type { KeyRecord } from "../domain/key-record.ts";
-import { endAfterRoll, endOfSuccessor, requireLive, requireOverlap } from "../domain/roll-key.ts";
-import type { Evict } from "../evictions.ts";
+import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
+import { requireAdministrator } from "../access/access-rules.ts";
+import { hashApiKey, mintApiKey } from "../access/api-key.ts";
+import type { KeyRecord } from "../access/key-record.ts";
+import { endAfterRoll, endOfSuccessor, requireLive, requireOverlap } from "../access/roll-key.ts";
+import type { Evict } from "../access/evictions.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
-import { apiKeyToProto } from "./to-proto.ts";
+import { evictAfter } from "./evict-after.ts";
+import { apiKeyToProto } from "./messages.ts";
 
-export function rollApiKey(deps: {
+export interface RollApiKeyDeps {
   apiKeys: Pick<ApiKeyStore, "update">;
   evict: Evict;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["rollApiKey"] {
+}
+
+/** Implements `RollApiKey`. */
+export function rollApiKey(deps: RollApiKeyDeps): MethodImpl<typeof AccessService.method.rollApiKey> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);
@@ -26,15 +30,16 @@ export function rollApiKey(deps: {
     const fresh = { keyId: uuidv7(), prefix, hash: hashApiKey(key), createdBy: by.actor };
     const at = deps.now();
     let successor: KeyRecord | undefined;
-    const replaced = await deps.apiKeys.update(tenantId, request.keyId, by, (old) => {
-      requireRollable(old, at);
-      const { name, scopes } = old;
-      successor = { ...fresh, tenantId, name, scopes, createdAt: at, ...endOfSuccessor(old, at) };
-      const fields = { ...endAfterRoll(old, overlapMs, at), replacedBy: fresh.keyId };
-      return { at, action: "roll_key", fields, successor };
-    });
+    const replaced = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
+      deps.apiKeys.update(tenantId, request.keyId, by, (old) => {
+        requireRollable(old, at);
+        const { name, scopes } = old;
+        successor = { ...fresh, tenantId, name, scopes, createdAt: at, ...endOfSuccessor(old, at) };
+        const fields = { ...endAfterRoll(old, overlapMs, at), replacedBy: fresh.keyId };
+        return { at, action: "roll_key", fields, successor };
+      }),
+    );
     if (!successor) throw new Error("a roll made no key");
-    deps.evict({ prefix: replaced.prefix });
     return { apiKey: apiKeyToProto(successor), secret: key, replaced: apiKeyToProto(replaced) };
   };
 }

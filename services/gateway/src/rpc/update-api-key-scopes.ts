@@ -1,27 +1,36 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { requireAdministrator, requireScopes, requireTenantId } from "../domain/access-rules.ts";
-import { requireLive } from "../domain/roll-key.ts";
-import type { Evict } from "../evictions.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireAdministrator, requireScopes } from "../access/access-rules.ts";
+import { requireLive } from "../access/roll-key.ts";
+import type { Evict } from "../access/evictions.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
-import { apiKeyToProto } from "./to-proto.ts";
+import { evictAfter } from "./evict-after.ts";
+import { apiKeyToProto } from "./messages.ts";
 
-export function updateApiKeyScopes(deps: {
+export interface UpdateApiKeyScopesDeps {
   apiKeys: Pick<ApiKeyStore, "update">;
   evict: Evict;
   now: () => Date;
-}): ServiceImpl<typeof AccessService>["updateApiKeyScopes"] {
+}
+
+/** Implements `UpdateApiKeyScopes`. */
+export function updateApiKeyScopes(
+  deps: UpdateApiKeyScopesDeps,
+): MethodImpl<typeof AccessService.method.updateApiKeyScopes> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);
     const scopes = requireScopes(request.scopes);
     const at = deps.now();
-    const key = await deps.apiKeys.update(requireTenantId(request.tenantId), request.keyId, by, (current) => {
-      requireLive(current, at);
-      return { at, action: "update_key_scopes", fields: { scopes } };
-    });
-    deps.evict({ prefix: key.prefix });
+    const tenantId = requireTenantId(request.tenantId);
+    const key = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
+      deps.apiKeys.update(tenantId, request.keyId, by, (current) => {
+        requireLive(current, at);
+        return { at, action: "update_key_scopes", fields: { scopes } };
+      }),
+    );
     return { apiKey: apiKeyToProto(key) };
   };
 }

@@ -10,7 +10,10 @@ export function accessCollections(db: Db) {
   };
 }
 
-/** Makes the indexes; does nothing where they stand. A key's prefix is the one index that does not start with a tenant. */
+/**
+ * Makes the indexes that do not exist yet. Only the unique index on a key's prefix does not start
+ * with the tenant, because a key is looked up before its tenant is known.
+ */
 export async function ensureIndexes(db: Db): Promise<void> {
   const { apiKeys, audit } = accessCollections(db);
   await Promise.all([

@@ -1,22 +1,29 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { Binary, type ClientSession, type Collection, type Db, type MongoClient } from "mongodb";
-import { type Actor, liveKeysMax } from "../domain/access-rules.ts";
-import type { KeyRecord, KnownKey } from "../domain/key-record.ts";
-import { isScope } from "../domain/scope.ts";
+import { type Actor, liveKeysMax } from "../access/access-rules.ts";
+import type { KeyRecord, KnownKey } from "../access/key-record.ts";
+import { isScope } from "../access/scopes.ts";
 import { accessCollections } from "./access-database.ts";
 import { auditRow } from "./audit-row.ts";
 import type { ApiKeyRow, AuditRow, TenantRow } from "./rows.ts";
 
-/** A change of one key, as it is kept and as the audit names it. */
-export interface KeyChange {
+/** A change of one key, and its name in the audit. */
+interface KeyChange {
   readonly action: "update_key_scopes" | "roll_key" | "revoke_key";
-  /** Fields that get new values; none when there is nothing to do. */
+  /** Fields with new values; empty when nothing changes. */
   readonly fields: Partial<Pick<KeyRecord, "scopes" | "expiresAt" | "revokedAt" | "replacedBy">>;
-  /** A key to be added in the same breath. */
+  /** A key to add in the same transaction. */
   readonly successor?: KeyRecord;
 }
 
-/** Keeps the API keys without their secrets, and an audit row for every change of one. */
+/**
+ * Reads the primary's own state. The majority's state lags behind a revocation whose confirmation
+ * was lost, and the stale key would be cached for ten seconds. If the revocation is rolled back, a
+ * valid key is refused for up to ten seconds.
+ */
+const lookupReadConcern = { level: "local" } as const;
+
+/** Stores API keys without their secrets, and an audit row for every change. */
 export class ApiKeyStore {
   readonly #client: MongoClient;
   readonly #tenants: Collection<TenantRow>;
@@ -28,7 +35,10 @@ export class ApiKeyStore {
     ({ tenants: this.#tenants, apiKeys: this.#keys, audit: this.#audit } = accessCollections(db));
   }
 
-  /** What verification needs to know of the key with a prefix; undefined when there is none. `unavailable` after `msMax`. */
+  /**
+   * The key with a prefix and the state of its tenant; undefined when there is none. `unavailable`
+   * after `msMax` milliseconds.
+   */
   async findByPrefix(prefix: string, msMax: number): Promise<KnownKey | undefined> {
     const signal = AbortSignal.timeout(msMax);
     try {
@@ -40,8 +50,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Adds a key. `not_found` when the tenant does not exist, `failed_precondition` when it is disabled or has as many
-   * live keys as it may.
+   * Adds a key. `not_found` when the tenant does not exist, `failed_precondition` when it is
+   * disabled or has 50 live keys.
    */
   async insert(key: KeyRecord, by: Actor): Promise<void> {
     await this.#changing(key.tenantId, async (session, tenant) => {
@@ -53,8 +63,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Changes one key, and answers it as it stands then. `change` says how, from the key as it stands now; it may throw
-   * what it refuses. `not_found` when the tenant has no such key.
+   * Changes one key in a transaction, and answers its new state. `change` computes the change from
+   * the current state and may throw to refuse it. `not_found` when the tenant has no such key.
    */
   async update(
     tenantId: string,
@@ -75,14 +85,17 @@ export class ApiKeyStore {
     });
   }
 
-  /** The tenant's keys, newest first, revoked ones included; `not_found` when the tenant does not exist. */
+  /**
+   * The tenant's keys, newest first, revoked ones included; `not_found` when the tenant does not
+   * exist.
+   */
   async list(tenantId: string): Promise<KeyRecord[]> {
     const rows = await this.#keys.find({ tenantId }, { sort: { createdAt: -1, _id: -1 } }).toArray();
     if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }))) throw noTenant(tenantId);
     return rows.map(fromRow);
   }
 
-  /** Notes when keys were last used; an older time never takes the place of a newer one. */
+  /** Stores when keys were last used; an older time never replaces a newer one. */
   async touch(lastUsed: ReadonlyMap<string, Date>): Promise<void> {
     const writes = Array.from(lastUsed, ([_id, lastUsedAt]) => ({
       updateOne: { filter: { _id }, update: { $max: { lastUsedAt } } },
@@ -91,13 +104,17 @@ export class ApiKeyStore {
   }
 
   async #find(prefix: string, signal: AbortSignal): Promise<KnownKey | undefined> {
-    const row = await this.#keys.findOne({ prefix }, { signal });
+    const options = { signal, readConcern: lookupReadConcern };
+    const row = await this.#keys.findOne({ prefix }, options);
     if (!row) return undefined;
-    const tenant = await this.#tenants.findOne({ _id: row.tenantId }, { signal });
+    const tenant = await this.#tenants.findOne({ _id: row.tenantId }, options);
     return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
   }
 
-  /** One transaction on a tenant's keys. The tenant's row is written first: changes of one tenant come one by one. */
+  /**
+   * One transaction on a tenant's keys. It writes the tenant's row first, so that changes of one
+   * tenant's keys run one after the other.
+   */
   async #changing<T>(tenantId: string, change: (session: ClientSession, tenant: TenantRow) => Promise<T>): Promise<T> {
     return this.#client.withSession((session) =>
       session.withTransaction(async () => {

@@ -1,8 +1,8 @@
-import { uuidv7 } from "@vidimus/kit/uuid";
-import type { Actor } from "../domain/access-rules.ts";
+import { uuidv7 } from "@vidimus/kit/ids";
+import type { Actor } from "../access/access-rules.ts";
 import type { AuditRow } from "./rows.ts";
 
-/** Who did what to a tenant or a key. */
+/** The audit row of a change of a tenant or a key. */
 export function auditRow(
   by: Actor,
   at: Date,

@@ -7,7 +7,7 @@ export interface TenantRow {
   createdAt: Date;
   createdBy: string;
   disabledAt?: Date;
-  /** Counted up by every change of the tenant's keys, so that two changes never go by each other. */
+  /** Incremented by every change of the tenant's keys, so that two concurrent changes conflict. */
   keyChanges?: number;
 }
 
@@ -17,7 +17,7 @@ export interface ApiKeyRow {
   tenantId: string;
   prefix: string;
   hash: Binary;
-  /** Names the hash, so that another one can come beside it. */
+  /** Names the hash function, so that another can be added later. */
   hashAlg: "sha256";
   name: string;
   scopes: string[];
@@ -43,12 +43,12 @@ export interface AuditRow {
   detail: Record<string, unknown>;
 }
 
-/** What a tenant has written in the window that is running; `_id` is the tenant's. */
+/** What a tenant has written in the current window; `_id` is the tenant's id. */
 export interface WriteBudgetRow {
   _id: string;
   used: number;
   endsAt: Date;
-  /** Of the newest charge: how much it got, and when by the database's clock. */
+  /** Of the newest charge: the points it got, and its time by the database's clock. */
   granted: number;
   chargedAt: Date;
 }

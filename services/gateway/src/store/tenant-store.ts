@@ -1,13 +1,13 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db, MongoClient } from "mongodb";
-import type { Actor } from "../domain/access-rules.ts";
-import type { TenantRecord } from "../domain/key-record.ts";
+import type { Actor } from "../access/access-rules.ts";
+import type { TenantRecord } from "../access/key-record.ts";
 import { accessCollections } from "./access-database.ts";
 import { auditRow } from "./audit-row.ts";
 import type { AuditRow, TenantRow } from "./rows.ts";
 
-/** Keeps the tenants, and an audit row for every change of one. */
+/** Stores tenants, and an audit row for every change. */
 export class TenantStore {
   readonly #client: MongoClient;
   readonly #tenants: Collection<TenantRow>;
@@ -36,7 +36,7 @@ export class TenantStore {
     }
   }
 
-  /** Shuts a tenant out, and answers it as it stands then; `not_found` when there is none. */
+  /** Disables a tenant, and answers its new state; `not_found` when there is none. */
   async disable(tenantId: string, at: Date, by: Actor): Promise<TenantRecord> {
     return this.#client.withSession((session) =>
       session.withTransaction(async () => {

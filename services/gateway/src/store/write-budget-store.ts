@@ -1,17 +1,20 @@
 import type { Collection, Db } from "mongodb";
-import type { Rate } from "../domain/rate.ts";
+import type { Rate } from "../limits/rate.ts";
 import type { WriteBudgetRow } from "./rows.ts";
 
-/** What the store gave. */
-export interface Grant {
-  /** Of the points that were asked for. */
+/** The result of a charge. */
+export interface ChargeResult {
+  /** How many of the points were charged. */
   readonly granted: number;
   readonly remaining: number;
   /** Milliseconds until the window ends, by the database's clock. */
   readonly resetMs: number;
 }
 
-/** Keeps how much of its write budget each tenant has used: one row a tenant, one atomic update a charge. */
+/**
+ * Stores how much of its write budget each tenant has used: one row per tenant, one atomic update
+ * per charge.
+ */
 export class WriteBudgetStore {
   readonly #budgets: Collection<WriteBudgetRow>;
 
@@ -20,10 +23,10 @@ export class WriteBudgetStore {
   }
 
   /**
-   * Takes points from a tenant's budget. The database's clock rules, so that all gateways agree on the window.
-   * `whole`: all of the points or none of them; otherwise as many as are left.
+   * Charges points to a tenant's budget. The window follows the database's clock, so that all
+   * gateways agree on it. `whole`: all of the points or none; otherwise as many as are left.
    */
-  async charge(tenantId: string, points: number, rate: Rate, whole: boolean): Promise<Grant> {
+  async charge(tenantId: string, points: number, rate: Rate, whole: boolean): Promise<ChargeResult> {
     const left = { $subtract: [rate.count, "$used"] };
     const part = { $max: [0, { $min: [points, left] }] };
     const all = { $cond: [{ $lte: [points, left] }, points, 0] };
@@ -34,7 +37,8 @@ export class WriteBudgetStore {
         { $set: { granted: whole ? all : part, chargedAt: "$$NOW" } },
         { $set: { used: { $add: ["$used", "$granted"] } } },
       ],
-      // A count that is lost with a primary costs less than waiting for a majority at every batch.
+      // Waiting for a majority at every batch would cost more than a count that is lost with a
+      // primary.
       { upsert: true, returnDocument: "after", writeConcern: { w: 1 } },
     );
     if (!row) throw new Error("a charge left no row");
@@ -43,7 +47,7 @@ export class WriteBudgetStore {
   }
 }
 
-/** Begins a window where none is running, or one that is longer than windows are now. */
+/** Starts a new window when none is running, or when the running one is longer than the rate's. */
 function freshWindow(windowMs: number) {
   const end = { $add: ["$$NOW", windowMs] };
   const over = { $or: [{ $lte: [{ $ifNull: ["$endsAt", "$$NOW"] }, "$$NOW"] }, { $gt: ["$endsAt", end] }] };

@@ -3,42 +3,62 @@ import type {
   BatchCreateDocumentsResponse,
   DocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { DomainError } from "@vidimus/kit/errors";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
-import { uuidv7 } from "@vidimus/kit/uuid";
+import { uuidv7 } from "@vidimus/kit/ids";
 import { setTimeout as pause } from "node:timers/promises";
 import { Counter, type Registry } from "prom-client";
-import type { Caller } from "../domain/key-verifier.ts";
+import type { Caller } from "../access/key-verifier.ts";
 
-/** One document on its way in. */
-export interface IntakeItem {
+/** One document to create. */
+interface IntakeItem {
   readonly caller: Caller;
-  /** The body of the request, as it came. */
+  /** The body of the request, unparsed. */
   readonly documentJson: Buffer;
-  /** Of the request. Its identity travels with the batch that carries it first. */
+  /** Call options of the request. A batch is sent with the headers of its first item. */
   readonly rpc: CallOptions;
 }
 
-/** Takes one document in and answers its id. Rejects with the DomainError that documents found. */
+/**
+ * Creates one document and answers its id. Rejects with the DomainError of the documents service.
+ */
 export type Intake = (item: IntakeItem) => Promise<string>;
 
-/** What a batch of documents may be: what the service takes at once. */
+/** The most documents, and bytes of them, that the documents service takes in one call. */
 const itemsMax = 64;
 const bytesMax = 4 * 1024 * 1024;
+/** The size from which a document travels with large ones; see `createIntake`. */
+const largeBytesMin = 32 * 1024;
+/** Most calls under way at once; tenants take turns for them. */
+const lanesInFlightMax = { small: 32, large: 8 };
 const timeoutMs = 10_000;
-/** An item that has waited so long in a queue is not sent any more: its client is about to be told. */
+/**
+ * An item that has waited in the queue for longer is not sent, because its request is about to time
+ * out.
+ */
 const waitMsMax = 8_000;
-/** Waits between repeats of a call whose answer was lost; together less than a deadline. */
+/**
+ * Waits between repeats of a call whose answer was lost; together they are shorter than one
+ * deadline.
+ */
 const repeatAfterMs = [50, 200, 500, 1_000];
 
 interface Waiting extends IntakeItem {
-  /** Names this request: a repeat of a lost call finds its own row and is answered as created. */
+  /**
+   * Names this request. A repeat of a lost call finds the row with its token and is answered as
+   * created.
+   */
   readonly intakeToken: string;
   readonly arrivedAt: number;
 }
 
-/** Sends documents in as they come, and in batches while a call is under way. */
+/**
+ * Sends documents to their service: the first at once, and those that arrive while a call is under
+ * way in batches. A call carries documents of one tenant, either small or large ones. A batch is
+ * answered when its last document is done, so one document of 1 MiB would delay 63 small ones, or
+ * those of another tenant.
+ */
 export function createIntake(
   documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
   registry: Registry,
@@ -48,19 +68,33 @@ export function createIntake(
     help: "Documents that came in, before they were sent on.",
     registers: [registry],
   });
-  const enqueue = createBatcher<Waiting, string>({
-    itemsMax,
-    bytesMax,
-    sizeOf: ({ documentJson }) => documentJson.length,
-    run: (batch) => sendByKey(documents, batch),
-  });
+  const small = createLanes(documents, lanesInFlightMax.small);
+  const large = createLanes(documents, lanesInFlightMax.large);
   return async (item) => {
     items.inc();
+    const enqueue = item.documentJson.length < largeBytesMin ? small : large;
     return enqueue({ ...item, intakeToken: uuidv7(), arrivedAt: Date.now() });
   };
 }
 
-/** One call a key, since a call's metadata says who acts, and history must not name somebody else. */
+function createLanes(
+  documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
+  lanesInFlightMax: number,
+): (item: Waiting) => Promise<string> {
+  return createBatcher<Waiting, string>({
+    itemsMax,
+    bytesMax,
+    sizeOf: ({ documentJson }) => documentJson.length,
+    laneOf: ({ caller }) => caller.tenantId,
+    lanesInFlightMax,
+    run: (batch) => sendByKey(documents, batch),
+  });
+}
+
+/**
+ * One call per API key, because a call's metadata names the actor, and history must name the right
+ * one.
+ */
 async function sendByKey(
   documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
   batch: Waiting[],
@@ -91,7 +125,7 @@ async function send(
   return outcomesOf(await repeated(call), batch.length);
 }
 
-/** Repeats a call that found nobody or lost its answer, a bounded number of times. */
+/** Repeats a call that found no server or lost its answer, up to four times. */
 async function repeated<T>(call: () => Promise<T>): Promise<T> {
   for (const waitMs of repeatAfterMs) {
     try {

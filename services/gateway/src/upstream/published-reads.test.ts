@@ -10,7 +10,10 @@ import { batchReads } from "./published-reads.ts";
 
 type Item = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
-/** A documents service that answers at most `fits` items at once, and pages with the number of the call. */
+/**
+ * A documents service that answers at most `fits` items at once, and pages with the number of the
+ * call.
+ */
 function documents(fits: number) {
   const batches: number[] = [];
   let pages = 0;
@@ -78,5 +81,17 @@ describe("reads that come together", () => {
       ["b", true],
     ]);
     expect(batches).toEqual([3]);
+  });
+
+  it("go out by tenant: a read does not wait for another tenant's call", async () => {
+    const { reads, batches } = documents(1);
+    const ids = ["a", "b", "c"];
+    const done: string[] = [];
+    const note = (name: string) => () => done.push(name);
+    const heavy = ids.map((id) => reads.getPublishedDocument(byId(id)).then(note(id)));
+    const other = reads.getPublishedDocument({ ...byId("r"), tenantId: "rival" }).then(note("r"));
+    await Promise.all([...heavy, other]);
+    expect(done.indexOf("r")).toBeLessThan(2);
+    expect(batches).toEqual([3, 1, 2, 1]);
   });
 });

@@ -10,22 +10,29 @@ import {
   type PublishedDocumentResult,
   type PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { createBatcher } from "@vidimus/kit/batcher";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
-import { shareCalls } from "@vidimus/kit/shared-call";
+import { shareCalls } from "@vidimus/kit/queues/share-calls";
 
 type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
-/** The reads that many readers make at once. */
-export type PublishedReads = Pick<
-  Client<typeof PublishedDocumentService>,
-  "listPublishedDocuments" | "getPublishedDocument"
->;
+/** The reads that many clients make at once. */
+type PublishedReads = Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments" | "getPublishedDocument">;
 
 type Published = Pick<
   Client<typeof PublishedDocumentService>,
   "listPublishedDocuments" | "revalidatePublishedPages" | "batchGetPublishedDocuments"
 >;
+
+/**
+ * A call carries questions of one tenant only, because all questions in a call wait for its largest
+ * answer.
+ */
+const lanes = {
+  itemsMax: 64,
+  laneOf: ({ request }: Question<{ readonly tenantId?: string }>) => request.tenantId ?? "",
+  lanesInFlightMax: 32,
+};
 
 interface Question<Request> {
   readonly request: Request;
@@ -35,9 +42,11 @@ interface Question<Request> {
 type PageQuestion = Question<ListPublishedDocumentsRequest>;
 
 /**
- * Natural batching of reads: a page that several readers wait for is asked for once; documents that are asked for while
- * a call is under way go out together, and so do pages that readers hold already, each a page of its own, to hear
- * whether they still stand. An idle gateway asks at once.
+ * Batches reads without a timer: the first goes out at once, and those that arrive while a call is
+ * under way go out together when it ends. Clients that read the same page share one call. Single
+ * documents are batched, and so are the checks whether a client's tagged page is still current.
+ * Each tenant has a lane of its own, so that large documents of one do not delay small ones of
+ * another.
  */
 export function batchReads(published: Published): PublishedReads {
   const list = shareCalls(
@@ -45,15 +54,16 @@ export function batchReads(published: Published): PublishedReads {
     ({ request, rpc }) => published.listPublishedDocuments(request, rpc),
   );
   const revalidate = createBatcher<PageQuestion, string>({
-    itemsMax: 64,
+    ...lanes,
     run: (questions) => revalidateAll(published, questions),
   });
   const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse>({
-    itemsMax: 64,
+    ...lanes,
+    partialAnswers: true,
     run: (questions) => getAll(published, questions),
   });
   return {
-    // Made into a message once: the key and the call are both read off it.
+    // The message is built once, for the key of the shared call and for the call itself.
     listPublishedDocuments: async (init, rpc = {}) => {
       const question = { request: create(ListPublishedDocumentsRequestSchema, init), rpc };
       const etag = question.request.ifNoneMatch === "" ? "" : await revalidate(question);
@@ -64,28 +74,23 @@ export function batchReads(published: Published): PublishedReads {
   };
 }
 
-/** The tags of pages that still stand, "" for the others. */
+/** The tags of the pages that are still current, "" for the others. */
 async function revalidateAll(published: Published, questions: PageQuestion[]): Promise<string[]> {
   const pages = questions.map(({ request }) => request);
   return (await published.revalidatePublishedPages({ pages }, questions[0]?.rpc)).etags;
 }
 
-/** Asks until everything is answered: an answer holds what fits. */
+/**
+ * Answers the first documents of the batch, as many as fit into one response; the batcher asks
+ * again for the rest.
+ */
 async function getAll(
   published: Published,
   questions: Question<DocumentRequest>[],
 ): Promise<(GetPublishedDocumentResponse | Error)[]> {
-  const answers: (GetPublishedDocumentResponse | Error)[] = [];
-  while (answers.length < questions.length) {
-    const rest = questions.slice(answers.length);
-    const items = rest.map(({ request }) => request);
-    const { results } = await published.batchGetPublishedDocuments({ items }, rest[0]?.rpc);
-    if (results.length === 0 || results.length > rest.length) {
-      throw new Error(`${rest.length} questions were answered with ${results.length} results`);
-    }
-    answers.push(...results.map(toAnswer));
-  }
-  return answers;
+  const items = questions.map(({ request }) => request);
+  const { results } = await published.batchGetPublishedDocuments({ items }, questions[0]?.rpc);
+  return results.map(toAnswer);
 }
 
 function toAnswer({ outcome }: PublishedDocumentResult): GetPublishedDocumentResponse | Error {

@@ -17,17 +17,18 @@ export interface TrustList {
   }[];
 }
 
-/** Answers the trust list, from memory where it may. */
+/** Answers the trust list, from memory while the copy is fresh. */
 export type TrustListCache = () => Promise<TrustList>;
 
 const freshMs = 1_000;
-/** As long as clients are told that they may go on with their own copy. */
+/** The same day for which `stale-if-error` lets clients use their own copy. */
 const lastGoodMs = 86_400_000;
 const timeoutMs = 2_000;
 
 /**
- * Keeps the trust list for a second, one question for all who ask meanwhile. While signing does not answer, the last
- * good copy serves for up to a day: receivers can verify although nothing new can be signed.
+ * Keeps the trust list for a second, and makes one call for all requests that come meanwhile. While
+ * signing does not answer, the last good copy is used for up to a day, so that receivers can go on
+ * verifying.
  */
 export function trustListCache(
   signing: Pick<Client<typeof TrustListService>, "listKeys">,

@@ -10,17 +10,19 @@ import {
   type ListPublishedDocumentsRequest,
   PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import type { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { DomainError, type ErrorKind } from "@vidimus/kit/errors";
-import { createLogger } from "@vidimus/kit/log";
-import { createMetrics } from "@vidimus/kit/metrics";
-import { Readiness } from "@vidimus/kit/readiness";
-import { route, type RpcRoute, startRpcServer } from "@vidimus/kit/rpc/server";
-import { parseUuid, uuidv7 } from "@vidimus/kit/uuid";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { createMetrics } from "@vidimus/kit/telemetry/metrics";
+import { Readiness } from "@vidimus/kit/service/readiness";
+import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
+import { partialRoute, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { parseUuid, uuidv7 } from "@vidimus/kit/ids";
 
-/** Serves routes of a contract as another service would, over real h2. */
+/** Serves routes of a contract as another service would, at its mesh door. */
 export function serve(routes: RpcRoute[], port = 0) {
   const log = createLogger("fake", "silent");
-  return startRpcServer({
+  return startMeshServer({
     routes,
     host: "127.0.0.1",
     port,
@@ -32,7 +34,10 @@ export function serve(routes: RpcRoute[], port = 0) {
 
 type Result = MessageInitShape<typeof CreateDocumentResultSchema>;
 
-/** Documents, as far as the gateway can tell: takes drafts in, remembers them by tenant and id, and serves one page. */
+/**
+ * Documents, as far as the gateway can tell: takes drafts in, remembers them by tenant and id, and
+ * serves one page.
+ */
 export class FakeDocuments {
   /** Intake token of each stored document, by `tenant id`. */
   readonly stored = new Map<string, string>();
@@ -51,6 +56,8 @@ export class FakeDocuments {
     etag: 'W/"empty"',
   };
   listFailure: Error | undefined;
+  /** Answers the create of a document by its id. */
+  readonly refusals = new Map<string, MessageInitShape<typeof ErrorInfoSchema>>();
 
   routes(): RpcRoute[] {
     const documents: Partial<ServiceImpl<typeof DocumentService>> = {
@@ -75,16 +82,15 @@ export class FakeDocuments {
         return { ...page, itemsJson: Buffer.from(itemsJson) };
       },
     };
-    return [
-      route(DocumentService, documents as ServiceImpl<typeof DocumentService>),
-      route(PublishedDocumentService, published as ServiceImpl<typeof PublishedDocumentService>),
-    ];
+    return [partialRoute(DocumentService, documents), partialRoute(PublishedDocumentService, published)];
   }
 
   #create({ tenantId, draft }: CreateDocumentRequest): Result {
     const { documentJson, intakeToken = "" } = draft ?? {};
     const id = idOf(Buffer.from(documentJson ?? []).toString());
     if (id === undefined) return failed("invalid", "the body is not a document");
+    const refusal = this.refusals.get(id);
+    if (refusal) return { outcome: { case: "error", value: refusal } };
     const place = `${tenantId} ${id}`;
     const holder = this.stored.get(place) ?? intakeToken;
     if (holder !== intakeToken) return failed("already_exists", `document ${id} already exists`);

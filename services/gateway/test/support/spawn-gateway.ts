@@ -5,13 +5,17 @@ import { createInterface } from "node:readline";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { inject } from "vitest";
 
-/** Runs the gateway as a process of its own, on free ports, with limits off; `env` says what is otherwise. */
+/**
+ * Runs the gateway as a process of its own, on free ports, with limits off; `env` says what is
+ * otherwise.
+ */
 export async function spawnGateway(env: Record<string, string>) {
   const lines: string[] = [];
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
     env: {
       ...process.env,
       GRPC_PORT: "0",
+      MESH_PORT: "0",
       OPS_PORT: "0",
       HTTP_PORT: "0",
       IP_RATE_LIMIT: "off",
@@ -27,7 +31,7 @@ export async function spawnGateway(env: Record<string, string>) {
   child.stderr.on("data", (chunk) => lines.push(String(chunk)));
   const ports = { httpPort: 0, grpcPort: 0, opsPort: 0 };
   const started = Promise.withResolvers<void>();
-  child.once("exit", () => started.reject(new Error(lines.join("\n"))));
+  child.once("exit", (code) => started.reject(new Error([`exit code ${code}`, ...lines].join("\n"))));
   createInterface({ input: child.stdout }).on("line", (line) => {
     lines.push(line);
     const entry = JSON.parse(line) as { msg: string; port: number; grpcPort: number; opsPort: number };

@@ -4,7 +4,7 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
 import { inject } from "vitest";
 import type { GatewayConfig } from "../../src/config.ts";
-import { scopes } from "../../src/domain/scope.ts";
+import { scopes } from "../../src/access/scopes.ts";
 import { startGateway } from "../../src/gateway.ts";
 
 /** A gateway on free ports with limits off, and what a test needs to talk to it. */
@@ -12,6 +12,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
   const config: GatewayConfig = {
     host: "127.0.0.1",
     grpcPort: 0,
+    meshPort: 0,
     opsPort: 0,
     httpHost: "127.0.0.1",
     httpPort: 0,
@@ -42,7 +43,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
   };
 }
 
-/** A client of the gateway's internal port, acting as `actor` with `role`. */
+/** A client of the gateway's teams door, acting as `actor` with `role`. */
 export function accessClient(port: number, role = "admin", actor = "ada") {
   const asActor: Interceptor = (next) => (request) => {
     request.header.set("vidimus-role", role);

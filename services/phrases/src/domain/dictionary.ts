@@ -1,30 +1,38 @@
 import type { Phrase, PhraseDraft } from "./phrase.ts";
 import type { PhraseWrite } from "./plan-upserts.ts";
 
-/** Names phrases by their ids and by their keys. */
+/** Selects phrases by their ids and by their keys. */
 export interface Wanted {
   readonly ids: readonly string[];
   readonly keys: readonly Pick<PhraseDraft, "language" | "phrase">[];
 }
 
-/** Every phrase that upserting the drafts may have to do with. */
+/** Selects every phrase that an upsert of the drafts may change or conflict with. */
 export function wantedOf(drafts: readonly PhraseDraft[]): Wanted {
   return { ids: drafts.flatMap(({ id }) => id ?? []), keys: drafts };
 }
 
 /**
- * Writes in order, each row only if it still is what it was taken for. False when one was not, because somebody else was
- * faster: what was to be written then has to be decided anew, on what stands now.
+ * Writes in order, each row only if its id and key are still as planned. False when a concurrent
+ * write changed one: read the phrases and plan again.
  */
 export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
 
-/** Where the phrases of tenants are kept. */
+/** Keeps the tenants' phrases. */
 export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
-  /** Lets `work` write. From the first write until the end the dictionary has no revision, and then a new one. */
+  /**
+   * Runs `work`, which may write. From its first write until its end the dictionary has no
+   * revision, and then a new one.
+   */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
-  /** Batches, ordered by language and text; read once. The next one is fetched when it is asked for. */
+  /**
+   * Batches, ordered by language and text, each to be iterated once. The next is fetched when it is
+   * asked for.
+   */
   list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncIterable<Iterable<Phrase>>;
-  /** The state of a tenant's dictionary, never the same again after a change; undefined while it is being changed. */
+  /**
+   * The revision of a tenant's dictionary. Every change gives a new one; undefined during a change.
+   */
   revision(tenantId: string): Promise<string | undefined>;
 }

@@ -33,7 +33,7 @@ test.each([
   expect(canonicalLanguage(tag)).toBeUndefined();
 });
 
-test("an underscore is told as what it was meant for; a long tag is not repeated in full", () => {
+test("a tag with an underscore is refused with the tag it was meant to be, and a long one is cut", () => {
   expect(languageFault("sv_SE")).toContain('"sv_SE" (did you mean "sv-SE"?)');
   expect(languageFault("x".repeat(10_000)).length).toBeLessThan(120);
 });

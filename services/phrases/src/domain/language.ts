@@ -3,8 +3,9 @@ const known = new Map<string, string | undefined>();
 const knownMax = 1_000;
 
 /**
- * A BCP 47 tag in its canonical form, for example `SV-se` as `sv-SE`; undefined for anything else. Tags with extensions
- * or private parts, and those whose language has more than three letters (`Intl` takes `english` for one), are refused.
+ * A BCP 47 tag in its canonical form, for example `sv-SE` for `SV-se`; undefined for anything else.
+ * Undefined also for a tag with extensions or private parts, and for a language of more than three
+ * letters (`Intl` accepts `english`).
  */
 export function canonicalLanguage(tag: string): string | undefined {
   if (tag.length > charsMax) return undefined;
@@ -26,7 +27,10 @@ function canonicalise(tag: string): string | undefined {
   }
 }
 
-/** What to tell about a tag that is none: `must be a BCP 47 tag such as sv-SE, not "sv_SE" (did you mean "sv-SE"?)`. */
+/**
+ * The message about an invalid tag, for example
+ * `must be a BCP 47 tag such as sv-SE, not "sv_SE" (did you mean "sv-SE"?)`.
+ */
 export function languageFault(tag: string): string {
   const hint = canonicalLanguage(tag.replaceAll("_", "-"));
   const meant = hint === undefined ? "" : ` (did you mean "${hint}"?)`;

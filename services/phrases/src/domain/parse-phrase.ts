@@ -1,23 +1,28 @@
 import type { Violation } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/uuid";
+import { parseUuid } from "@vidimus/kit/ids";
 import { canonicalLanguage, languageFault } from "./language.ts";
 import type { PhraseDraft } from "./phrase.ts";
 
 const phraseCharsMax = 256;
 const descriptionCharsMax = 1_000;
 const mistakesMax = 50;
+/** Most violations of one phrase. Every unknown member gives one, so their number needs a bound. */
+const violationsMax = 20;
 
-/** In what is written down as CSV, this stands between mistakes. */
+/** Separates mistakes in a CSV cell. */
 export const mistakeSeparator = "|";
 
-/** Members that say what only the key may say; ignored wherever they stand. */
+/** Members that are ignored, because only the API key decides about the tenant. */
 export const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
-/** Members that the service stamps; taken, so that an export can come back, and ignored. */
+/**
+ * Members that the service sets. They are accepted, so that an export can be imported again, and
+ * ignored.
+ */
 const stampedMembers: ReadonlySet<string> = new Set(["createdAt", "updatedAt"]);
 
 type Report = (pointer: string, message: string) => undefined;
-/** Reads one member; undefined, with a report made, for one that is at fault. */
+/** Reads one member. Reports a fault and returns undefined when it is invalid. */
 type MemberReader<T> = (value: unknown, report: Report, pointer: string) => T | undefined;
 
 const members = {
@@ -31,13 +36,15 @@ const members = {
 } as const satisfies Record<keyof PhraseDraft, MemberReader<unknown>>;
 
 /**
- * Reads a phrase object as `JSON.parse` gives it. What is wrong goes to `violations`, with pointers relative to the
- * object, and then the answer is undefined.
+ * Reads a phrase object as `JSON.parse` gives it.
+ *
+ * @param violations receives the faults, with pointers relative to the object
+ * @returns undefined when there are faults
  */
 export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraft | undefined {
   const before = violations.length;
   const report: Report = (pointer, message) => {
-    violations.push({ pointer, message });
+    if (violations.length - before < violationsMax) violations.push({ pointer, message });
   };
   if (!isObject(value)) {
     report("", "must be a phrase object");
@@ -46,6 +53,7 @@ export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraf
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(members, name) || stampedMembers.has(name) || tenantMembers.has(name)) continue;
     report(pointerTo(name), "is unknown");
+    if (violations.length - before === violationsMax) return undefined;
   }
   const id = "id" in value ? members.id(value.id, report, "/id") : undefined;
   const language = members.language(value.language, report, "/language");
@@ -61,12 +69,12 @@ export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraf
   return { ...(id === undefined ? {} : { id }), language, phrase, ...optional };
 }
 
-/** A violation in words: `phrase is required`. */
+/** A violation as text, for example `phrase is required`. */
 export function violationText({ pointer, message }: Violation): string {
   return `${pointer.slice(1) || "the row"} ${message}`;
 }
 
-/** Narrows to an object: no array, no null. */
+/** Whether a value is an object, and neither an array nor null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -113,11 +121,11 @@ function readText(value: unknown, report: Report, pointer: string, min: number, 
   if (value === undefined) return report(pointer, "is required");
   if (typeof value !== "string") return report(pointer, "must be a string");
   if (!value.isWellFormed()) return report(pointer, "holds a lone surrogate");
-  // NFC and not NFKC: a ligature or a superscript is somebody's spelling.
+  // NFC, because NFKC would change the spelling of ligatures and superscripts.
   const text = value.normalize("NFC").trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return report(pointer, "must not hold line breaks or control characters");
   if (text.length < min) return report(pointer, value === "" ? "is required" : "must not be blank");
-  // A code point has one or two units, so most texts need no counting.
+  // A code point has one or two code units, so most texts need no counting.
   if (text.length > max && Array.from(text).length > max) {
     return report(pointer, `must have at most ${max} characters`);
   }

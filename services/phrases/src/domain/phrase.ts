@@ -1,6 +1,8 @@
-/** What a caller says about a phrase. Texts are in NFC and trimmed, the language is canonical. */
+/**
+ * A phrase as a caller sent it, checked. Texts are in NFC and trimmed, the language is canonical.
+ */
 export interface PhraseDraft {
-  /** Lowercase UUID; absent when the caller left it to the service. */
+  /** Lowercase UUID; absent when the caller gave none. */
   readonly id?: string;
   readonly language: string;
   readonly phrase: string;
@@ -10,7 +12,7 @@ export interface PhraseDraft {
   readonly description: string;
 }
 
-/** A phrase as it is kept. Its key is its language and its text, in exact case. */
+/** A stored phrase. Its key is its language and its text, case-sensitive. */
 export interface Phrase extends PhraseDraft {
   readonly id: string;
   readonly createdAt: Date;
@@ -18,7 +20,7 @@ export interface Phrase extends PhraseDraft {
   readonly updatedAt: Date;
 }
 
-/** What tells the phrases of a tenant apart. */
+/** The key of a phrase as one string; unique within a tenant. */
 export function keyOf({ language, phrase }: Pick<PhraseDraft, "language" | "phrase">): string {
   return `${language}\n${phrase}`;
 }

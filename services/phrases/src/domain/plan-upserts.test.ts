@@ -15,7 +15,7 @@ const drafted = (phrase: string, id?: string, description = ""): PhraseDraft => 
 });
 const kept = (phrase: string, id: string): Phrase => ({ ...drafted(phrase), id, createdAt: then, updatedAt: then });
 
-/** Does what the writes say, as a store with two unique indexes would. */
+/** Applies the writes as a store with two unique indexes does. */
 function written(standing: readonly Phrase[], writes: ReturnType<typeof planUpserts>["writes"]): Phrase[] {
   const rows = new Map(standing.map((phrase) => [phrase.id, phrase]));
   for (const write of writes) {
@@ -43,7 +43,7 @@ const stamps = () => {
   return { now, mintId: () => `new ${(minted += 1)}` };
 };
 
-test("a list of drafts comes to what its drafts come to one after the other", () => {
+test("planning a list of drafts gives the same rows as planning its drafts one by one", () => {
   fc.assert(
     fc.property(dictionary, fc.array(draft), (standing, drafts) => {
       const { mintId } = stamps();
@@ -62,14 +62,14 @@ test("a list of drafts comes to what its drafts come to one after the other", ()
   );
 });
 
-/** Every draft by its id, or every draft by its text. */
+/** Lists of drafts that all have known ids, or all have none. */
 const uniform = fc.tuple(dictionary, fc.array(draft), fc.boolean()).map(([standing, drafts, byId]) => {
   const ids = new Set(standing.map(({ id }) => id));
   const texts = drafts.map(({ phrase, description }) => drafted(phrase, undefined, description));
   return { standing, drafts: byId ? drafts.filter(({ id }) => id !== undefined && ids.has(id)) : texts };
 });
 
-test("drafts that all go by id, or all by text, end where they end however often they are done", () => {
+test("drafts that all have known ids, or all have none, give the same rows when they are repeated", () => {
   fc.assert(
     fc.property(uniform, fc.nat(), ({ standing, drafts }, cut) => {
       const minting = stamps();

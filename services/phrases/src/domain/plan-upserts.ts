@@ -1,59 +1,85 @@
 import { keyOf, type Phrase, type PhraseDraft } from "./phrase.ts";
 
-/** One row to write. `standing` is what it was, and what it must still be in id and key. */
+/** One row to write. The row must still have the id and the key of `standing`. */
 export type PhraseWrite =
   | { readonly kind: "insert"; readonly phrase: Phrase }
   | { readonly kind: "replace"; readonly standing: Phrase; readonly phrase: Phrase }
   | { readonly kind: "delete"; readonly standing: Phrase };
 
-/** What a list of upserts comes to. */
+/** The result of planning a list of upserts. */
 export interface UpsertPlan {
-  /** To be done in this order: a key may be free only because an earlier write freed it. */
+  /** To be written in this order: an earlier write may free the key that a later one takes. */
   readonly writes: readonly PhraseWrite[];
-  /** What each draft became; shorter than the drafts when there are conflicts. */
+  /** The resulting phrase of each draft, without those in conflict. */
   readonly phrases: readonly Phrase[];
-  /** Drafts, by position, whose id belongs to one phrase and whose key to another. */
+  /** Drafts, by position from 0, whose id belongs to one phrase and whose key to another. */
   readonly conflicts: readonly { readonly position: number; readonly message: string }[];
 }
 
-/** What phrases are stamped with. */
+/** Time and ids for phrases that are written. */
 export interface Stamps {
   readonly now: Date;
   mintId(): string;
 }
 
+/** Plans like `planUpserts`, but takes the drafts in several batches. */
+export class UpsertPlanner {
+  readonly #byId = new Map<string, Phrase>();
+  readonly #byKey = new Map<string, Phrase>();
+  readonly #stamps: Stamps;
+
+  constructor(stamps: Stamps) {
+    this.#stamps = stamps;
+  }
+
+  /**
+   * Adds stored phrases. Add all that have the id or the key of any draft before the first `plan`.
+   */
+  know(standing: readonly Phrase[]): void {
+    for (const phrase of standing) {
+      this.#byId.set(phrase.id, phrase);
+      this.#byKey.set(keyOf(phrase), phrase);
+    }
+  }
+
+  /** Plans the next drafts, as if the earlier plans had been written. */
+  plan(drafts: readonly PhraseDraft[]): UpsertPlan {
+    const writes: PhraseWrite[] = [];
+    const phrases: Phrase[] = [];
+    const conflicts: { position: number; message: string }[] = [];
+    for (const [position, draft] of drafts.entries()) {
+      const keyOwner = this.#byKey.get(keyOf(draft));
+      const idOwner = draft.id === undefined ? undefined : this.#byId.get(draft.id);
+      if (idOwner && keyOwner && idOwner.id !== keyOwner.id) {
+        conflicts.push({ position, message: `belongs to one phrase and the text to another, ${keyOwner.id}` });
+        continue;
+      }
+      const current = idOwner ?? keyOwner;
+      if (current && isSame(current, draft)) {
+        phrases.push(current);
+        continue;
+      }
+      const phrase = stamped(draft, current, this.#stamps);
+      if (current) this.#byKey.delete(keyOf(current));
+      this.#byId.set(phrase.id, phrase);
+      this.#byKey.set(keyOf(phrase), phrase);
+      writes.push(current ? { kind: "replace", standing: current, phrase } : { kind: "insert", phrase });
+      phrases.push(phrase);
+    }
+    return { writes, phrases, conflicts };
+  }
+}
+
 /**
- * Decides what upserting the drafts one after the other comes to. A draft is the phrase with its id if there is one, else
- * the phrase with its key, else a new one, which takes the draft's id if it brings one.
+ * Plans the upserts of drafts in order. A draft replaces the phrase with its id, else the phrase
+ * with its key; else it becomes a new phrase, with the draft's id if it has one.
  *
- * @param standing every phrase that has the id or the key of one of the drafts
+ * @param standing every stored phrase that has the id or the key of one of the drafts
  */
 export function planUpserts(drafts: readonly PhraseDraft[], standing: readonly Phrase[], stamps: Stamps): UpsertPlan {
-  const byId = new Map(standing.map((phrase) => [phrase.id, phrase]));
-  const byKey = new Map(standing.map((phrase) => [keyOf(phrase), phrase]));
-  const writes: PhraseWrite[] = [];
-  const phrases: Phrase[] = [];
-  const conflicts: { position: number; message: string }[] = [];
-  for (const [position, draft] of drafts.entries()) {
-    const keyOwner = byKey.get(keyOf(draft));
-    const idOwner = draft.id === undefined ? undefined : byId.get(draft.id);
-    if (idOwner && keyOwner && idOwner.id !== keyOwner.id) {
-      conflicts.push({ position, message: `belongs to one phrase and the text to another, ${keyOwner.id}` });
-      continue;
-    }
-    const current = idOwner ?? keyOwner;
-    if (current && isSame(current, draft)) {
-      phrases.push(current);
-      continue;
-    }
-    const phrase = stamped(draft, current, stamps);
-    if (current) byKey.delete(keyOf(current));
-    byId.set(phrase.id, phrase);
-    byKey.set(keyOf(phrase), phrase);
-    writes.push(current ? { kind: "replace", standing: current, phrase } : { kind: "insert", phrase });
-    phrases.push(phrase);
-  }
-  return { writes, phrases, conflicts };
+  const planner = new UpsertPlanner(stamps);
+  planner.know(standing);
+  return planner.plan(drafts);
 }
 
 function stamped(draft: PhraseDraft, current: Phrase | undefined, { now, mintId }: Stamps): Phrase {

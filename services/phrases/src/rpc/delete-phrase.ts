@@ -1,19 +1,21 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/uuid";
+import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
-import { remove } from "../domain/settle.ts";
-import { requireTenant } from "./request-fields.ts";
+import { deleteWithRetry } from "../domain/write-with-retry.ts";
 
-/** Implements `DeletePhrase`. What is no UUID is the id of no phrase. */
-export function deletePhrase(deps: {
+export interface DeletePhraseDeps {
   phrases: Pick<Dictionary, "find" | "change">;
-}): MethodImpl<typeof PhraseService.method.deletePhrase> {
+}
+
+/** Implements `DeletePhrase`. An id that is not a UUID is answered with NOT_FOUND. */
+export function deletePhrase({ phrases }: DeletePhraseDeps): MethodImpl<typeof PhraseService.method.deletePhrase> {
   return async (request) => {
-    requireTenant(request.tenantId);
+    requireTenantId(request.tenantId);
     const phraseId = parseUuid(request.phraseId);
-    if (phraseId !== undefined && (await remove(deps.phrases, request.tenantId, phraseId))) return { phraseId };
-    throw new DomainError("not_found", "there is no phrase with this id");
+    const deleted = phraseId !== undefined && (await deleteWithRetry(phrases, request.tenantId, phraseId));
+    if (!deleted) throw new DomainError("not_found", "there is no phrase with this id");
+    return { phraseId };
   };
 }

@@ -1,15 +1,20 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
-import { readLanguageFilter, requireTenant } from "./request-fields.ts";
+import { readLanguageFilter } from "./requests.ts";
+
+export interface GetDictionaryRevisionDeps {
+  phrases: Pick<Dictionary, "revision">;
+}
 
 /** Implements `GetDictionaryRevision`. */
-export function getDictionaryRevision(deps: {
-  phrases: Pick<Dictionary, "revision">;
-}): MethodImpl<typeof PhraseService.method.getDictionaryRevision> {
+export function getDictionaryRevision({
+  phrases,
+}: GetDictionaryRevisionDeps): MethodImpl<typeof PhraseService.method.getDictionaryRevision> {
   return async ({ tenantId, language }) => {
-    requireTenant(tenantId);
+    requireTenantId(tenantId);
     const canonical = readLanguageFilter(language);
-    return { revision: (await deps.phrases.revision(tenantId)) ?? "", language: canonical ?? "" };
+    return { revision: (await phrases.revision(tenantId)) ?? "", language: canonical ?? "" };
   };
 }

@@ -5,29 +5,37 @@ import {
   type PhraseService,
 } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
-import { importPhrases as importDrafts, refuseConflicts } from "../domain/import/import-phrases.ts";
+import { checkConflicts, importDrafts } from "../domain/import/import-drafts.ts";
+import type { ImportQueue } from "../domain/import/import-queue.ts";
 import { importBytesMax, type ImportRows } from "../domain/import/import-rows.ts";
 import { parseImport } from "../domain/import/parse-import.ts";
 import { readCsv } from "../domain/import/read-csv.ts";
 import { readJson } from "../domain/import/read-json.ts";
-import { invalid, requireTenant } from "./request-fields.ts";
+import { invalid } from "./requests.ts";
 
-/** Implements `ImportPhrases`. */
-export function importPhrases(deps: {
+export interface ImportPhrasesDeps {
   phrases: Pick<Dictionary, "find" | "change">;
+  imports: Pick<ImportQueue, "run">;
   now: () => Date;
   mintId: () => string;
-}): MethodImpl<typeof PhraseService.method.importPhrases> {
+}
+
+/** Implements `ImportPhrases`. */
+export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof PhraseService.method.importPhrases> {
   return async (request, { signal }) => {
-    const { tenantId, validateOnly } = request;
-    requireTenant(tenantId);
+    const { tenantId, content } = request;
+    requireTenantId(tenantId);
     const rows = readRows(request);
-    const drafts = await parseImport(rows);
-    const stamps = { now: deps.now(), mintId: deps.mintId };
-    await refuseConflicts(deps.phrases, tenantId, rows, drafts, stamps);
-    if (!validateOnly) await importDrafts(deps.phrases, tenantId, drafts, stamps, signal);
-    return { imported: drafts.length };
+    const imported = await deps.imports.run(tenantId, content.byteLength, signal, async () => {
+      const parsed = await parseImport(rows, signal);
+      const stamps = { now: deps.now(), mintId: deps.mintId };
+      await checkConflicts(deps.phrases, tenantId, parsed, stamps);
+      await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
+      return parsed.drafts.count;
+    });
+    return { imported };
   };
 }
 

@@ -1,34 +1,36 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
-import { parseJson } from "../domain/import/read-json.ts";
+import { parseJson } from "../domain/parse-json.ts";
 import { parsePhrase, violationText } from "../domain/parse-phrase.ts";
 import type { PhraseDraft } from "../domain/phrase.ts";
 import type { UpsertPlan } from "../domain/plan-upserts.ts";
-import { settle } from "../domain/settle.ts";
 import { jsonText } from "../domain/text/phrase-text.ts";
-import { requireTenant } from "./request-fields.ts";
+import { upsertWithRetry } from "../domain/write-with-retry.ts";
 
-/** Implements `UpsertPhrase`. */
-export function upsertPhrase(deps: {
+export interface UpsertPhraseDeps {
   phrases: Pick<Dictionary, "find" | "change">;
   now: () => Date;
   mintId: () => string;
-}): MethodImpl<typeof PhraseService.method.upsertPhrase> {
+}
+
+/** Implements `UpsertPhrase`. */
+export function upsertPhrase(deps: UpsertPhraseDeps): MethodImpl<typeof PhraseService.method.upsertPhrase> {
   return async ({ tenantId, phraseJson }) => {
-    requireTenant(tenantId);
+    requireTenantId(tenantId);
     const draft = fromJson(phraseJson);
     const stamps = { now: deps.now(), mintId: deps.mintId };
     const { phrases, conflicts } = await deps.phrases.change(tenantId, (write) =>
-      settle(deps.phrases, tenantId, [draft], stamps, write),
+      upsertWithRetry(deps.phrases, tenantId, [draft], stamps, write),
     );
-    refuseConflict(conflicts);
+    checkConflict(conflicts);
     return { phraseJson: Buffer.from(phrases.map(jsonText.write).join("")) };
   };
 }
 
-function refuseConflict([conflict]: UpsertPlan["conflicts"]): void {
+function checkConflict([conflict]: UpsertPlan["conflicts"]): void {
   if (!conflict) return;
   const { message } = conflict;
   throw new DomainError("already_exists", `id ${message}`, { violations: [{ pointer: "/id", message }] });

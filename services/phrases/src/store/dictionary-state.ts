@@ -1,24 +1,30 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { uuidv7 } from "@vidimus/kit/uuid";
+import { uuidv7 } from "@vidimus/kit/ids";
 import type { Collection, Db } from "mongodb";
 import type { DictionaryRow } from "./rows.ts";
 
-/** A change writes nothing more after this time, longer than any call may take. */
+/** A change writes nothing after this time. It is longer than any call may take. */
 const changeMsMax = 90_000;
-/** A change begun so long ago is over, whatever became of its process. */
+/** A change that began so long ago has ended, or its process has died. */
 const abandonedAfterMs = 180_000;
 
-/** A change of one dictionary, from before its first write to after its last. */
+/** A change of one dictionary, from before its first write until after its last. */
 export interface Change {
-  /** Called before each write; the first call marks the dictionary. */
+  /**
+   * Call before each write; the first call marks the dictionary.
+   *
+   * @throws DomainError `unavailable` when the change has lasted more than 90 seconds
+   */
   begin(): Promise<void>;
+  /** Removes the mark, if there is one. */
   end(): Promise<void>;
 }
 
 /**
- * Knows in which state each dictionary is. A change is marked before its first write and after its last, so a revision
- * without a mark has seen every write, whoever made it and wherever its process died. A transaction around the writes would
- * say the same, but those of a killed process keep their locks for a minute.
+ * Keeps the revision of each dictionary. A change sets a mark before its first write and removes it
+ * after its last, and both give a new revision. So a dictionary without a mark has the same content
+ * for as long as it has the same revision, also when a process died. A transaction around the
+ * writes would do the same, but the transaction of a killed process keeps its locks for a minute.
  */
 export class DictionaryState {
   readonly #rows: Collection<DictionaryRow>;
@@ -27,7 +33,7 @@ export class DictionaryState {
     this.#rows = db.collection("dictionaries");
   }
 
-  /** The revision; "0" before the first change, undefined while there are changes under way. */
+  /** The revision: "0" before the first change, undefined while a change is marked. */
   async revision(tenantId: string): Promise<string | undefined> {
     const row = await this.#rows.findOne({ _id: tenantId }, { maxTimeMS: 5_000 });
     if (!row) return "0";
@@ -37,7 +43,7 @@ export class DictionaryState {
     return undefined;
   }
 
-  /** A change that has not begun. */
+  /** Makes a change that has not begun. */
   change(tenantId: string): Change {
     const token = uuidv7();
     const since = new Date();

@@ -1,29 +1,34 @@
-import type { Mongo } from "@vidimus/kit/mongo";
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Filter, FindCursor } from "mongodb";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db, Filter, FindCursor } from "mongodb";
 import type { Dictionary, Wanted, Write } from "../domain/dictionary.ts";
 import type { Phrase } from "../domain/phrase.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
 import { DictionaryState } from "./dictionary-state.ts";
 import type { PhraseRow } from "./rows.ts";
 
-/** Rows that an export fetches at once. With 500, what one piece is made of outlives two collections, and memory grows by 100 MB more. */
+/**
+ * Rows that an export fetches at once. With 500 rows a batch outlives two garbage collections, and
+ * memory grows by another 100 MB.
+ */
 const rowsPerBatch = 200;
 const withoutOwn = { _id: 0, tenantId: 0 } as const;
 
-/** Keeps the tenants' phrases. Every write is conditional on what was read, so nobody has to wait for anybody. */
+/**
+ * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so there are
+ * no locks.
+ */
 export class PhraseStore implements Dictionary {
   readonly #phrases: Collection<PhraseRow>;
   readonly #state: DictionaryState;
 
-  constructor({ db }: Pick<Mongo, "db">) {
+  constructor(db: Db) {
     this.#phrases = db.collection("phrases");
     this.#state = new DictionaryState(db);
   }
 
   async ensureIndexes(): Promise<void> {
     await this.#phrases.createIndex({ tenantId: 1, id: 1 }, { unique: true });
-    // Also the order of exports.
+    // Also gives the order of exports.
     await this.#phrases.createIndex({ tenantId: 1, language: 1, phrase: 1 }, { unique: true });
   }
 
@@ -57,7 +62,7 @@ export class PhraseStore implements Dictionary {
       await change.end();
       return result;
     } catch (error) {
-      // What failed is what matters; a mark that stays is taken for abandoned later.
+      // Report the first failure. A mark that stays counts as abandoned after three minutes.
       await change.end().catch(() => {});
       throw error;
     }
@@ -76,7 +81,7 @@ export class PhraseStore implements Dictionary {
   }
 }
 
-/** What a cursor holds, each row decoded when its turn comes. */
+/** The rows that a cursor has fetched, each decoded when it is read. */
 function* buffered(cursor: FindCursor<Omit<PhraseRow, "tenantId">>): Generator<Phrase> {
   for (let [row] = cursor.readBufferedDocuments(1); row; [row] = cursor.readBufferedDocuments(1)) yield fromRow(row);
 }

@@ -1,4 +1,4 @@
-/** `phrases`: one row a phrase. Unique on (tenantId, id) and on (tenantId, language, phrase). */
+/** `phrases`: one row per phrase. Unique on (tenantId, id) and on (tenantId, language, phrase). */
 export interface PhraseRow {
   tenantId: string;
   id: string;
@@ -12,12 +12,15 @@ export interface PhraseRow {
   updatedAt: Date;
 }
 
-/** `dictionaries`: one row a tenant, from its first change on. */
+/** `dictionaries`: one row per tenant, made by its first change. */
 export interface DictionaryRow {
   /** The tenant. */
   _id: string;
-  /** New when a change begins and when it ends, and never one that was there before: a counter would return with a restored backup. */
+  /**
+   * Replaced when a change begins and when it ends. A UUIDv7, because a counter would repeat after
+   * a backup is restored.
+   */
   revision: string;
-  /** Changes under way, and changes whose process died. */
+  /** The marks: of changes under way, and of changes whose process died. */
   changes: { token: string; since: Date }[];
 }

@@ -6,14 +6,15 @@ const kekBytes = 32;
 const fileBytesMax = 256;
 
 /**
- * Reads a key encryption key: a file of 32 raw bytes, or of 32 bytes as hex or base64 text (a line end may follow).
+ * Reads a key encryption key: a file of 32 raw bytes, or of 32 bytes as hex or base64 text (a line
+ * end may follow).
  *
- * Refuses a file that others may read, or that the group may change: whoever has the KEK and a copy of the database
- * has every private key. The group may read, because that is how Kubernetes hands a secret to a process that is not
- * root: `defaultMode: 0400` together with `fsGroup` arrives as 0440, owned by root. It is refused rather than warned
- * about because a mode is mended in one line and a warning at start is read by nobody.
+ * Refuses a file that others may read, or that the group may change: the KEK and a copy of the
+ * database together give every private key. The group may read, because Kubernetes gives a secret
+ * to a process that is not root that way: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by
+ * root. A wrong mode fails the start, because a warning would be overlooked.
  *
- * @throws ConfigError saying what is wrong with the file; never with any of its content
+ * @throws ConfigError naming the fault, without any of the content
  */
 export function readKekFile(path: string): KeyObject {
   const content = readPrivateFile(path);
@@ -36,7 +37,7 @@ function readPrivateFile(path: string): Buffer {
     throw new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
   }
   try {
-    // The open file is asked, not the path, so that what was checked is what is read.
+    // Not `stat(path)`: the file behind a path may be replaced between check and read.
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new ConfigError(`${path} is not a file`);
     if ((stat.mode & 0o037) !== 0) {
@@ -51,7 +52,8 @@ function readPrivateFile(path: string): Buffer {
 }
 
 function decode(content: Buffer): Buffer | undefined {
-  // 32 printable characters are a passphrase, or 16 bytes in hex; random bytes look like that once in 10^13 keys.
+  // 32 printable characters are a passphrase, or 16 bytes in hex. One random key in 10^13 is
+  // refused for it.
   if (content.length === kekBytes) return isText(content) ? undefined : Buffer.from(content);
   const text = content.toString("latin1").replace(/\r?\n$/, "");
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");

@@ -12,7 +12,7 @@ function withEnvelope(key: CustodyKey, envelope: Uint8Array): CustodyKey {
   return { ...key, sealed: { ...key.sealed, envelope } };
 }
 
-test("a key that was sealed signs again after it was opened, also by a process that never saw it made", async () => {
+test("a sealed key can be opened and signs, also in a process that did not make it", async () => {
   const key = await custody.generate();
   const restarted = localWrappedCustody(createSecretKey(Buffer.alloc(32, 7)));
   const signature = await (await restarted.open(key)).sign(message);
@@ -21,7 +21,7 @@ test("a key that was sealed signs again after it was opened, also by a process t
   expect(key.keyId).toBe(keyIdOf(key.publicKey));
 });
 
-test("two keys are two keys, and nothing of one's envelope but the header stands in the other's", async () => {
+test("two keys have different ids, and their envelopes share only the header", async () => {
   const [a, b] = [await custody.generate(), await custody.generate()];
   expect(a.keyId).not.toBe(b.keyId);
   expect(Buffer.from(a.sealed.envelope).subarray(0, 9)).toEqual(Buffer.from(b.sealed.envelope).subarray(0, 9));
@@ -57,7 +57,7 @@ test("one key's data key does not open the other's private key", async () => {
   await expect(custody.open(withEnvelope(a, mixed))).rejects.toThrow("was changed");
 });
 
-test("a wrong KEK is called that, as a fault of the configuration, without a byte of either KEK", async () => {
+test("a wrong KEK is a ConfigError that says so, without a byte of either KEK", async () => {
   const key = await custody.generate();
   const opening = localWrappedCustody(createSecretKey(Buffer.alloc(32, 8))).open(key);
   await expect(opening).rejects.toThrow(/^wrong KEK: the signing key ed25519-\S+ is wrapped by .* SIGNING_KEK_FILE/);
@@ -65,7 +65,7 @@ test("a wrong KEK is called that, as a fault of the configuration, without a byt
   await expect(opening).rejects.not.toThrow(/(07){4}|(08){4}/);
 });
 
-test("a key of another custody is refused by its name", async () => {
+test("a key of another custody is refused, naming that custody", async () => {
   const key = await custody.generate();
   const remote = { ...key, sealed: { ...key.sealed, custody: "remote-kms" } };
   await expect(custody.open(remote)).rejects.toThrow('is in the custody "remote-kms"');

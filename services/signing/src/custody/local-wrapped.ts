@@ -22,11 +22,13 @@ const boxedDataKeyBytes = nonceBytes + tagBytes + dataKeyBytes;
 const headerBytes = 1 + kekIdBytes;
 
 /**
- * Keeps keys in the database, wrapped: PKCS #8 under a random AES-256-GCM data key, which is under the KEK. Both
- * layers are bound to key id and public key, so no sealed key opens in another's place. In the clear a private key
- * exists only as a `KeyObject` of this process.
+ * Custody of keys that the database keeps encrypted: the PKCS #8 private key with a random
+ * AES-256-GCM data key, and the data key with the KEK. Key id and public key are authenticated with
+ * both, so a sealed key opens only under its own id. An open private key exists only as a
+ * `KeyObject` of this process.
  *
- * Envelope: version (1 byte), KEK id (8), boxed data key (60), boxed PKCS #8. A box is nonce (12), tag (16), ciphertext.
+ * Envelope: version (1 byte), KEK id (8), boxed data key (60), boxed PKCS #8. A box is nonce (12),
+ * tag (16) and ciphertext.
  */
 export function localWrappedCustody(kek: KeyObject): KeyCustody {
   const header = Buffer.concat([Buffer.of(formatVersion), kekIdOf(kek)]);
@@ -39,7 +41,7 @@ export function localWrappedCustody(kek: KeyObject): KeyCustody {
   };
 }
 
-/** Tells one KEK from another and nothing else about it. */
+/** Identifies a KEK without telling anything else about it. */
 function kekIdOf(kek: KeyObject): Buffer {
   return createHmac("sha256", kek).update("vidimus-kek-id").digest().subarray(0, kekIdBytes);
 }

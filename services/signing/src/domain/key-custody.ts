@@ -1,8 +1,8 @@
-/** A private key as it rests: nothing in it is secret without what its custody alone holds. */
+/** A private key as it is stored. It is useless without the secret that its custody holds. */
 export interface SealedKey {
   /** Name of the custody that sealed it. */
   readonly custody: string;
-  /** For that custody only: an envelope, or the name of a key in a remote KMS. */
+  /** Readable by that custody only: the encrypted key, or the name of a key in a remote KMS. */
   readonly envelope: Uint8Array;
 }
 
@@ -20,15 +20,16 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Makes, keeps and uses private keys. There is no way to get one out. */
+/** Makes and uses private keys. It never returns one. */
 export interface KeyCustody {
   /** Makes an Ed25519 key pair. */
   generate(): Promise<CustodyKey>;
   /**
-   * Readies a key for signing.
+   * Opens a key for signing.
    *
-   * @throws ConfigError when this custody is not, or not rightly, configured for the key
-   * @throws Error when the sealed key, its id or its public key have been changed
+   * @throws ConfigError when the key belongs to another custody, or this one is configured with
+   * another secret
+   * @throws Error when the sealed key, its id or its public key was changed
    */
   open(key: CustodyKey): Promise<Signer>;
 }

@@ -35,7 +35,7 @@ test("exactly one listed key has no end, and it is the one that signs", () => {
   expect(openEnded(founded)).toEqual(["first"]);
 });
 
-test("while signing is off no key signs, every listed key has an end, and what was signed stays valid past any replay", () => {
+test("while signing is off no key signs, and every listed key has an end, 33 days ahead for the paused one", () => {
   const off = pauseSigning(founded, new Date(now.getTime() + hourMs));
   expect(off.revision).toBe(2);
   expect(signingKey(off)).toBeUndefined();
@@ -44,12 +44,12 @@ test("while signing is off no key signs, every listed key has an end, and what w
   expect(() => assertRing(off)).not.toThrow();
 });
 
-test("signing goes on with the key it stopped with", () => {
+test("signing resumes with the key that was paused", () => {
   const on = resumeSigning(pauseSigning(founded, now));
   expect(on).toEqual({ ...founded, revision: 3 });
 });
 
-test("a switch that changes nothing makes no revision", () => {
+test("pausing twice, or resuming what signs, makes no revision", () => {
   const off = pauseSigning(founded, now);
   expect(pauseSigning(off, now)).toBe(off);
   expect(resumeSigning(founded)).toBe(founded);

@@ -1,6 +1,11 @@
 import type { CustodyKey, SealedKey } from "./key-custody.ts";
 
-/** pending: published, does not sign. retired: no longer signs, listed for ever. revoked: not to be trusted, unlisted. */
+/**
+ * - `pending`: published, does not sign yet
+ * - `active`: signs, unless signing is paused
+ * - `retired`: signs no more, stays in the trust list
+ * - `revoked`: not to be trusted, not in the trust list
+ */
 export type KeyState = "pending" | "active" | "retired" | "revoked";
 
 /** One key of the ring. */
@@ -9,19 +14,19 @@ export interface RingKey {
   /** SPKI DER. */
   readonly publicKey: Uint8Array;
   readonly state: KeyState;
-  /** Since when it has been in the trust list. */
+  /** When it entered the trust list. */
   readonly publishedAt: Date;
-  /** Earliest first signature: planned while pending, kept from then on. */
+  /** Earliest time of its first signature. Planned while pending, and not changed later. */
   readonly validFrom: Date;
   /** Undefined while the key signs. Planned while pending. */
   readonly validUntil: Date | undefined;
-  /** Undefined once retired or revoked: the private key is gone. */
+  /** The private key; undefined once retired or revoked, when it has been destroyed. */
   readonly sealed: SealedKey | undefined;
 }
 
-/** All keys there ever were, oldest first, as one value: every change of it is a new revision or none. */
+/** Every key ever made, oldest first. Each change gives a new revision of the whole. */
 export interface KeyRing {
-  /** From 1, one more with every change. */
+  /** From 1; each change adds 1. */
   readonly revision: number;
   readonly keys: readonly RingKey[];
 }
@@ -29,19 +34,23 @@ export interface KeyRing {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** How long a key is published before it signs: many times the hour for which receivers keep the list. */
+/** How long a key is published before it signs. Receivers cache the trust list for an hour. */
 const prepublishMs = 24 * hourMs;
 
 /** How long a key is planned to sign. */
 const plannedLifeMs = 365 * dayMs;
 
 /**
- * How long a key that signs no more stays valid: a snapshot may be under way for 72 hours and be replayed for 30 days
- * after that, and some receivers compare `validUntil` with their own clock instead of the signing time.
+ * How long a key stays valid after its last signature. Delivery of a snapshot is retried for 72
+ * hours, a delivery can be replayed for 30 days after that, and some receivers compare `validUntil`
+ * with their own clock instead of the signing time.
  */
 const validityTailMs = 33 * dayMs;
 
-/** The first ring: one key that signs at once, since nobody holds a list without it yet, and one standby. */
+/**
+ * The first ring: one key that signs at once, because no receiver has a trust list without it, and
+ * one standby.
+ */
 export function foundRing(first: CustodyKey, standby: CustodyKey, now: Date): KeyRing {
   const earliest = after(now, prepublishMs);
   return {
@@ -64,27 +73,33 @@ export function signingKey(ring: KeyRing): RingKey | undefined {
   return ring.keys.find(({ state, validUntil }) => state === "active" && validUntil === undefined);
 }
 
-/** Signing goes off: the active key gets an end. The ring itself when it was off already. */
+/**
+ * Pauses signing: gives the active key an end. Returns the same ring when signing is paused
+ * already.
+ */
 export function pauseSigning(ring: KeyRing, now: Date): KeyRing {
   const signing = signingKey(ring);
   return signing ? withValidUntil(ring, signing, after(now, validityTailMs)) : ring;
 }
 
-/** Signing goes on again, with the same key. The ring itself when it was on already, or when no key is active. */
+/**
+ * Resumes signing with the same key. Returns the same ring when signing is on, or when no key is
+ * active.
+ */
 export function resumeSigning(ring: KeyRing): KeyRing {
   const paused = ring.keys.find(({ state }) => state === "active");
   return paused?.validUntil ? withValidUntil(ring, paused, undefined) : ring;
 }
 
-/** The entries of the trust list: whatever was not revoked. */
+/** The keys of the trust list: all but the revoked ones. */
 export function listedKeys(ring: KeyRing): readonly RingKey[] {
   return ring.keys.filter(({ state }) => state !== "revoked");
 }
 
 /**
- * Asserts what must hold of every ring that is stored or read back.
+ * Checks the rules of a ring. Called before a ring is stored and after it is read.
  *
- * @throws Error naming what does not hold: a bug, or a hand in the database
+ * @throws Error naming the broken rule; the cause is a bug or an edit of the database by hand
  */
 export function assertRing({ revision, keys }: KeyRing): void {
   const active = keys.filter(({ state }) => state === "active");

@@ -1,10 +1,10 @@
 import type { KeyCustody } from "./key-custody.ts";
 import { type KeyRing, signingKey } from "./key-ring.ts";
-import type { SigningKey } from "./sign-snapshots.ts";
+import type { SigningKey } from "./sign-digests.ts";
 
 /**
- * Opens the key that signs, and every other key of the ring that may sign one day: a standby that cannot be opened
- * must come to light now, not in the emergency it stands by for.
+ * Opens the key that signs. Opens the other keys that may sign later too: a standby that cannot be
+ * opened must fail the start now, and not only when it is needed.
  *
  * @throws whatever `KeyCustody.open` throws; Error when no key of the ring signs
  */

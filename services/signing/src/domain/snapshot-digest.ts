@@ -1,8 +1,20 @@
 import type { Violation } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/uuid";
-import type { SnapshotDigest } from "./statement.ts";
+import { parseUuid, tenantIdPattern } from "@vidimus/kit/ids";
 
-/** A digest as a caller sent it. */
+/** What is signed about one snapshot; `parseSnapshotDigest` has checked every part. */
+export interface SnapshotDigest {
+  readonly tenantId: string;
+  /** Lowercase UUID. */
+  readonly documentId: string;
+  /** From 1, as is `version`. */
+  readonly sequence: number;
+  readonly version: number;
+  readonly status: "usable" | "withheld";
+  /** Of the snapshot's bytes, 32 bytes. */
+  readonly sha256: Uint8Array;
+}
+
+/** A digest as a caller sent it, unchecked. */
 export interface RawSnapshotDigest {
   readonly tenantId: string;
   readonly documentId: string;
@@ -15,9 +27,9 @@ export interface RawSnapshotDigest {
 /**
  * Checks one digest.
  *
- * @param pointer JSON pointer to it in the request
- * @param violations collects what is wrong with it
- * @returns undefined when anything is wrong
+ * @param pointer JSON pointer to the digest in the request
+ * @param violations receives one violation per fault
+ * @returns undefined when there is a fault
  */
 export function parseSnapshotDigest(
   raw: RawSnapshotDigest,
@@ -28,7 +40,7 @@ export function parseSnapshotDigest(
   const refuse = (member: keyof RawSnapshotDigest, message: string) =>
     violations.push({ pointer: `${pointer}/${member}`, message });
   const { tenantId, documentId, status, sha256 } = raw;
-  if (!/^[a-z][a-z0-9_]{0,31}$/.test(tenantId)) refuse("tenantId", "must be a tenant id");
+  if (!tenantIdPattern.test(tenantId)) refuse("tenantId", "must be a tenant id");
   if (parseUuid(documentId) !== documentId) refuse("documentId", "must be a lowercase UUID");
   if (!isCount(raw.sequence)) refuse("sequence", "must be from 1 to 2^53 - 1");
   if (!isCount(raw.version)) refuse("version", "must be from 1 to 2^53 - 1");

@@ -2,10 +2,11 @@ import { createPrivateKey, createPublicKey, webcrypto } from "node:crypto";
 import { expect, test } from "vitest";
 import { ed25519Signer } from "../custody/ed25519-signer.ts";
 import { keyIdOf } from "./key-id.ts";
-import { signSnapshots } from "./sign-snapshots.ts";
-import { type SnapshotDigest, statementOf } from "./statement.ts";
+import { signDigests } from "./sign-digests.ts";
+import type { SnapshotDigest } from "./snapshot-digest.ts";
+import { statementOf } from "./statement.ts";
 
-/** A published vector: anyone who implements this format must come to the same bytes. */
+/** A published test vector: every implementation of this format must produce the same bytes. */
 const vector = {
   seed: Buffer.alloc(32, 0x01),
   publicKey: "MCowBQYDK2VwAyEAiojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w=",
@@ -36,12 +37,12 @@ const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "de
 async function signVector(now: Date, validFrom: Date) {
   const key = { keyId: keyIdOf(publicKey), validFrom, signer: ed25519Signer(privateKey) };
   const ledger = { record: async <E>(entries: readonly E[]) => [...entries] };
-  const [outcome] = await signSnapshots({ activeKey: () => key, ledger, now: () => now }, [digest]);
+  const [outcome] = await signDigests({ activeKey: () => key, ledger, now: () => now }, [digest]);
   if (outcome?.kind !== "signed") throw new Error("not signed");
   return outcome.entry;
 }
 
-test("a key's id is made from its public key", () => {
+test("a key's id is derived from its public key", () => {
   expect(publicKey.toString("base64")).toBe(vector.publicKey);
   expect(keyIdOf(publicKey)).toBe(vector.keyId);
 });
@@ -69,7 +70,7 @@ test("nothing is signed earlier than its key is valid, even by a machine whose c
   expect(entry.statement.split("\n")[6]).toBe("2026-11-21T09:30:02.000Z");
 });
 
-test("a part with a line end is never put into a statement", () => {
+test("a part with a line end is refused", () => {
   const forged = { ...digest, tenantId: "ten_acme\nevil" };
   expect(() => statementOf(forged, { keyId: vector.keyId, signedAt: vector.signedAt })).toThrow("line end");
 });

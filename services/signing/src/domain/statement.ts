@@ -1,29 +1,18 @@
-/** What is signed about one snapshot; every part is checked (`snapshot-digest.ts`) before it gets here. */
-export interface SnapshotDigest {
-  readonly tenantId: string;
-  /** Lowercase UUID. */
-  readonly documentId: string;
-  /** From 1, as is `version`. */
-  readonly sequence: number;
-  readonly version: number;
-  readonly status: "usable" | "withheld";
-  /** Of the snapshot's bytes, 32 bytes. */
-  readonly sha256: Uint8Array;
-}
-
-/** By which key, and when. */
-export interface Sealing {
-  readonly keyId: string;
-  readonly signedAt: Date;
-}
+import type { SnapshotDigest } from "./snapshot-digest.ts";
 
 /**
- * The text that is signed in a snapshot's stead: nine lines joined by LF, none at the end.
+ * The text that is signed for a snapshot: nine lines joined by LF, without one at the end.
  *
- * The first line keeps a signature under it from being taken for one under anything else. It is short, so that any KMS
- * can sign it whole, and it carries its own verdict: compare the last line with the SHA-256 of the bytes at hand.
+ * The first line names the format, so that a signature cannot be presented as one of another kind
+ * of text. The statement is short, because a KMS signs a few KiB at most. Its last line is the
+ * SHA-256 of the snapshot's bytes, so a receiver checks the bytes against the statement.
+ *
+ * @throws TypeError when a part contains a line end
  */
-export function statementOf(digest: SnapshotDigest, { keyId, signedAt }: Sealing): string {
+export function statementOf(
+  digest: SnapshotDigest,
+  { keyId, signedAt }: { readonly keyId: string; readonly signedAt: Date },
+): string {
   const lines = [
     "vidimus-snapshot-v1",
     digest.tenantId,
@@ -35,7 +24,7 @@ export function statementOf(digest: SnapshotDigest, { keyId, signedAt }: Sealing
     keyId,
     Buffer.from(digest.sha256).toString("hex"),
   ];
-  // A line end inside a part would let one statement read as another.
+  // With a line end inside a part, two different digests could give the same statement.
   if (lines.some((line) => line.includes("\n"))) throw new TypeError("a part of a statement holds a line end");
   return lines.join("\n");
 }

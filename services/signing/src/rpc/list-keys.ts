@@ -3,14 +3,19 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { TrustedKeySchema, TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
-import type { RingStorage } from "../domain/settle-ring.ts";
+import type { RingStorage } from "../domain/update-ring.ts";
 
-/** Implements `ListKeys`, from the ring as it stands now. Before there was a ring: no keys, revision 0. */
-export function listKeysRpc(deps: {
+export interface ListKeysDeps {
   rings: Pick<RingStorage, "read">;
-}): MethodImpl<typeof TrustListService.method.listKeys> {
+}
+
+/**
+ * Implements `ListKeys`, from the stored ring. Before the first ring is stored: no keys, revision
+ * 0.
+ */
+export function listKeys({ rings }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
-    const ring = await deps.rings.read();
+    const ring = await rings.read();
     if (!ring) return { activeKeyId: "", keys: [], revision: 0n };
     return {
       activeKeyId: signingKey(ring)?.keyId ?? "",

@@ -7,20 +7,24 @@ import type {
   SnapshotDigest as SnapshotDigestMessage,
 } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import type { Logger } from "@vidimus/kit/log";
-import { parseSnapshotDigest } from "../domain/snapshot-digest.ts";
-import { signSnapshots, type SignOutcome, type SignSnapshotsDeps } from "../domain/sign-snapshots.ts";
-import type { SnapshotDigest } from "../domain/statement.ts";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { signDigests, type SignDigestsDeps, type SignOutcome } from "../domain/sign-digests.ts";
+import { parseSnapshotDigest, type SnapshotDigest } from "../domain/snapshot-digest.ts";
 
 const itemsMax = 256;
 
-/** Implements `SignSnapshots`. A refused digest is logged: somebody asked to seal a second text as the same snapshot. */
-export function signSnapshotsRpc(
-  deps: SignSnapshotsDeps & { log: Pick<Logger, "warn"> },
-): MethodImpl<typeof SigningService.method.signSnapshots> {
+export interface SignSnapshotsDeps extends SignDigestsDeps {
+  log: Pick<Logger, "warn">;
+}
+
+/**
+ * Implements `SignSnapshots`. Logs each refused digest: a second text was to be signed as the same
+ * snapshot.
+ */
+export function signSnapshots(deps: SignSnapshotsDeps): MethodImpl<typeof SigningService.method.signSnapshots> {
   return async ({ items }) => {
     const digests = fromProto(items);
-    const outcomes = await signSnapshots(deps, digests);
+    const outcomes = await signDigests(deps, digests);
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.kind === "signed") continue;
       const { tenantId: tenant, documentId, sequence } = digests[index] ?? {};

@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { duplicatePositions } from "@vidimus/kit/mongo-errors";
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
-import type { Ledger, LedgerEntry } from "../domain/sign-snapshots.ts";
+import type { Ledger, LedgerEntry } from "../domain/sign-digests.ts";
 
 interface LedgerRow {
   tenantId: string;
@@ -14,7 +14,7 @@ interface LedgerRow {
   value: Binary;
 }
 
-/** Keeps every signature ever given out. Unique on (tenantId, documentId, sequence). */
+/** Keeps every signature. Unique on (tenantId, documentId, sequence). */
 export class LedgerStore implements Ledger {
   readonly #rows: Collection<LedgerRow>;
 
@@ -50,13 +50,13 @@ export class LedgerStore implements Ledger {
 }
 
 /**
- * A refused insert has waited until what refused it was held by a majority, so the row is there to be read, unless the
- * primary changed in between.
+ * A duplicate is reported only after a majority holds the earlier row, so it can be read, unless
+ * the primary changed in between.
  */
 function standingFor(entry: LedgerEntry, standing: ReadonlyMap<string, LedgerEntry>): LedgerEntry {
   const found = standing.get(keyOf(entry));
   if (found) return found;
-  throw new DomainError("unavailable", "a signature that was entered first cannot be read yet");
+  throw new DomainError("unavailable", "a signature stored earlier cannot be read yet");
 }
 
 function keyOf({ tenantId, documentId, sequence }: LedgerEntry | LedgerRow): string {

@@ -1,7 +1,7 @@
-import { isDuplicateKey } from "@vidimus/kit/mongo-errors";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import { assertRing, type KeyRing, type KeyState, type RingKey } from "../domain/key-ring.ts";
-import type { RingStorage } from "../domain/settle-ring.ts";
+import type { RingStorage } from "../domain/update-ring.ts";
 
 interface RingKeyRow {
   keyId: string;
@@ -19,7 +19,10 @@ interface RingRow {
   keys: RingKeyRow[];
 }
 
-/** Keeps the key ring as one document, so that each change of it is atomic and there are never two active keys. */
+/**
+ * Keeps the key ring as one document, so that a change is atomic and there are never two active
+ * keys.
+ */
 export class RingStore implements RingStorage {
   readonly #rings: Collection<RingRow>;
 

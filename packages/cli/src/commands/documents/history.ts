@@ -1,6 +1,6 @@
 import { DocumentService, type HistoryEntry } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Command } from "commander";
-import { wholeNumber } from "../whole-number.ts";
+import { wholeNumber } from "../../options/whole-number.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { walkPages } from "../../rpc/walk-pages.ts";
@@ -11,7 +11,7 @@ import type { World } from "../../world.ts";
 /** `documents history ID [--limit N]` */
 export function showHistory(world: World): Command {
   return new Command("history")
-    .description("say who did what to a document and when, the last thing first")
+    .description("list who did what to a document and when, last first")
     .argument("<id>", "id of the document")
     .option("--limit <n>", "most entries", wholeNumber(1, 100_000), 50)
     .action(async (documentId: string, { limit }: { limit: number }, command: Command) => {
@@ -22,27 +22,27 @@ export function showHistory(world: World): Command {
         const answer = await documents.read((client, options) =>
           client.listDocumentHistory({ tenantId, documentId, ...page }, options),
         );
-        return { rows: answer.entries.map(toRow), nextPageToken: answer.nextPageToken };
+        return { rows: answer.entries.map(toShown), nextPageToken: answer.nextPageToken };
       });
-      session.print(rows, words(rows));
+      session.print(rows, toText(rows));
       if (more) world.stderr.write(`there are more than ${limit}: --limit\n`);
     });
 }
 
-function toRow({ at, by, transition, version, from, to }: HistoryEntry) {
+function toShown({ at, by, transition, version, fromStatus, toStatus }: HistoryEntry) {
   return {
     at: isoTime(at),
     actor: by?.actor || null,
     role: by?.role || null,
-    // An intake comes from nowhere, and a change of content has no name.
-    action: transition || (from === "" ? "create" : "update"),
+    // Intake has no status before it, and an edit has no transition.
+    action: transition || (fromStatus === "" ? "create" : "update"),
     version: Number(version),
-    from: from || null,
-    to,
+    from: fromStatus || null,
+    to: toStatus,
   };
 }
 
-function words(rows: readonly ReturnType<typeof toRow>[]): string {
+function toText(rows: readonly ReturnType<typeof toShown>[]): string {
   return table(
     ["at", "who", "role", "did", "version", "from", "to"],
     rows.map(({ at, actor, role, action, version, from, to }) => [

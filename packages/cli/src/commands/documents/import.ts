@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CliError } from "../../failure.ts";
+import { CliError } from "../../cli-error.ts";
 import { importFeed, type ImportReport } from "../../feeds/import-feed.ts";
 import { type FeedEntry, readFeed } from "../../feeds/read-feed.ts";
-import { openPublicApi } from "../../gateway/public-api.ts";
+import { openDocumentsApi } from "../../public-api/documents-api.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
@@ -18,10 +18,10 @@ export function importDocuments(world: World): Command {
     .addHelpText("after", help)
     .action(async (files: string[], _: unknown, command: Command) => {
       const session = await openSession(world, command);
-      const api = openPublicApi(session);
+      const api = openDocumentsApi(session);
       const report = await importWithProgress(world, files, (entries, onEntry) => importFeed(entries, api, onEntry));
       const { created, existing, rejected } = report;
-      session.print({ created, existing, rejected }, words(report));
+      session.print({ created, existing, rejected }, toText(report));
       if (report.stopped) throw new CliError(`stopped, items are left: ${report.stopped.message}`);
       if (report.failures > 0) throw new CliError(`${report.failures} could not be read or delivered`);
     });
@@ -59,7 +59,7 @@ async function sizeOf(path: string): Promise<number> {
   return found?.isFile() ? found.size : 0;
 }
 
-function words({ created, existing, rejected }: ImportReport): string {
+function toText({ created, existing, rejected }: ImportReport): string {
   const lines = rejected.map(({ item, reason }) => `rejected: ${item}: ${reason}`);
   const sum = `${created.length} created, ${existing.length} existing, ${rejected.length} rejected`;
   return printable([...lines, sum].join("\n"));
@@ -70,7 +70,7 @@ A ninjs item of type text or composite, or one without a type that has bodies, b
 core/image, an audio a core/audio. All others are listed with the reason and do not fail the command. It fails, with
 exit code 1, when a file or an item cannot be read or the platform does not take an item.
 
-Ids follow from uri and version, so a repeat creates nothing; an item with a new version is a new document. Documents of
-our own form keep their id. The key needs the scope documents:create.
+Ids follow from uri and version, so a repeat creates nothing; an item with a new version is a new document. Documents in
+the platform's own form keep their id. The key needs the scope documents:create.
 
 --json prints {"created":[id…],"existing":[id…],"rejected":[{"item","reason"}…]}.`;

@@ -1,6 +1,6 @@
 import { DocumentService, type DocumentSummary } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Command } from "commander";
-import { wholeNumber } from "../whole-number.ts";
+import { wholeNumber } from "../../options/whole-number.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { walkPages } from "../../rpc/walk-pages.ts";
@@ -29,35 +29,35 @@ export function listDocuments(world: World): Command {
         const answer = await documents.read((client, options) =>
           client.listDocuments({ tenantId, type, status, ...page }, options),
         );
-        return { rows: answer.documents.map(toRow), nextPageToken: answer.nextPageToken };
+        return { rows: answer.documents.map(toShown), nextPageToken: answer.nextPageToken };
       });
-      session.print(rows, words(rows));
+      session.print(rows, toText(rows));
       if (more) world.stderr.write(`there are more than ${limit}: --limit\n`);
     });
 }
 
-function toRow({ documentId, type, version, status, title, live, createdAt, changedAt }: DocumentSummary) {
+function toShown({ documentId, type, version, status, title, lastPublished, createdAt, changedAt }: DocumentSummary) {
   return {
     id: documentId,
     type,
     version: Number(version),
     status,
     title,
-    live: live ? { version: Number(live.version), status: live.status } : null,
+    lastPublished: lastPublished ? { version: Number(lastPublished.version), status: lastPublished.status } : null,
     createdAt: isoTime(createdAt),
     changedAt: isoTime(changedAt),
   };
 }
 
-function words(rows: readonly ReturnType<typeof toRow>[]): string {
+function toText(rows: readonly ReturnType<typeof toShown>[]): string {
   return table(
     ["id", "type", "version", "status", "published", "changed", "title"],
-    rows.map(({ id, type, version, status, live, changedAt, title }) => [
+    rows.map(({ id, type, version, status, lastPublished, changedAt, title }) => [
       id,
       type,
       String(version),
       status,
-      live ? `${live.version} ${live.status}` : "-",
+      lastPublished ? `${lastPublished.version} ${lastPublished.status}` : "-",
       changedAt ?? "",
       title,
     ]),

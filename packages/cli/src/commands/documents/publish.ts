@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import { applyTransitions } from "../../documents/apply-transitions.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { moveDocuments } from "./move-documents.ts";
 
 /** `documents publish ID… --tenant T` */
 export function publishDocuments(world: World): Command {
@@ -9,6 +9,6 @@ export function publishDocuments(world: World): Command {
     .description("publish the newest version of documents; each is tried, and any failure makes the exit code 1")
     .argument("<ids...>", "ids of documents")
     .action(async (ids: string[], _: unknown, command: Command) => {
-      await moveDocuments(await openSession(world, command), ids, "publish", "head");
+      await applyTransitions(await openSession(world, command), ids, "publish", "head");
     });
 }

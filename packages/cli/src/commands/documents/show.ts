@@ -1,6 +1,6 @@
 import { type Document, DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Command } from "commander";
-import { CliError } from "../../failure.ts";
+import { readDocument } from "../../documents/read-document.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
@@ -16,27 +16,23 @@ export function showDocument(world: World): Command {
       const session = await openSession(world, command);
       const tenantId = session.settings.get("tenant");
       using documents = await openService(session, "documents", DocumentService);
-      const { document } = await documents.read((client, options) =>
-        client.getDocument({ tenantId, documentId }, options),
-      );
-      if (!document) throw new CliError(`the documents service answered without the document ${documentId}`);
-      const shown = toShown(document);
-      session.print(shown, words(shown));
+      const shown = toShown(await readDocument(documents, tenantId, documentId));
+      session.print(shown, toText(shown));
     });
 }
 
-function toShown({ documentId, type, version, status, documentJson, live, ...rest }: Document) {
+function toShown({ documentId, type, version, status, documentJson, lastPublished, ...rest }: Document) {
   return {
     id: documentId,
     type,
     version: Number(version),
     status,
-    live: live
+    lastPublished: lastPublished
       ? {
-          version: Number(live.version),
-          status: live.status,
-          sequence: Number(live.sequence),
-          updatedAt: isoTime(live.updatedAt),
+          version: Number(lastPublished.version),
+          status: lastPublished.status,
+          sequence: Number(lastPublished.sequence),
+          updatedAt: isoTime(lastPublished.updatedAt),
         }
       : null,
     workflow: { id: rest.workflowId, version: rest.workflowVersion },
@@ -46,9 +42,9 @@ function toShown({ documentId, type, version, status, documentJson, live, ...res
   };
 }
 
-function words({ id, type, version, status, live, changedAt, document }: ReturnType<typeof toShown>): string {
-  const published = live
-    ? `version ${live.version} is ${live.status}, snapshot ${live.sequence} of ${live.updatedAt}`
+function toText({ id, type, version, status, lastPublished, changedAt, document }: ReturnType<typeof toShown>): string {
+  const published = lastPublished
+    ? `version ${lastPublished.version} is ${lastPublished.status}, snapshot ${lastPublished.sequence} of ${lastPublished.updatedAt}`
     : "never published";
   const facts = [
     `id         ${id}`,

@@ -1,27 +1,27 @@
 import { Command, Option } from "commander";
+import { applyTransition, transitionTable, type VersionChoice } from "../../documents/apply-transitions.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { type Aim, moveDocument, movedTable } from "./move-documents.ts";
 
-/** Transitions of the default workflow that lead out of a published or withdrawn state only. */
-const leadOutOfLive = new Set(["withhold", "kill"]);
+/** Transitions of the default workflow that start only from a published or withdrawn state. */
+const fromPublished = new Set(["withhold", "kill"]);
 
 /** `documents transition ID NAME --tenant T` */
 export function transitionDocument(world: World): Command {
   return new Command("transition")
-    .description("move a document along a transition of its workflow")
+    .description("apply a transition of its workflow to a document")
     .argument("<id>", "id of the document")
     .argument("<name>", "name of the transition, for example submit, approve, publish, withhold, kill")
     .addOption(
       new Option(
         "--on <version>",
-        "move the newest version, or the published one (default for withhold and kill)",
-      ).choices(["head", "live"]),
+        "act on the newest version, or on the published one (default for withhold and kill)",
+      ).choices(["head", "last-published"]),
     )
-    .action(async (id: string, name: string, { on }: { on?: Aim }, command: Command) => {
+    .action(async (id: string, name: string, { on }: { on?: VersionChoice }, command: Command) => {
       const session = await openSession(world, command);
-      const aim = on ?? (leadOutOfLive.has(name) ? "live" : "head");
-      const moved = await moveDocument(session, { id, name, aim });
-      session.print(moved, movedTable([moved]));
+      const transition = { id, name, on: on ?? (fromPublished.has(name) ? "last-published" : "head") };
+      const transitioned = await applyTransition(session, transition);
+      session.print(transitioned, transitionTable([transitioned]));
     });
 }

@@ -1,11 +1,12 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Command } from "commander";
-import { CliError } from "../../failure.ts";
-import { wholeNumber } from "../whole-number.ts";
-import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
+import { CliError } from "../../cli-error.ts";
+import { readDocument } from "../../documents/read-document.ts";
+import { readJson } from "../../input/read-json.ts";
+import { wholeNumber } from "../../options/whole-number.ts";
+import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { readJson } from "./read-json.ts";
 
 /** `documents update ID FILE [--version N]` */
 export function updateDocument(world: World): Command {
@@ -15,7 +16,7 @@ export function updateDocument(world: World): Command {
     .argument("<file>", "file with its new content {title, meta, content, links} as JSON, - for standard input")
     .option(
       "--version <n>",
-      "version the content was made from; the update fails if another is newest (default: whichever is newest now)",
+      "version the content was made from; the update fails if another is newest (default: the newest)",
       wholeNumber(1),
     )
     .action(async (documentId: string, file: string, { version }: { version?: number }, command: Command) => {
@@ -23,7 +24,7 @@ export function updateDocument(world: World): Command {
       const tenantId = session.settings.get("tenant");
       const { bytes: documentJson } = await readJson(world, file);
       using documents = await openService(session, "documents", DocumentService);
-      const expectedVersion = version ? BigInt(version) : await newestVersion(documents, tenantId, documentId);
+      const expectedVersion = version ? BigInt(version) : (await readDocument(documents, tenantId, documentId)).version;
       const { document } = await documents.call((client, options) =>
         client.updateDocument({ tenantId, documentId, expectedVersion, documentJson }, options),
       );
@@ -31,14 +32,4 @@ export function updateDocument(world: World): Command {
       const written = { id: document.documentId, version: Number(document.version), status: document.status };
       session.print(written, `${written.id} is at version ${written.version}, ${written.status}`);
     });
-}
-
-async function newestVersion(
-  documents: ServiceCaller<typeof DocumentService>,
-  tenantId: string,
-  documentId: string,
-): Promise<bigint> {
-  const { document } = await documents.read((client, options) => client.getDocument({ tenantId, documentId }, options));
-  if (!document) throw new CliError(`the documents service answered without the document ${documentId}`);
-  return document.version;
 }

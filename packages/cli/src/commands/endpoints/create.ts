@@ -7,7 +7,7 @@ import type { World } from "../../world.ts";
 /** `endpoints create --tenant T --url U` */
 export function createEndpoint(world: World): Command {
   return new Command("create")
-    .description("register a receiver; its secret is shown this once")
+    .description("register a receiver; its secret is shown only once")
     .requiredOption("--url <url>", "where webhooks are posted to")
     .action(async ({ url }: { url: string }, command: Command) => {
       const session = await openSession(world, command);

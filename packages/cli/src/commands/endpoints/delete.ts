@@ -7,7 +7,7 @@ import type { World } from "../../world.ts";
 /** `endpoints delete ID --tenant T` */
 export function deleteEndpoint(world: World): Command {
   return new Command("delete")
-    .description("remove a receiver and what is still owed to it")
+    .description("remove a receiver and the deliveries that wait for it")
     .argument("<id>", "id of the endpoint")
     .action(async (endpointId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);

@@ -1,14 +1,14 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { Command } from "commander";
+import { readScopeList } from "../../options/scope-list.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { readScopeList } from "./scope-list.ts";
 
 /** `keys create --tenant T --name N --scopes a,b` */
 export function createKey(world: World): Command {
   return new Command("create")
-    .description("make an API key; it is shown this once")
+    .description("make an API key; it is shown only once")
     .requiredOption("--name <name>", "name for people")
     .requiredOption("--scopes <scopes>", "what it may do, separated by commas")
     .action(async ({ name, scopes }: { name: string; scopes: string }, command: Command) => {

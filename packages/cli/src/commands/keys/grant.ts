@@ -1,15 +1,15 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { Command } from "commander";
-import { CliError } from "../../failure.ts";
+import { CliError } from "../../cli-error.ts";
+import { readScopeList } from "../../options/scope-list.ts";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { readScopeList } from "./scope-list.ts";
 
 /** `keys grant ID --scopes a,b` */
 export function grantScopes(world: World): Command {
   return new Command("grant")
-    .description("let a key do more; with --only, exactly what is named")
+    .description("add scopes to a key; with --only, replace its scopes")
     .argument("<id>", "id of the key")
     .requiredOption("--scopes <scopes>", "what it may do, separated by commas")
     .option("--only", "take away every scope that is not named")
@@ -27,7 +27,7 @@ export function grantScopes(world: World): Command {
     });
 }
 
-/** The service sets all scopes at once, so that what a key has already must be said again. */
+/** The service replaces all scopes of a key, so those it has already must be sent again. */
 async function scopesOf(
   access: ServiceCaller<typeof AccessService>,
   tenantId: string,

@@ -13,7 +13,7 @@ export function listKeys(world: World): Command {
     const tenantId = session.settings.get("tenant");
     using access = await openService(session, "access", AccessService);
     const { apiKeys } = await access.read((client, options) => client.listApiKeys({ tenantId }, options));
-    const rows = apiKeys.map(toRow);
+    const rows = apiKeys.map(toShown);
     session.print(
       rows,
       table(
@@ -33,7 +33,7 @@ export function listKeys(world: World): Command {
   });
 }
 
-function toRow({ keyId, prefix, name, scopes, createdBy, replacedBy, ...times }: ApiKey) {
+function toShown({ keyId, prefix, name, scopes, createdBy, replacedBy, ...times }: ApiKey) {
   return {
     id: keyId,
     prefix,
@@ -48,8 +48,8 @@ function toRow({ keyId, prefix, name, scopes, createdBy, replacedBy, ...times }:
   };
 }
 
-/** Whether a key opens anything now. Timestamps of one form compare like text. */
-function stateOf({ revokedAt, expiresAt }: ReturnType<typeof toRow>, now: Date): string {
+/** Whether a key is valid now. ISO 8601 timestamps in UTC with milliseconds compare as text. */
+function stateOf({ revokedAt, expiresAt }: ReturnType<typeof toShown>, now: Date): string {
   if (revokedAt) return "revoked";
   if (!expiresAt) return "live";
   return expiresAt <= now.toISOString() ? "expired" : `until ${expiresAt}`;

@@ -8,7 +8,7 @@ import type { World } from "../../world.ts";
 /** `keys revoke ID` */
 export function revokeKey(world: World): Command {
   return new Command("revoke")
-    .description("end a key at once; there is no way back")
+    .description("end a key at once; this cannot be undone")
     .argument("<id>", "id of the key")
     .action(async (keyId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);

@@ -13,10 +13,11 @@ type Overlap = keyof typeof overlapsMs;
 /** `keys roll ID --overlap 0|1h|24h|7d` */
 export function rollKey(world: World): Command {
   return new Command("roll")
-    .description("make a key that takes another's place; it is shown this once")
+    .description("make a key that replaces another; it is shown only once")
     .argument("<id>", "id of the key to replace")
     .addOption(
-      // No default: 0 locks a client out that has not been told yet, and 7d is long for a key that leaked.
+      // No default: 0 locks out clients that still use the old key, and 7d is too long for a leaked
+      // key.
       new Option("--overlap <time>", "how long the old key still works")
         .choices(["0", "1h", "24h", "7d"] satisfies Overlap[])
         .makeOptionMandatory(),

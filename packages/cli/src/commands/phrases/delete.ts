@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import { openPhrasesApi } from "../../public-api/phrases-api.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { openPhrasesApi } from "./phrases-api.ts";
 
 /** `phrases delete ID` */
 export function deletePhrase(world: World): Command {

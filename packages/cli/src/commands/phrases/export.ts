@@ -4,11 +4,11 @@ import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CliError, messageOf } from "../../failure.ts";
+import { CliError, messageOf } from "../../cli-error.ts";
+import { openPhrasesApi } from "../../public-api/phrases-api.ts";
+import { unwrapEnvelope } from "../../public-api/unwrap-envelope.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { openPhrasesApi } from "./phrases-api.ts";
-import { withoutEnvelope } from "./without-envelope.ts";
 
 interface ExportOptions {
   language?: string;
@@ -27,7 +27,7 @@ export function exportPhrases(world: World): Command {
       if (format !== "csv" && format !== "json") throw new CliError(`--format must be csv or json, not "${format}"`);
       const session = await openSession(world, command);
       const answer = await openPhrasesApi(session).export({ format, ...(language ? { language } : {}) });
-      const content = format === "json" ? withoutEnvelope(answer) : answer;
+      const content = format === "json" ? unwrapEnvelope(answer) : answer;
       if (output === undefined) return write(content, world.stdout, { end: false });
       const bytes = await writeFileWhole(content, resolve(world.cwd, output));
       session.print({ file: output, bytes }, `${bytes} bytes in ${output}`);

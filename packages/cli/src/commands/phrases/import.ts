@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { CliError } from "../../failure.ts";
+import { CliError } from "../../cli-error.ts";
+import type { Part } from "../../phrases/phrase-file.ts";
+import { type FileOptions, readPhraseFile } from "../../phrases/read-phrase-file.ts";
+import { ImportRefused, openPhrasesApi, type PhrasesApi } from "../../public-api/phrases-api.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
 import type { World } from "../../world.ts";
-import type { Part } from "./phrase-file.ts";
-import { ImportRefused, openPhrasesApi, type PhrasesApi } from "./phrases-api.ts";
-import { type FileOptions, readPhraseFile } from "./read-phrase-file.ts";
 
 /** `phrases import FILES…` */
 export function importPhrases(world: World): Command {
@@ -14,7 +14,7 @@ export function importPhrases(world: World): Command {
     .description("import phrases from CSV, JSON, word lists and hunspell dictionaries")
     .argument("<files...>", "files with phrases, - for standard input")
     .option("--language <tag>", "language of lists of words")
-    .option("--format <format>", "csv, json, words or dic, where the name of the file does not tell")
+    .option("--format <format>", "csv, json, words or dic (default: by the file's extension)")
     .option("--encoding <name>", "encoding of the files (default: UTF-8, for .dic what its .aff says)")
     .addHelpText("after", help)
     .action(async (files: string[], options: FileOptions, command: Command) => {
@@ -40,9 +40,9 @@ async function sendPart(api: PhrasesApi, file: string, part: Part, before: numbe
     return await api.import(part);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const words = error instanceof ImportRefused ? placesIn(file, part, error) : [`${file}: ${error.message}`];
-    if (before > 0) words.push(`${before} rows before were imported; the import is safe to repeat`);
-    throw new CliError(printable(words.join("\n")), { cause: error });
+    const lines = error instanceof ImportRefused ? placesIn(file, part, error) : [`${file}: ${error.message}`];
+    if (before > 0) lines.push(`${before} rows before were imported; the import is safe to repeat`);
+    throw new CliError(printable(lines.join("\n")), { cause: error });
   }
 }
 
@@ -55,5 +55,5 @@ By the name of the file: .csv and .json as the platform exports them, .dic a hun
 their flags), all else one word or phrase a line.
 
 A file of at most 50,000 rows is imported whole or not at all. A larger one goes in parts of 10,000; when one is refused,
-those before it stay. Every row is created or replaced, so a repeat changes nothing. Answers of "later" are waited
-out, see --max-wait. The key needs the scope phrases:write.`;
+those before it stay. Every row is created or replaced, so a repeat changes nothing. Retry-After is waited out, see
+--max-wait. The key needs the scope phrases:write.`;

@@ -8,7 +8,7 @@ import type { World } from "../../world.ts";
 /** `tenants disable ID` */
 export function disableTenant(world: World): Command {
   return new Command("disable")
-    .description("shut a tenant out: none of its keys opens anything any more; there is no way back")
+    .description("disable a tenant: all its keys are refused from now on; this cannot be undone")
     .argument("<id>", "id of the tenant")
     .action(async (tenantId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);

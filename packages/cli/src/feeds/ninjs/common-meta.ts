@@ -1,10 +1,11 @@
 import { Refusal } from "../draft.ts";
-import { compact, isJsonObject, type JsonObject, someText } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { compact, someText } from "../json.ts";
 import { versionOf } from "./item-id.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { sourceName } from "./source-name.ts";
 
-/** Takes what every kind of item has in its meta. */
+/** Takes the members that go into the meta of every type of document. */
 export function takeCommonMeta(item: NinjsItem): Record<string, unknown> {
   const source = sourceName(item.uri, item.original);
   const meta = compact({
@@ -41,14 +42,14 @@ export function takeRights(item: NinjsItem): { holder?: string; notice?: string;
   });
 }
 
-/** An embargo that cannot be read must not be lost: the item would be free to publish. */
+/** Refuses an item whose embargo cannot be read: without it the item would be free to publish. */
 function takeEmbargo(item: NinjsItem): string | undefined {
   const until = item.take("embargoed", isAnything);
   if (until === undefined || until === null || isTime(until)) return until ?? undefined;
   throw new Refusal(`is embargoed until ${JSON.stringify(until)}, which is no date and time`, { unmappable: false });
 }
 
-/** Names stand in meta; what has a uri or a literal beside it also stays as it came. */
+/** The names of genres. A genre that has more than a name also stays in `meta.ninjs`. */
 function takeGenres(item: NinjsItem): string[] | undefined {
   const genres: unknown = item.original["genres"];
   item.list("genres", (genre) => (Object.keys(genre).length === 1 && someText(genre["name"]) ? genre : undefined));

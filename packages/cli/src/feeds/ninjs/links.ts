@@ -1,7 +1,8 @@
-import { compact, isJsonObject, type JsonObject, someText } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Takes what points elsewhere: subjects and sources that have a uri, and associated items. */
+/** Takes what becomes a link: subjects and sources that have a uri, and associated items. */
 export function takeLinks(item: NinjsItem): JsonObject[] {
   return [
     ...item.list("infoSources", (source) => conceptLink(source, { rel: "source", type: "core/content-source" })),
@@ -18,7 +19,7 @@ function conceptLink(concept: JsonObject, kind: { rel: string; type: string }): 
   return compact({ ...kind, uri: target, title: someText(name), data: unlessEmpty(data) });
 }
 
-/** What an associated item is to the item, by its type. */
+/** Relation and type of the link to an associated item, by its ninjs type. */
 const associationKinds: Readonly<Record<string, { rel: string; type: string }>> = {
   picture: { rel: "image", type: "core/image" },
   graphic: { rel: "image", type: "core/image" },

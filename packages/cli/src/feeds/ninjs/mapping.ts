@@ -1,4 +1,4 @@
 import type { Draft } from "../draft.ts";
 
-/** What a mapping for one type of item makes of it; id, links and leftovers are the same for all. */
+/** The part of a document that depends on the type of item; id, links and `meta.ninjs` do not. */
 export type Mapping = Pick<Draft, "type" | "title" | "meta" | "content">;

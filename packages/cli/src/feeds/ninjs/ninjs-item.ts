@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, someText } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { someText } from "../json.ts";
 
 /** A text of an item, in one of several roles and forms. */
 export interface RoleText {
@@ -6,13 +7,13 @@ export interface RoleText {
   /** Lowercase media type without parameters. */
   readonly contentType: string | undefined;
   readonly value: string;
-  /** As it came. */
+  /** The whole entry. */
   readonly original: JsonObject;
 }
 
 /**
- * A ninjs item from which a mapping takes what it has a place for. What nobody took is `rest()`, so that nothing is lost
- * only because it was not thought of.
+ * A ninjs item from which a mapping takes the members it has a place for. `rest()` gives the
+ * members that were not taken, so that the document keeps all of them.
  */
 export class NinjsItem {
   readonly uri: string;
@@ -25,7 +26,9 @@ export class NinjsItem {
     this.#rest = new Map(Object.entries(original));
   }
 
-  /** Takes a text. Empty text is taken too, and counts as none; anything but text stays. */
+  /**
+   * Takes a text. An empty text is taken too, and gives undefined; a value that is no text stays.
+   */
   text(member: string): string | undefined {
     const value = this.#rest.get(member);
     if (typeof value === "string") this.#rest.delete(member);
@@ -55,7 +58,10 @@ export class NinjsItem {
     return taken;
   }
 
-  /** Takes the first text of headlines, descriptions or bodies that satisfies the first of several wishes. */
+  /**
+   * Takes the first text of headlines, descriptions or bodies that satisfies the first of several
+   * wishes.
+   */
   roleText(member: string, ...wishes: readonly ((text: RoleText) => boolean)[]): string | undefined {
     const texts = readTexts(this.#rest.get(member));
     const found = wishes.map((wish) => texts.find(wish)).find(Boolean);

@@ -1,7 +1,8 @@
-import { compact, type JsonObject, someText } from "../json.ts";
+import type { JsonObject } from "../../json-object.ts";
+import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Members of a rendition that get another name with us; `href` is judged apart. */
+/** Members of a rendition that have another name in documents; `href` becomes `url` below. */
 const renamed: Readonly<Record<string, string>> = {
   contentType: "mimeType",
   sizeInBytes: "sizeBytes",
@@ -12,14 +13,14 @@ const renamed: Readonly<Record<string, string>> = {
 const counts = ["width", "height", "sizeInBytes"] as const;
 
 /**
- * Takes the renditions of a kind of medium ("image", "audio") under our names for their members; the others, and those
- * whose members are of the wrong kind, stay.
+ * Takes the renditions of one medium, their members renamed as documents have them. Renditions of
+ * another medium or with a member of the wrong type stay.
  */
 export function takeRenditions(item: NinjsItem, medium: "image" | "audio"): JsonObject[] {
   return item.list("renditions", (rendition, index) => {
     const { href, name, contentType, ...rest } = rendition;
     const isMedium = typeof contentType === "string" && contentType.toLowerCase().startsWith(`${medium}/`);
-    if (typeof href !== "string" || !isMedium || !hasSaneMembers(rendition)) return undefined;
+    if (typeof href !== "string" || !isMedium || !hasValidMembers(rendition)) return undefined;
     const others = Object.entries({ contentType, ...rest }).map(
       ([key, value]) => [renamed[key] ?? key, value] as const,
     );
@@ -27,7 +28,7 @@ export function takeRenditions(item: NinjsItem, medium: "image" | "audio"): Json
   });
 }
 
-function hasSaneMembers(rendition: JsonObject): boolean {
+function hasValidMembers(rendition: JsonObject): boolean {
   const areCounts = counts.every((name) => rendition[name] === undefined || isCount(rendition[name]));
   const { audioBitRate, audioCodec } = rendition;
   const isRate = audioBitRate === undefined || typeof audioBitRate === "number";

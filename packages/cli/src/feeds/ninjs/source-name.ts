@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, someText } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { someText } from "../json.ts";
 
 /**
- * Who an item comes from: the first of its infoSources that has a name, else the copyright holder, else the byline, else
- * the authority in its uri; undefined where none of them says anything.
+ * The source of an item: the first of its infoSources that has a name, else the copyright holder,
+ * else the byline, else the authority in its uri; undefined without any of them.
  */
 export function sourceName(uri: string, item: JsonObject): string | undefined {
   const sources: unknown[] = Array.isArray(item["infoSources"]) ? item["infoSources"] : [];
@@ -10,7 +11,9 @@ export function sourceName(uri: string, item: JsonObject): string | undefined {
   return named.find(Boolean) ?? someText(item["copyrightHolder"]) ?? someText(item["by"]) ?? authorityOf(uri);
 }
 
-/** Hosts, the provider of a NewsML URN (RFC 3085), the tagging entity of a tag URI (RFC 4151). */
+/**
+ * A host, the provider of a NewsML URN (RFC 3085) or the tagging entity of a tag URI (RFC 4151).
+ */
 function authorityOf(uri: string): string | undefined {
   const found = /^urn:newsml:([^:]+):|^tag:([^:,]+),|^[a-z][a-z\d+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(uri);
   return found?.slice(1).find(Boolean);

@@ -4,23 +4,27 @@ import type { NinjsItem, RoleText } from "./ninjs-item.ts";
 const htmlTypes = new Set(["text/html", "text/html5", "application/xhtml+xml"]);
 const htmlRoles = new Set(["html", "html5", "xhtml"]);
 
-/** Whether a text is HTML: it says so, or it says nothing and its role does. */
+/** Whether a text is HTML, by its contentType, or by its role if it has no contentType. */
 export function isHtml({ contentType, role }: RoleText): boolean {
   return contentType === undefined ? htmlRoles.has(role ?? "") : htmlTypes.has(contentType);
 }
 
-/** Whether a text is plain: it says so, or it says nothing and does not look like markup. */
+/** Whether a text is plain: by its contentType, or without one if it does not begin with markup. */
 export function isPlain(text: RoleText): boolean {
   const { contentType, value } = text;
   return contentType === "text/plain" || (contentType === undefined && !isHtml(text) && !value.startsWith("<"));
 }
 
-/** A wish for a plain text in one of some roles; `undefined` is the role of texts that name none. */
+/**
+ * Makes a test for plain texts in one of some roles; `undefined` stands for a text without a role.
+ */
 export function plainIn(...roles: readonly (string | undefined)[]): (text: RoleText) => boolean {
   return (text) => isPlain(text) && roles.includes(text.role);
 }
 
-/** Takes the headline, else finds the nearest thing to one. There always is one, since every item has a uri. */
+/**
+ * Takes the headline; without one gives the title, the slugline or the uri, which every item has.
+ */
 export function takeTitle(item: NinjsItem): string {
   const plain = item.roleText("headlines", plainIn("main", undefined), isPlain);
   const headline = plain ?? textOf(item.roleText("headlines", isHtml));

@@ -1,11 +1,12 @@
-import { compact, type JsonObject } from "../json.ts";
+import type { JsonObject } from "../../json-object.ts";
+import { compact } from "../json.ts";
 import { takeCommonMeta, takeRights } from "./common-meta.ts";
 import type { Mapping } from "./mapping.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { takeRenditions } from "./renditions.ts";
 import { plainIn, takeTitle } from "./texts.ts";
 
-/** A recording. */
+/** Maps an audio item to a `core/audio`. */
 export function toAudio(item: NinjsItem): Mapping {
   const title = takeTitle(item);
   const creditLine = item.roleText("descriptions", plainIn("creditline", "credit"));
@@ -28,10 +29,14 @@ export function toAudio(item: NinjsItem): Mapping {
   };
 }
 
-/** Below this no codec makes sound: a duration that would mean so few bits a second was not in seconds. */
+/**
+ * No codec has a lower bit rate: a duration in seconds that implies one was given in milliseconds.
+ */
 const bitsPerSecondMin = 1_000;
 
-/** ninjs says seconds, and some agencies send milliseconds. The size of the stream tells which it was. */
+/**
+ * ninjs has seconds, but some agencies send milliseconds; the size of the stream tells which it is.
+ */
 export function durationMs({ duration, sizeBytes }: JsonObject): number | undefined {
   if (typeof duration !== "number" || !(duration > 0)) return undefined;
   const isMilliseconds = typeof sizeBytes === "number" && (sizeBytes * 8) / duration < bitsPerSecondMin;

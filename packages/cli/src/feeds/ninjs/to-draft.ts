@@ -1,5 +1,6 @@
 import { type Draft, Refusal } from "../draft.ts";
-import { type JsonObject, someText } from "../json.ts";
+import type { JsonObject } from "../../json-object.ts";
+import { someText } from "../json.ts";
 import { itemId } from "./item-id.ts";
 import { takeLinks } from "./links.ts";
 import type { Mapping } from "./mapping.ts";
@@ -16,9 +17,10 @@ const mappings: Readonly<Record<string, (item: NinjsItem) => Mapping>> = {
 };
 
 /**
- * Makes a document of a ninjs 3.0 item. Members that no place was found for stand in `meta.ninjs`, as they came.
+ * Makes a document of a ninjs 3.0 item. Members that have no place in it go unchanged into
+ * `meta.ninjs`.
  *
- * @throws Refusal for an item of a kind that is not taken, or one that is damaged
+ * @throws Refusal for a type of item that is not imported, or a damaged item
  */
 export function toDraft(original: JsonObject): Draft {
   const uri = someText(original["uri"]);
@@ -42,7 +44,10 @@ function mappingOf({ type, bodies }: JsonObject): (item: NinjsItem) => Mapping {
   throw unmappable(`is of type ${JSON.stringify(type)}; taken are text, composite, picture and audio`);
 }
 
-/** What says the same again, or what everybody assumes, is no loss. */
+/**
+ * Leaves out the type and title that the document has already, and `pubStatus: "usable"`, the
+ * default.
+ */
 function leftovers(rest: JsonObject, title: unknown): JsonObject {
   const { type, title: name, pubStatus, ...others } = rest;
   return {

@@ -1,11 +1,15 @@
-import { compact, isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { compact } from "../json.ts";
 import { isTime, takeCommonMeta, takeRights } from "./common-meta.ts";
 import type { Mapping } from "./mapping.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { takeRenditions } from "./renditions.ts";
 import { isPlain, plainIn, takeTitle } from "./texts.ts";
 
-/** A picture. ninjs has no member for the alternative text: agencies put it into a plain body, else the caption serves. */
+/**
+ * Maps a picture to a `core/image`. ninjs has no member for the alternative text: agencies put it
+ * into a plain body; without one the caption is used.
+ */
 export function toImage(item: NinjsItem): Mapping {
   const title = takeTitle(item);
   const creditLine = item.roleText("descriptions", plainIn("creditline", "credit"));
@@ -33,13 +37,12 @@ export function toImage(item: NinjsItem): Mapping {
   };
 }
 
-/** As agencies print it: who made it, and for whom. */
+/** Byline and holder as agencies print them: `Byline/Holder`. */
 function credit(byline: unknown, holder: string | undefined): string | undefined {
   const parties = new Set([byline, holder].filter((party) => typeof party === "string"));
   return parties.size > 0 ? [...parties].join("/") : undefined;
 }
 
-/** The widest. */
 function mainRendition(renditions: readonly JsonObject[]): JsonObject | undefined {
   return renditions.toSorted((a, b) => widthOf(b) - widthOf(a))[0];
 }

@@ -4,7 +4,7 @@ import type { Mapping } from "./mapping.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { isHtml, isPlain, plainIn, takeTitle } from "./texts.ts";
 
-/** Text, composite, or bodies without a type. */
+/** Maps an item of type text or composite, or one without a type, to a `core/newswire`. */
 export function toNewswire(item: NinjsItem): Mapping {
   const title = takeTitle(item);
   const html = item.roleText("bodies", isHtml);

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-valu
 import type { DocumentParts } from "./document.ts";
 
 /** What the platform stamps onto a document's parts. */
-export interface Stamp {
+interface Stamp {
   documentId: string;
   type: string;
   status: string;
@@ -12,7 +12,10 @@ export interface Stamp {
   updatedAt?: Date;
 }
 
-/** A document as one canonical object, and where `"links":[…],` stands in it, so that it can be spliced out. */
+/**
+ * A document as one canonical object, and where `"links":[…],` stands in it, so that it can be
+ * spliced out.
+ */
 export interface AssembledDocument {
   bytes: Buffer;
   linksStart: number;
@@ -20,8 +23,8 @@ export interface AssembledDocument {
 }
 
 /**
- * Joins parts to the canonical object `{content,id,links,meta,title,type}` (and `updated_at`, when stamped). Only `meta`
- * is parsed, to stamp `status` and `version` into it.
+ * Joins parts to the canonical object `{content,id,links,meta,title,type}` (and `updated_at`, when
+ * stamped). Only `meta` is parsed, to stamp `status` and `version` into it.
  */
 export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledDocument {
   const beforeLinks = Buffer.from(`,"id":"${stamp.documentId}",`);
@@ -54,22 +57,29 @@ export interface DocumentValue {
   links: JsonValue;
 }
 
+/** A document to check: its parts, and their values where they have been parsed already. */
+export interface CheckableDocument {
+  readonly parts: DocumentParts;
+  readonly value?: DocumentValue;
+}
+
 /** Parses stored parts. They were guarded on intake, so nothing is checked again. */
 export function parseParts(parts: DocumentParts): DocumentValue {
   return {
-    title: parseStored(parts.title),
-    meta: parseStored(parts.meta),
-    content: parseStored(parts.content),
-    links: parseStored(parts.links),
+    title: parsePart(parts.title),
+    meta: parsePart(parts.meta),
+    content: parsePart(parts.content),
+    links: parsePart(parts.links),
   };
 }
 
 function parseObject(bytes: Uint8Array): JsonObject {
-  const value = parseStored(bytes);
+  const value = parsePart(bytes);
   if (!isJsonObject(value)) throw new TypeError("stored meta is not an object");
   return value;
 }
 
-function parseStored(bytes: Uint8Array): JsonValue {
+/** Parses one stored part. */
+export function parsePart(bytes: Uint8Array): JsonValue {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
 }

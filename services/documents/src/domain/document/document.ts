@@ -1,4 +1,4 @@
-/** Who changes something, as the caller said; "" where nobody said. */
+/** The caller, from the metadata of the call; "" for what it does not say. */
 export interface Actor {
   readonly actor: string;
   readonly role: string;
@@ -36,25 +36,25 @@ export interface NewDocument extends DocumentParts, WorkflowReference {
   readonly createdBy: Actor;
 }
 
-/** The published or withdrawn version of a document. */
-export interface Live {
+/** The version of a document that is published, or was until it was withdrawn. */
+export interface LastPublished {
   readonly version: number;
   readonly status: string;
   readonly sequence: number;
   readonly updatedAt: Date;
 }
 
-/** The newest version of a document and where it stands. */
+/** The newest version of a document and its state. */
 export interface Head extends NewDocument {
   readonly version: number;
   readonly status: string;
   readonly changedAt: Date;
-  /** Who wrote the newest version. */
+  /** The actor that wrote the newest version. */
   readonly changedBy: Actor;
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   readonly writtenAt?: Date;
   /** Absent while the document was never published. */
-  readonly live?: Live;
+  readonly lastPublished?: LastPublished;
 }
 
 /** A head without its content. */
@@ -65,7 +65,7 @@ export interface HeadSummary {
   readonly status: string;
   /** Plain text. */
   readonly title: string;
-  readonly live?: Live;
+  readonly lastPublished?: LastPublished;
   readonly createdAt: Date;
   readonly changedAt: Date;
 }

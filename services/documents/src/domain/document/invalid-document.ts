@@ -3,7 +3,9 @@ import { DomainError, type Violation } from "@vidimus/kit/errors";
 /** Most violations that are reported of one document. */
 export const violationsMax = 20;
 
-/** The refusal of a document in which these places are at fault; of many only the first are named. */
+/**
+ * The refusal of a document in which these places are at fault; of many only the first are named.
+ */
 export function invalidDocument(violations: readonly Violation[]): DomainError {
   const named = violations.slice(0, violationsMax);
   const text = named.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");

@@ -9,11 +9,11 @@ export interface HistoryPosition {
   readonly entryId: string;
 }
 
-/** What reading history needs. */
-export interface HistoryDeps {
+/** Stores that history is read from. */
+export interface ListDocumentHistoryDeps {
   documents: HeadReader;
   history: {
-    /** What was done after intake, newest first, before `before` if given; each with its place. */
+    /** Changes after intake, newest first, before `before` if given; each with its place. */
     list(
       tenantId: string,
       documentId: string,
@@ -22,9 +22,12 @@ export interface HistoryDeps {
   };
 }
 
-/** A page of what was done to a document, newest first; its last entry is the intake. Throws `not_found`. */
+/**
+ * A page of a document's history, newest first; the last entry of the last page is the intake.
+ * Throws `not_found`.
+ */
 export async function listHistory(
-  { documents, history }: HistoryDeps,
+  { documents, history }: ListDocumentHistoryDeps,
   { tenantId, documentId }: { tenantId: string; documentId: string },
   page: { limit: number; before?: HistoryPosition; signal?: AbortSignal },
 ): Promise<{ entries: HistoryEntry[]; next?: HistoryPosition }> {

@@ -10,8 +10,8 @@ interface Reference {
   documentId: string;
 }
 
-/** What reading versions needs. */
-export interface VersionDeps {
+/** Stores that lists of versions are read from. */
+export interface ListDocumentVersionsDeps {
   documents: HeadReader;
   revisions: {
     /** Versions that are no longer the head, newest first. */
@@ -20,6 +20,13 @@ export interface VersionDeps {
       documentId: string,
       page: { limit: number; before: number; signal?: AbortSignal },
     ): Promise<VersionSummary[]>;
+  };
+}
+
+/** Stores that one version is read from. */
+export interface GetDocumentVersionDeps {
+  documents: HeadReader;
+  revisions: {
     /** One version that is no longer the head. */
     findVersion(
       tenantId: string,
@@ -32,7 +39,7 @@ export interface VersionDeps {
 
 /** A page of a document's versions, newest first, the head among them. Throws `not_found`. */
 export async function listVersions(
-  { documents, revisions }: VersionDeps,
+  { documents, revisions }: ListDocumentVersionsDeps,
   { tenantId, documentId }: Reference,
   { limit, before, ...options }: { limit: number; before?: number; signal?: AbortSignal },
 ): Promise<{ versions: VersionSummary[]; hasMore: boolean }> {
@@ -41,23 +48,23 @@ export async function listVersions(
   // Bounded by the head that was read, so that an edit in between shows no version twice.
   const below = withHead ? head.version : before;
   const older = await revisions.listVersions(tenantId, documentId, { ...options, limit: limit + 1, before: below });
-  const all = [...(withHead ? [headSummary(head)] : []), ...older.map((version) => asItStands(version, head))];
+  const all = [...(withHead ? [headSummary(head)] : []), ...older.map((version) => withCurrentStatus(version, head))];
   return { versions: all.slice(0, limit), hasMore: all.length > limit };
 }
 
 /** One version of a document with its content, and the document's type. Throws `not_found`. */
 export async function getVersion(
-  { documents, revisions }: VersionDeps,
+  { documents, revisions }: GetDocumentVersionDeps,
   { tenantId, documentId }: Reference,
   version: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<{ version: DocumentVersion; type: string }> {
-  // Two reads: an edit in between moves the version from the first to the second.
+  // The head is read first: an edit between the two reads turns the head into an older version.
   const head = await requireHead(documents, tenantId, documentId, options);
   if (version === head.version) return { version: headVersion(head), type: head.type };
   const found = await revisions.findVersion(tenantId, documentId, version, options);
   if (!found) throw new DomainError("not_found", `document ${documentId} has no version ${version}`);
-  return { version: asItStands(found, head), type: head.type };
+  return { version: withCurrentStatus(found, head), type: head.type };
 }
 
 function headVersion(head: Head): DocumentVersion {
@@ -78,7 +85,10 @@ function headSummary(head: Head): VersionSummary {
   return { ...summary, title: titleText(title) };
 }
 
-/** A live version goes on moving after it was kept. */
-function asItStands<V extends VersionSummary | DocumentVersion>(version: V, { live }: Head): V {
-  return live?.version === version.version ? { ...version, status: live.status } : version;
+/**
+ * The last published version changes its state after the next version was written; that state is in
+ * the head.
+ */
+function withCurrentStatus<V extends VersionSummary | DocumentVersion>(version: V, { lastPublished }: Head): V {
+  return lastPublished?.version === version.version ? { ...version, status: lastPublished.status } : version;
 }

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** Members under which rich text formats keep the children of a node: ProseMirror, Slate and Lexical, NewsDoc. */
+/**
+ * Members under which rich text formats keep the children of a node: ProseMirror, Slate and
+ * Lexical, NewsDoc.
+ */
 const childMembers = ["content", "children", "blocks"] as const;
 
 /** Nodes that flow within a line; between all others a space keeps words apart. */
@@ -14,8 +17,9 @@ const inlineTypes: ReadonlySet<JsonValue | undefined> = new Set([
 ]);
 
 /**
- * The plain text of a rich text document: an object that is, or has as `root`, a node with its children under `content`,
- * `children` or `blocks`, whose leaves carry `text`. Runs of white space become one space.
+ * The plain text of a rich text document: an object that is, or has as `root`, a node with its
+ * children under `content`, `children` or `blocks`, whose leaves carry `text`. Runs of white space
+ * become one space.
  *
  * @returns undefined when the object is no such document or has no text
  */

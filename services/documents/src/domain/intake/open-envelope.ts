@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/uuid";
+import { parseUuid } from "@vidimus/kit/ids";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /** A create request, opened: which document it means, and its members, not yet judged. */
@@ -18,8 +18,8 @@ const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenan
 const ignoredMembers: ReadonlySet<string> = new Set([...tenantMembers, "updated_at"]);
 
 /**
- * Opens either form of a create request: flat with the caller's id, or `{version: 1, payload}`, for which `mintId` gives
- * one.
+ * Opens either form of a create request: flat with the caller's id, or `{version: 1, payload}`, for
+ * which `mintId` gives one.
  *
  * @throws DomainError `invalid` when the form or the id is wrong
  */

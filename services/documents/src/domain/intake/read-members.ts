@@ -1,26 +1,26 @@
 import type { Violation } from "@vidimus/kit/errors";
 import { createHash } from "node:crypto";
-import type { DocumentValue } from "../document/assemble-document.ts";
+import type { CheckableDocument, DocumentValue } from "../document/assemble-document.ts";
 import { type DocumentParts, platformMetaKeys } from "../document/document.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { flattenTitle } from "./flatten-title.ts";
 
-/** A document's members, read: values for the checks of its type, bytes for keeping. */
-export interface ReadDocument {
-  type: string;
-  value: DocumentValue;
-  parts: DocumentParts;
+/** A document's members, read. */
+export interface ReadDocument extends CheckableDocument {
+  readonly type: string;
   /** SHA-256, see `digestParts`. */
-  digest: Buffer;
+  readonly digest: Uint8Array;
 }
 
 /** A read document, or what was wrong with it; pointers are relative to the members. */
-export type MembersReading = { document: ReadDocument } | { violations: Violation[] };
+type MembersReading = { document: ReadDocument } | { violations: Violation[] };
 
 const knownMembers: ReadonlySet<string> = new Set(["type", "title", "meta", "content", "links"]);
 
-/** Reads the members that a document of any type has. What the type asks for is checked elsewhere. */
+/**
+ * Reads the members that a document of any type has. What the type asks for is checked elsewhere.
+ */
 export function readMembers(members: JsonObject): MembersReading {
   const violations: Violation[] = [];
   const refuse = (member: string, message: string) => violations.push({ pointer: jsonPointer([member]), message });
@@ -70,8 +70,9 @@ function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentPa
 }
 
 /**
- * SHA-256 over a type and its document's parts, one a line (no canonical JSON has a line feed in it). The title counts as
- * it was sent: rich text and the plain text it flattens to are two different documents.
+ * SHA-256 over a type and its document's parts, one a line (no canonical JSON has a line feed in
+ * it). The title counts as it was sent: rich text and the plain text it flattens to are two
+ * different documents.
  */
 export function digestParts(type: string, parts: DocumentParts): Buffer {
   const hash = createHash("sha256");

@@ -1,13 +1,10 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import { createHash, randomUUID } from "node:crypto";
 import type { Actor, NewDocument } from "../document/document.ts";
-import { invalidDocument, violationsBelow } from "../document/invalid-document.ts";
-import { requireTenantId } from "../document/require-ids.ts";
-import { parseJson } from "../json/parse-json.ts";
+import { invalidDocument } from "../document/invalid-document.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
 import type { TypeRegistry } from "../types/document-type.ts";
-import { unknownType } from "./judge-draft.ts";
-import { openEnvelope } from "./open-envelope.ts";
-import { readMembers } from "./read-members.ts";
+import { unknownType } from "./validate-draft.ts";
+import { type DraftReader, draftViolations } from "./read-draft.ts";
 
 /** One document to take in. */
 export interface IntakeItem {
@@ -32,17 +29,24 @@ export interface DocumentReference {
   readonly documentId: string;
 }
 
-/** Where intakes go. */
+/** Keeps intakes: `store/document-store.ts`. */
 export interface IntakeStore {
-  /** Stores all documents whose id is free, durably, and answers the positions of those whose id is not. */
+  /**
+   * Stores all documents whose id is free, durably, and answers the positions of those whose id is
+   * not.
+   */
   insert(documents: readonly NewDocument[]): Promise<Set<number>>;
   /** The intakes behind these ids, as far as there are any. */
   findIntakes(references: readonly DocumentReference[]): Promise<Intake[]>;
 }
 
-/** What intake needs. */
+/**
+ * Where documents are kept, how they are read (`checking/open-checking.ts`: on the loop or in a
+ * thread), and the types they are checked against (`types/type-registry.ts`).
+ */
 export interface IntakeDeps {
   documents: IntakeStore;
+  readDraft: DraftReader;
   types: Pick<TypeRegistry, "find">;
   now(): Date;
 }
@@ -55,29 +59,32 @@ export class IdInUse extends DomainError {
 
   constructor(documentId: string, sameContent: boolean) {
     const content = sameContent ? "with the same content" : "with other content";
-    super("already_exists", `document ${documentId} already exists ${content}`);
+    const reason = sameContent ? "same_content" : "other_content";
+    super("already_exists", `document ${documentId} already exists ${content}`, {
+      violations: [{ pointer: "/id", message: `is in use ${content}`, reason }],
+    });
     this.documentId = documentId;
     this.sameContent = sameContent;
   }
 }
 
-/** What became of an item: the id it is stored under, or why it is not. */
+/** The result of an item: the id it is stored under, or why it was refused. */
 export type IntakeOutcome = { documentId: string } | DomainError;
 
 /** An item whose envelope and id hold. */
 interface Candidate extends DocumentReference {
   intakeToken: string;
   /** Absent when the members could not be read. */
-  digest?: Buffer;
+  digest?: Uint8Array;
   /** What to store; absent when there are violations. */
   document?: NewDocument;
   violations: Violation[];
 }
 
 /**
- * Takes documents in, each judged alone, all stored by one insert. An id in use outranks whatever is wrong below the
- * envelope, so that a retry is safe even after the schema moved on; a repeat of an attempt that was stored (same token,
- * same content) is answered as stored.
+ * Takes documents in, each judged alone, all stored by one insert. An id in use outranks whatever
+ * is wrong below the envelope, so that a retry is safe even after the schema moved on; a repeat of
+ * an attempt that was stored (same token, same content) is answered as stored.
  *
  * @returns one outcome an item, in order
  */
@@ -85,8 +92,9 @@ export async function takeIn(
   deps: IntakeDeps,
   items: readonly IntakeItem[],
   createdBy: Actor,
+  signal?: AbortSignal,
 ): Promise<IntakeOutcome[]> {
-  const judged = await Promise.all(items.map(async (item) => judge(deps, item, createdBy)));
+  const judged = await Promise.all(items.map((item) => check(deps, item, createdBy, signal)));
   const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof DomainError));
   const refused = await store(deps.documents, candidates);
   const taken = await findTaken(deps.documents, refused);
@@ -96,29 +104,40 @@ export async function takeIn(
   });
 }
 
-async function judge(deps: IntakeDeps, item: IntakeItem, createdBy: Actor): Promise<Candidate | DomainError> {
+async function check(
+  deps: IntakeDeps,
+  item: IntakeItem,
+  createdBy: Actor,
+  signal: AbortSignal | undefined,
+): Promise<Candidate | DomainError> {
   try {
-    return await toCandidate(deps, item, createdBy);
+    return await toCandidate(deps, item, createdBy, signal);
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
   }
 }
 
-async function toCandidate(deps: IntakeDeps, item: IntakeItem, createdBy: Actor): Promise<Candidate> {
+async function toCandidate(
+  deps: IntakeDeps,
+  item: IntakeItem,
+  createdBy: Actor,
+  signal: AbortSignal | undefined,
+): Promise<Candidate> {
   const { intakeToken } = item;
   const tenantId = requireTenantId(item.tenantId);
   if (intakeToken.length > 64) throw new DomainError("invalid", "an intake token has at most 64 characters");
-  const { documentId, members, pointer } = openEnvelope(parseJson(item.json), () => mintId(tenantId, intakeToken));
+  const draft = await deps.readDraft(tenantId, item.json, { as: "create", tenantId, intakeToken }, signal);
+  const { documentId, document } = draft;
   const candidate = { tenantId, documentId, intakeToken };
-  const reading = readMembers(members);
-  if ("violations" in reading) return { ...candidate, violations: violationsBelow(pointer, reading.violations) };
-  const { type, value, parts, digest } = reading.document;
+  if (!document) return { ...candidate, violations: draftViolations(draft, draft.violations) };
+  const { type, parts, digest } = document;
   const known = await deps.types.find(tenantId, type);
-  if (!known) return { ...candidate, digest, violations: violationsBelow(pointer, [unknownType(type)]) };
-  const violations = known.type.checkShape(value);
-  if (violations.length > 0) return { ...candidate, digest, violations: violationsBelow(pointer, violations) };
-  const document: NewDocument = {
+  const violations = known ? await known.type.check(document, "shape", signal) : [unknownType(type)];
+  if (!known || violations.length > 0) {
+    return { ...candidate, digest, violations: draftViolations(draft, violations) };
+  }
+  const accepted: NewDocument = {
     tenantId,
     documentId,
     type,
@@ -130,16 +149,7 @@ async function toCandidate(deps: IntakeDeps, item: IntakeItem, createdBy: Actor)
     createdAt: deps.now(),
     createdBy,
   };
-  return { ...candidate, digest, document, violations: [] };
-}
-
-/** With a token the id follows from it, so that a repeated attempt finds the document that the first one made. */
-function mintId(tenantId: string, intakeToken: string): string {
-  if (intakeToken === "") return randomUUID();
-  const bytes = createHash("sha256").update(`${tenantId}\n${intakeToken}`).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  return { ...candidate, digest, document: accepted, violations: [] };
 }
 
 /** Stores what is sound, and answers what is not stored. */
@@ -165,7 +175,10 @@ async function findTaken(documents: IntakeStore, refused: ReadonlySet<Candidate>
 function explain(candidate: Candidate, intake: Intake | undefined): IntakeOutcome {
   const { documentId, violations } = candidate;
   if (!intake && violations.length > 0) return invalidDocument(violations);
-  const same = intake !== undefined && candidate.digest?.equals(intake.intakeDigest) === true;
+  const same =
+    intake !== undefined &&
+    candidate.digest !== undefined &&
+    Buffer.compare(candidate.digest, intake.intakeDigest) === 0;
   if (same && candidate.intakeToken !== "" && candidate.intakeToken === intake.intakeToken) return { documentId };
   return new IdInUse(documentId, same);
 }

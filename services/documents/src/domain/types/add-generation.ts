@@ -1,13 +1,11 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { requireAdministrator } from "../document/administrator.ts";
 import type { Actor } from "../document/document.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
-import { isJsonObject, type JsonObject } from "../json/json-value.ts";
-import { parseJson } from "../json/parse-json.ts";
-import { compileSchema } from "./compile-schema.ts";
+import type { SchemaReader } from "./read-schema.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";
 
-/** A generation that somebody wants to add. */
-export interface GenerationRequest {
+/** A generation to add. */
+interface GenerationRequest {
   readonly tenantId: string;
   readonly type: string;
   /** The newest generation the caller saw; 0 for none of the tenant's own. */
@@ -18,48 +16,49 @@ export interface GenerationRequest {
   readonly complete: Uint8Array;
 }
 
-/** What adding a generation needs. */
-export interface AddGenerationDeps {
+/** Where generations are kept, and how schemas are read. */
+export interface CreateSchemaGenerationDeps {
   schemas: {
     /** Keeps a generation; false when there is one of that number already. */
     insert(generation: SchemaGeneration): Promise<boolean>;
     /** The newest generation of each of a tenant's types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
-  /** Makes the next look at a tenant's types a fresh one. */
+  readSchema: SchemaReader;
+  /** Drops what is cached of a tenant's types. */
   forget(tenantId: string): void;
   now(): Date;
 }
 
-const schemaBytesMax = 256 * 1024;
 /** What tenants may call their types. */
 export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
-const administrators: ReadonlySet<string> = new Set(["owner", "admin"]);
 
 /**
  * Adds the next generation of a type and puts it in force.
  *
  * @returns its number
- * @throws DomainError `permission_denied`; `invalid` for a name or a schema that cannot be used; `conflict`, with what
- *   stands there now, when the named generation is not the newest
+ * @throws DomainError `permission_denied`; `invalid` for a name or a schema that cannot be used;
+ *   `conflict`, with the newest generation in the message, when the named one is another
  */
-export async function addGeneration(deps: AddGenerationDeps, request: GenerationRequest, by: Actor): Promise<number> {
+export async function addGeneration(
+  deps: CreateSchemaGenerationDeps,
+  request: GenerationRequest,
+  by: Actor,
+): Promise<number> {
   const { tenantId, type, expectedGeneration } = request;
-  if (!administrators.has(by.role)) {
-    throw new DomainError("permission_denied", "only an owner or an admin may add schema generations");
-  }
+  requireAdministrator(by, "add schema generations");
   if (!typePattern.test(type)) {
     throw new DomainError("invalid", 'type must be two lowercase words joined by a slash, like "acme/recipe"');
   }
-  const shape = readSchema("shape_schema_json", request.shape);
-  const complete = request.complete.byteLength === 0 ? {} : readSchema("complete_schema_json", request.complete);
+  const shape = await deps.readSchema(tenantId, "shape_schema_json", request.shape);
+  const complete = await deps.readSchema(tenantId, "complete_schema_json", orEmpty(request.complete));
   await requireNewest(deps, tenantId, type, expectedGeneration);
   const generation: SchemaGeneration = {
     tenantId,
     type,
     generation: expectedGeneration + 1,
-    shape: canonicalJson(shape),
-    complete: canonicalJson(complete),
+    shape,
+    complete,
     createdAt: deps.now(),
     createdBy: by.actor,
   };
@@ -70,7 +69,7 @@ export async function addGeneration(deps: AddGenerationDeps, request: Generation
 }
 
 async function requireNewest(
-  { schemas }: AddGenerationDeps,
+  { schemas }: CreateSchemaGenerationDeps,
   tenantId: string,
   type: string,
   expected: number,
@@ -80,19 +79,6 @@ async function requireNewest(
   throw new DomainError("conflict", `generation ${expected} of ${type} was expected, but ${newest} is the newest`);
 }
 
-function readSchema(field: string, bytes: Uint8Array): JsonObject {
-  if (bytes.byteLength > schemaBytesMax) {
-    throw new DomainError("too_large", `${field} has at most ${schemaBytesMax} bytes`);
-  }
-  const schema = parseJson(bytes);
-  if (!isJsonObject(schema)) throw new DomainError("invalid", `${field} must be a JSON object`);
-  // An asynchronous validator would answer a promise, which is never false.
-  if (Object.hasOwn(schema, "$async")) throw new DomainError("invalid", `${field} must not be asynchronous`);
-  try {
-    compileSchema(schema, { strict: true });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DomainError("invalid", `${field} cannot be used: ${reason.toWellFormed()}`, { cause: error });
-  }
-  return schema;
+function orEmpty(schema: Uint8Array): Uint8Array {
+  return schema.byteLength === 0 ? Buffer.from("{}") : schema;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compileSchema } from "./compile-schema.ts";
-import { jsonSchemaType } from "./json-schema-type.ts";
+import { schemaCheck } from "./json-schema-type.ts";
 
 test("patterns are searched for anywhere, know Unicode, and run in linear time", () => {
   const check = compileSchema({ type: "string", pattern: String.raw`b\p{L}` });
@@ -35,6 +35,6 @@ test("strict compilation refuses what no specification knows", () => {
 });
 
 test("a schema that refers to itself for ever is a violation, not a crash", () => {
-  const type = jsonSchemaType("a/b", 1, { shape: { allOf: [{ $ref: "#" }] }, complete: {} });
-  expect(type.checkShape({ title: "T", meta: {}, content: {}, links: [] })).toMatchObject([{ pointer: "" }]);
+  const check = schemaCheck({ shape: { allOf: [{ $ref: "#" }] }, complete: {} });
+  expect(check({ title: "T", meta: {}, content: {}, links: [] }, "shape")).toMatchObject([{ pointer: "" }]);
 });

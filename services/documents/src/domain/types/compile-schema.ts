@@ -1,20 +1,23 @@
 import { type AnySchemaObject, Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
 import { RE2JS } from "re2js";
 import { canonicalJson } from "../json/canonical-json.ts";
 import type { JsonValue } from "../json/json-value.ts";
+import { addFormats } from "./formats.ts";
 
 /** How a schema is compiled. */
-export interface CompileOptions {
+interface CompileOptions {
   /** Goes on after the first fault. */
   allErrors?: boolean;
-  /** Refuses keywords that no specification knows, so that a slip of the pen does not mean "anything goes". */
+  /**
+   * Checks the schema itself, and refuses keywords that no specification knows, so that a slip of
+   * the pen does not mean "anything goes".
+   */
   strict?: boolean;
 }
 
 /**
- * Compiles a JSON Schema (2020-12), with the usual formats and two more, `language-tag` and `slug`. Since tenants write
- * schemas, no keyword takes more than linear time: patterns are RE2 (no lookaround, no back references), and
+ * Compiles a JSON Schema (2020-12), with the formats of `formats.ts`. Since tenants write schemas,
+ * no keyword takes more than linear time: patterns are RE2 (no lookaround, no back references), and
  * `uniqueItems` compares canonical forms.
  *
  * @throws Error that names the schema's fault
@@ -24,14 +27,17 @@ export function compileSchema(schema: AnySchemaObject, options: CompileOptions =
   const ajv = new Ajv2020({
     allErrors,
     strictSchema: strict,
+    // A schema that is kept was checked when it was added, and checking it again compiles the
+    // schema of schemas: 20 ms.
+    validateSchema: strict,
     strictTypes: false,
     strictTuples: false,
+    // A copy at each reference made 10 s and 1.3 GB of compiling 95 KiB.
+    inlineRefs: false,
     logger: false,
     code: { regExp },
   });
-  formats.default(ajv);
-  ajv.addFormat("language-tag", /^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/);
-  ajv.addFormat("slug", { validate: (text: string) => /^[^\s/?#%\p{C}]{1,200}$/u.test(text) });
+  addFormats(ajv);
   ajv.removeKeyword("uniqueItems").addKeyword(uniqueItems);
   return ajv.compile(schema);
 }

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { DocumentValue } from "../document/assemble-document.ts";
-import { coreTypes } from "./core-types.ts";
+import { coreChecks } from "./core-types.ts";
 
 function type(name: string) {
-  return coreTypes.get(`core/${name}`)!;
+  const check = coreChecks.get(`core/${name}`)!;
+  return {
+    checkShape: (value: DocumentValue) => check(value, "shape"),
+    checkPublishable: (value: DocumentValue) => check(value, "publication"),
+  };
 }
 
 function document(more: Partial<DocumentValue> = {}): DocumentValue {

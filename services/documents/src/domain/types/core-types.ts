@@ -4,8 +4,7 @@ import { image } from "./core/image.ts";
 import { newswire } from "./core/newswire.ts";
 import { publisherSite } from "./core/publisher-site.ts";
 import { tag } from "./core/tag.ts";
-import type { DocumentType } from "./document-type.ts";
-import { jsonSchemaType, type TypeSchemas } from "./json-schema-type.ts";
+import { schemaCheck, type SchemaCheck, type TypeSchemas } from "./json-schema-type.ts";
 
 /** The schemas of generation 0. */
 export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
@@ -17,7 +16,7 @@ export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
   ["core/publisher-site", publisherSite],
 ]);
 
-/** Generation 0 of the six types every tenant has unless it defines them anew. */
-export const coreTypes: ReadonlyMap<string, DocumentType> = new Map(
-  coreSchemas.entries().map(([name, schemas]) => [name, jsonSchemaType(name, 0, schemas)]),
+/** Checks of generation 0 of the six types every tenant has unless it defines them anew. */
+export const coreChecks: ReadonlyMap<string, SchemaCheck> = new Map(
+  coreSchemas.entries().map(([name, schemas]) => [name, schemaCheck(schemas)]),
 );

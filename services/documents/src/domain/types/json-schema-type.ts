@@ -4,7 +4,7 @@ import type { DocumentValue } from "../document/assemble-document.ts";
 import { jsonPointer } from "../json/json-value.ts";
 import { violationsMax } from "../document/invalid-document.ts";
 import { compileSchema } from "./compile-schema.ts";
-import type { DocumentType } from "./document-type.ts";
+import type { Tier } from "./document-type.ts";
 
 /** JSON Schemas (2020-12) of one generation of a type, over `{title, meta, content, links}`. */
 export interface TypeSchemas {
@@ -14,30 +14,42 @@ export interface TypeSchemas {
   complete: AnySchemaObject;
 }
 
-/** Makes a type of its schemas, which are compiled on first use. */
-export function jsonSchemaType(name: string, generation: number, schemas: TypeSchemas): DocumentType {
+/**
+ * Told how far a check is: what has been found so far, nothing when a schema has just been
+ * compiled.
+ */
+export type Progress = (found?: Violation[]) => void;
+
+/** Checks a document against the schemas of a type; answers what is wrong, at most 20 places. */
+export type SchemaCheck = (document: DocumentValue, tier: Tier, progress?: Progress) => Violation[];
+
+/** Makes a check of a type's schemas, which are compiled on first use. */
+export function schemaCheck(schemas: TypeSchemas): SchemaCheck {
   const checkShape = lazyCheck(schemas.shape);
   const checkComplete = lazyCheck(schemas.complete);
-  return {
-    name,
-    generation,
-    checkShape,
-    checkPublishable: (document) => [...checkShape(document), ...checkComplete(document)].slice(0, violationsMax),
+  return (document, tier, progress = () => {}) => {
+    const shape = checkShape(document, progress);
+    if (tier === "shape") return shape;
+    const complete = checkComplete(document, (found) => progress(found && shape.concat(found)));
+    return shape.concat(complete).slice(0, violationsMax);
   };
 }
 
 /**
- * The first pass stops at the first fault, so that a large document full of faults cannot make an error for each; only
- * a small one is gone through again for all of them.
+ * The first pass stops at the first fault, so that a large document full of faults cannot make an
+ * error for each; only a small one is gone through again for all of them.
  */
-function lazyCheck(schema: AnySchemaObject): (document: DocumentValue) => Violation[] {
+function lazyCheck(schema: AnySchemaObject): (document: DocumentValue, progress: Progress) => Violation[] {
   let first: ValidateFunction | undefined;
   let all: ValidateFunction | undefined;
-  return (document) => {
+  return (document, progress) => {
     try {
       first ??= compileSchema(schema);
+      progress();
       if (first(document)) return [];
-      if (JSON.stringify(document).length > 65_536) return toViolations(first.errors);
+      const found = toViolations(first.errors);
+      if (JSON.stringify(document).length > 65_536) return found;
+      progress(found);
       all ??= compileSchema(schema, { allErrors: true });
       return all(document) ? [] : toViolations(all.errors);
     } catch (error) {

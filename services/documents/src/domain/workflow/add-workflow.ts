@@ -1,4 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { requireAdministrator } from "../document/administrator.ts";
 import type { Actor } from "../document/document.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -6,8 +7,8 @@ import { defaultWorkflow } from "./default-workflow.ts";
 import { namePattern, parseDefinition } from "./parse-definition.ts";
 import type { StoredWorkflow } from "./stored-workflow.ts";
 
-/** A version that somebody wants to add. */
-export interface WorkflowRequest {
+/** A version to add. */
+interface WorkflowRequest {
   readonly tenantId: string;
   readonly workflowId: string;
   /** The newest version the caller saw; 0 for none. */
@@ -16,8 +17,8 @@ export interface WorkflowRequest {
   readonly definition: Uint8Array;
 }
 
-/** What adding a version needs. */
-export interface AddWorkflowDeps {
+/** Where workflows are kept. */
+export interface CreateWorkflowVersionDeps {
   workflows: {
     /** Keeps a version; false when there is one of that number already. */
     insert(tenantId: string, workflow: StoredWorkflow): Promise<boolean>;
@@ -29,23 +30,21 @@ export interface AddWorkflowDeps {
 
 const definitionBytesMax = 64 * 1024;
 const workflowsMax = 100;
-const administrators: ReadonlySet<string> = new Set(["owner", "admin"]);
-
-/** Throws `permission_denied` unless the role may change workflows. */
-export function requireAdministrator({ role }: Actor): void {
-  if (administrators.has(role)) return;
-  throw new DomainError("permission_denied", "only an owner or an admin may change workflows");
-}
 
 /**
  * Keeps the next version of a workflow.
  *
  * @returns its number
- * @throws DomainError `permission_denied`; `invalid` with a pointer for every fault of the definition; `conflict`, with what
- *   stands there now, when the named version is not the newest; `exhausted` beyond 100 workflows
+ * @throws DomainError `permission_denied`; `invalid` with a pointer for every fault of the
+ *   definition; `conflict`, with the newest version in the message, when the named one is another;
+ *   `exhausted` beyond 100 workflows
  */
-export async function addWorkflow(deps: AddWorkflowDeps, request: WorkflowRequest, by: Actor): Promise<number> {
-  requireAdministrator(by);
+export async function addWorkflow(
+  deps: CreateWorkflowVersionDeps,
+  request: WorkflowRequest,
+  by: Actor,
+): Promise<number> {
+  requireAdministrator(by, "change workflows");
   const { tenantId, workflowId, expectedVersion } = request;
   if (!namePattern.test(workflowId)) {
     throw new DomainError("invalid", `workflow_id must be a name like ${namePattern.source}`);
@@ -68,7 +67,7 @@ function readDefinition(bytes: Uint8Array): Buffer {
   return canonicalJson(value);
 }
 
-async function requireNewest({ workflows }: AddWorkflowDeps, request: WorkflowRequest): Promise<void> {
+async function requireNewest({ workflows }: CreateWorkflowVersionDeps, request: WorkflowRequest): Promise<void> {
   const { tenantId, workflowId, expectedVersion } = request;
   const own = await workflows.newest(tenantId);
   const newest = own.get(workflowId) ?? (workflowId === defaultWorkflow.workflowId ? defaultWorkflow.version : 0);

@@ -5,9 +5,18 @@ import { defaultWorkflow } from "./default-workflow.ts";
 import { planTransition } from "./plan-transition.ts";
 
 const draft: DocumentStanding = { head: { version: 1, status: "draft" } };
-const usable: DocumentStanding = { head: { version: 1, status: "usable" }, live: { version: 1, status: "usable" } };
-const edited: DocumentStanding = { head: { version: 2, status: "draft" }, live: { version: 1, status: "usable" } };
-const withheld: DocumentStanding = { head: { version: 2, status: "draft" }, live: { version: 1, status: "withheld" } };
+const usable: DocumentStanding = {
+  head: { version: 1, status: "usable" },
+  lastPublished: { version: 1, status: "usable" },
+};
+const edited: DocumentStanding = {
+  head: { version: 2, status: "draft" },
+  lastPublished: { version: 1, status: "usable" },
+};
+const withheld: DocumentStanding = {
+  head: { version: 2, status: "draft" },
+  lastPublished: { version: 1, status: "withheld" },
+};
 
 function plan(document: DocumentStanding, name: string, expectedVersion = 1, role = "admin") {
   const chosen = chooseTransition(defaultWorkflow, document, { name, expectedVersion, role });
@@ -53,16 +62,19 @@ describe("the default workflow", () => {
     const { from } = defaultWorkflow.transitions.find((transition) => transition.name === name)!;
     const status = from[0]!;
     const isOut = ["usable", "withheld"].includes(status);
-    const document = { head: { version: 1, status }, ...(isOut ? { live: { version: 1, status } } : {}) };
-    const everybody = ["writer", "editor", "chief", "legal", "system", "owner", "admin", "reader", ""];
-    const allowed = everybody.filter((role) => kindOf(() => plan(document, name, 1, role)) === "no error");
+    const document = { head: { version: 1, status }, ...(isOut ? { lastPublished: { version: 1, status } } : {}) };
+    const allRoles = ["writer", "editor", "chief", "legal", "system", "owner", "admin", "reader", ""];
+    const allowed = allRoles.filter((role) => kindOf(() => plan(document, name, 1, role)) === "no error");
     expect(allowed.toSorted()).toEqual([...roles, "owner", "admin"].toSorted());
   });
 
   test.each(["submit", "return", "approve", "publish", "withhold", "kill", "spike", "restore"])(
     "%s does not lead out of cancelled",
     (name) => {
-      const cancelled = { head: { version: 1, status: "cancelled" }, live: { version: 1, status: "cancelled" } };
+      const cancelled = {
+        head: { version: 1, status: "cancelled" },
+        lastPublished: { version: 1, status: "cancelled" },
+      };
       expect(kindOf(() => plan(cancelled, name))).toBe("failed_precondition");
     },
   );
@@ -78,27 +90,35 @@ describe("the default workflow", () => {
   });
 });
 
-describe("which version is moved", () => {
-  test("a transition out of usable moves the live version and leaves a newer head where it is", () => {
+describe("which version it acts on", () => {
+  test("a transition out of usable acts on the last published version and leaves a newer head where it is", () => {
     expect(plan(edited, "withhold", 1)).toEqual({
       version: 1,
       from: "usable",
       to: "withheld",
       headStatus: "draft",
-      live: { version: 1, status: "withheld", snapshot: "withheld" },
+      lastPublished: { version: 1, status: "withheld", snapshot: "withheld" },
     });
   });
 
-  test("a transition out of a working state moves the head", () => {
+  test("a transition out of a working state acts on the head", () => {
     expect(plan(edited, "submit", 2)).toEqual({ version: 2, from: "draft", to: "review", headStatus: "review" });
   });
 
-  test("where both could be moved the named version decides", () => {
-    expect(plan(withheld, "publish", 1)).toMatchObject({ version: 1, headStatus: "draft", live: { version: 1 } });
-    expect(plan(withheld, "publish", 2)).toMatchObject({ version: 2, headStatus: "usable", live: { version: 2 } });
+  test("where both are possible the named version decides", () => {
+    expect(plan(withheld, "publish", 1)).toMatchObject({
+      version: 1,
+      headStatus: "draft",
+      lastPublished: { version: 1 },
+    });
+    expect(plan(withheld, "publish", 2)).toMatchObject({
+      version: 2,
+      headStatus: "usable",
+      lastPublished: { version: 2 },
+    });
   });
 
-  test("naming a version that is not the one to be moved is a conflict that says what stands there", () => {
+  test("naming a version that it does not act on is a conflict that says what stands there", () => {
     expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
     expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
     expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
@@ -110,8 +130,8 @@ describe("which version is moved", () => {
     }
   });
 
-  test("a killed document's live version is no place to leave from any more", () => {
-    const killed = { head: { version: 2, status: "cancelled" }, live: { version: 1, status: "cancelled" } };
+  test("a killed document's last published version is no place to leave from any more", () => {
+    const killed = { head: { version: 2, status: "cancelled" }, lastPublished: { version: 1, status: "cancelled" } };
     expect(kindOf(() => plan(killed, "publish", 2))).toBe("failed_precondition");
     expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");
   });
@@ -127,7 +147,7 @@ describe("a kill", () => {
       version: 1,
       to: "cancelled",
       headStatus: "cancelled",
-      live: { version: 1, status: "cancelled", snapshot: "withheld" },
+      lastPublished: { version: 1, status: "cancelled", snapshot: "withheld" },
     });
   });
 });

@@ -1,41 +1,43 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { mayTake, type StateKind, type Transition, type WorkflowDefinition } from "./definition.ts";
 
-/** Where a version stands. */
+/** A version and its state. */
 export interface Standing {
   readonly version: number;
   readonly status: string;
 }
 
-/** Where a document stands: its newest version, and the one that was published, if any. */
+/** A document's newest version, and the last published one, if any. */
 export interface DocumentStanding {
   readonly head: Standing;
-  readonly live?: Standing;
+  readonly lastPublished?: Standing;
 }
 
-/** What a caller wants done, and who they are. */
-export interface TransitionRequest {
+/** The transition that a caller asks for, and their role. */
+interface TransitionRequest {
   readonly name: string;
   /** The version the caller saw. */
   readonly expectedVersion: number;
   readonly role: string;
 }
 
-/** A transition that may be taken as far as states, version and role go; its guards are not judged yet. */
+/** A transition that states, version and role allow; its guards are not checked yet. */
 export interface Chosen {
   readonly transition: Transition;
-  /** The version that is moved, and where it stands now. */
-  readonly moved: Standing;
+  /** The version that it acts on, with its state before. */
+  readonly subject: Standing;
   readonly from: StateKind;
   readonly to: StateKind;
 }
 
 /**
- * Finds what a named transition means for a document. Transitions out of the published or the withdrawn state act on
- * the live version, all others on the head; where both could, the version the caller names decides.
+ * Finds the version that a named transition acts on: from the published or the withdrawn state the
+ * last published version, otherwise the head. Where both are possible, the version that the caller
+ * names decides.
  *
- * Throws `permission_denied` for a role that may not, `conflict` when the named version is not the one that would be
- * moved, `failed_precondition` when the transition does not exist or does not lead out of where the document stands.
+ * @throws DomainError `permission_denied` when the role may not take it; `conflict` when the caller
+ *   names another version than the one it acts on; `failed_precondition` when there is no such
+ *   transition or it does not start in the document's state
  */
 export function chooseTransition(
   definition: WorkflowDefinition,
@@ -48,8 +50,8 @@ export function chooseTransition(
     const who = request.role === "" ? "a caller without a role" : `role "${request.role}"`;
     throw new DomainError("permission_denied", `${who} may not ${transition.name}`);
   }
-  const moved = chooseVersion(definition, document, transition, request.expectedVersion);
-  return { transition, moved, from: kindOf(definition, moved.status), to: kindOf(definition, transition.to) };
+  const subject = chooseVersion(definition, document, transition, request.expectedVersion);
+  return { transition, subject, from: kindOf(definition, subject.status), to: kindOf(definition, transition.to) };
 }
 
 function chooseVersion(
@@ -73,11 +75,14 @@ function chooseVersion(
   );
 }
 
-/** The live version counts as a place of its own only while it is out or withdrawn; the head only while it is not live. */
-function standings(definition: WorkflowDefinition, { head, live }: DocumentStanding): Standing[] {
-  const isOut = live && ["published", "withdrawn"].includes(kindOf(definition, live.status));
+/**
+ * The versions that transitions can act on: the last published one while it is published or
+ * withdrawn, and the head.
+ */
+function standings(definition: WorkflowDefinition, { head, lastPublished }: DocumentStanding): Standing[] {
+  const isOut = lastPublished && ["published", "withdrawn"].includes(kindOf(definition, lastPublished.status));
   if (!isOut) return [head];
-  return live.version === head.version ? [live] : [live, head];
+  return lastPublished.version === head.version ? [lastPublished] : [lastPublished, head];
 }
 
 function kindOf(definition: WorkflowDefinition, state: string): StateKind {

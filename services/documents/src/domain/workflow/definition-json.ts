@@ -13,7 +13,16 @@ export function definitionJson({ states, transitions }: WorkflowDefinition): Buf
 }
 
 function guardJson(guard: Guard): JsonValue {
-  if (guard.kind === "metaPresent") return { metaPresent: [...guard.keys] };
-  if (guard.kind === "linkPresent") return { linkPresent: guard.rel };
-  return guard.kind;
+  switch (guard.kind) {
+    case "metaPresent":
+      return { metaPresent: [...guard.keys] };
+    case "linkPresent":
+      return { linkPresent: guard.rel };
+    case "publishValid":
+    case "slugFree":
+    case "notEmbargoed":
+    case "fourEyes":
+    case "neverPublished":
+      return guard.kind;
+  }
 }

@@ -1,10 +1,18 @@
+import { isAdministrator } from "../document/administrator.ts";
+
 /**
- * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`, `withheld`); a tenant's own
- * states are working or terminal, and nothing leads out of a terminal one.
+ * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`,
+ * `withheld`); a tenant's own states are working or terminal, and nothing leads out of a terminal
+ * one.
  */
 export type StateKind = "working" | "published" | "withdrawn" | "terminal";
 
-/** A condition on a transition, from a closed list: there are no expressions. */
+/**
+ * A condition on a transition, from a closed list: there are no expressions. To add one, name it
+ * here, check it in `check-guards.ts`, with the facts from `transition-documents.ts`, read and
+ * write it in `parse-definition.ts` and `definition-json.ts`, and list it in
+ * workflow_service.proto.
+ */
 export type Guard =
   /** The version is complete, as its type demands of what is published. */
   | { readonly kind: "publishValid" }
@@ -12,7 +20,7 @@ export type Guard =
   | { readonly kind: "slugFree" }
   /** `meta.embargoUntil` is absent or past. */
   | { readonly kind: "notEmbargoed" }
-  /** Whoever acts did not write the version. */
+  /** The actor is another one than the writer of the version. */
   | { readonly kind: "fourEyes" }
   /** The document was never published. */
   | { readonly kind: "neverPublished" }
@@ -21,14 +29,14 @@ export type Guard =
   /** At least one link has this `rel`. */
   | { readonly kind: "linkPresent"; readonly rel: string };
 
-/** A named way from some states to one. */
+/** A named change from any of some states to one. */
 export interface Transition {
   readonly name: string;
   readonly from: readonly string[];
   readonly to: string;
-  /** Who may; `owner` and `admin` always may. */
+  /** Roles that may take it, beside `owner` and `admin`. */
   readonly roles: readonly string[];
-  /** Judged in this order; the first that fails is reported. */
+  /** Checked in this order; the first that fails is reported. */
   readonly guards: readonly Guard[];
 }
 
@@ -45,10 +53,7 @@ export const publishedState = "usable";
 /** The one withdrawn state. */
 export const withdrawnState = "withheld";
 
-/** Roles that pass every check. */
-const allPowerful: ReadonlySet<string> = new Set(["owner", "admin"]);
-
 /** Whether a role may take a transition. */
 export function mayTake(transition: Transition, role: string): boolean {
-  return allPowerful.has(role) || transition.roles.includes(role);
+  return isAdministrator(role) || transition.roles.includes(role);
 }

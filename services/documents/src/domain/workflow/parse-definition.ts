@@ -18,11 +18,12 @@ const fixedStates: ReadonlyMap<string, StateKind> = new Map([
 ]);
 
 /** What a definition says, without the name and number it is kept under. */
-export type DefinitionBody = Pick<WorkflowDefinition, "states" | "transitions">;
+type DefinitionBody = Pick<WorkflowDefinition, "states" | "transitions">;
 
 /**
- * Reads a definition `{"states": {name: {"kind"}}, "transitions": [{name, from, to, roles, guards?}]}`. A guard is its
- * name, or for the two with an argument `{"metaPresent": [keys]}` or `{"linkPresent": rel}`.
+ * Reads a definition `{"states": {name: {"kind"}}, "transitions": [{name, from, to, roles,
+ * guards?}]}`. A guard is its name, or for the two with an argument `{"metaPresent": [keys]}` or
+ * `{"linkPresent": rel}`.
  *
  * Throws `invalid` with every fault and its JSON pointer.
  */

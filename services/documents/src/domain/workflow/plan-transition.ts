@@ -1,39 +1,42 @@
 import type { Chosen, DocumentStanding, Standing } from "./choose-transition.ts";
 import { publishedState, withdrawnState } from "./definition.ts";
 
-/** What a transition changes. */
+/** The effect of a transition. */
 export interface TransitionPlan {
-  /** The version that is moved. */
+  /** The version that it acts on. */
   readonly version: number;
   readonly from: string;
   readonly to: string;
-  /** Where the head stands afterwards. */
+  /** State of the head afterwards. */
   readonly headStatus: string;
-  /** The live version afterwards, when readers are touched; its snapshot has status `snapshot`. */
-  readonly live?: Standing & { readonly snapshot: typeof publishedState | typeof withdrawnState };
+  /**
+   * The last published version afterwards, when readers see a change; its snapshot has status
+   * `snapshot`.
+   */
+  readonly lastPublished?: Standing & { readonly snapshot: typeof publishedState | typeof withdrawnState };
 }
 
 /**
- * What follows from a chosen transition. Reaching the published or the withdrawn state makes a snapshot of that status.
- * Leaving either for a terminal state makes a withheld one first, since a terminal state alone would tell receivers
- * nothing; it ends the head too.
+ * The effect of a chosen transition. Reaching the published or the withdrawn state makes a snapshot
+ * of that status. A transition from either to a terminal state makes a withheld snapshot, since
+ * receivers know no terminal status; it ends the head too.
  */
-export function planTransition(document: DocumentStanding, { transition, moved, from, to }: Chosen): TransitionPlan {
-  const { version } = moved;
-  const step = { version, from: moved.status, to: transition.to };
-  const movesHead = version === document.head.version;
-  const headStatus = movesHead ? transition.to : document.head.status;
+export function planTransition(document: DocumentStanding, { transition, subject, from, to }: Chosen): TransitionPlan {
+  const { version } = subject;
+  const step = { version, from: subject.status, to: transition.to };
+  const isHead = version === document.head.version;
+  const headStatus = isHead ? transition.to : document.head.status;
   switch (to) {
     case "published":
-      return { ...step, headStatus, live: { version, status: transition.to, snapshot: publishedState } };
+      return { ...step, headStatus, lastPublished: { version, status: transition.to, snapshot: publishedState } };
     case "withdrawn":
-      return { ...step, headStatus, live: { version, status: transition.to, snapshot: withdrawnState } };
+      return { ...step, headStatus, lastPublished: { version, status: transition.to, snapshot: withdrawnState } };
     case "terminal":
       if (from === "working") return { ...step, headStatus };
       return {
         ...step,
         headStatus: transition.to,
-        live: { version, status: transition.to, snapshot: withdrawnState },
+        lastPublished: { version, status: transition.to, snapshot: withdrawnState },
       };
     case "working":
       return { ...step, headStatus };

@@ -1,13 +1,13 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { LRUCache } from "lru-cache";
 import type { WorkflowReference } from "../document/document.ts";
-import { coreTypes } from "../types/core-types.ts";
+import { coreSchemas } from "../types/core-types.ts";
 import { defaultWorkflow } from "./default-workflow.ts";
 import type { WorkflowDefinition } from "./definition.ts";
 import { type Activation, type StoredWorkflow, toDefinition } from "./stored-workflow.ts";
 
-/** What the registry asks. */
-export interface WorkflowRegistryDeps {
+/** Where workflows come from. */
+interface WorkflowRegistryDeps {
   workflows: {
     find(tenantId: string, workflowId: string, version: number): Promise<StoredWorkflow | undefined>;
     activations(tenantId: string): Promise<Activation[]>;
@@ -20,7 +20,7 @@ export interface WorkflowRegistry {
   at(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   /** What new documents of a type are stamped with; undefined when the type has no workflow. */
   current(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
-  /** Makes the next look at a tenant's activations a fresh one. */
+  /** Drops what is cached of a tenant's activations. */
   forget(tenantId: string): void;
 }
 
@@ -28,8 +28,9 @@ export interface WorkflowRegistry {
 const staleMsMax = 1_000;
 
 /**
- * A registry of the tenants' own workflows over the built-in one. Versions never change, so they are kept as long as
- * there is room; what is active is asked again after a second, and whenever a type has no workflow.
+ * A registry of the tenants' own workflows over the built-in one. Versions never change, so they
+ * are kept as long as there is room; what is active is asked again after a second, and whenever a
+ * type has no workflow.
  */
 export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): WorkflowRegistry {
   const definitions = new LRUCache<string, WorkflowDefinition>({ max: 1_000 });
@@ -54,7 +55,7 @@ export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): Wor
   async function current(tenantId: string, type: string): Promise<WorkflowReference | undefined> {
     const known = (await active.forceFetch(tenantId)).get(type);
     if (known) return known;
-    if (coreTypes.has(type)) return builtIn;
+    if (coreSchemas.has(type)) return builtIn;
     return (await active.forceFetch(tenantId, { forceRefresh: true })).get(type);
   }
 

@@ -1,19 +1,44 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Most phrases in one import. */
+/** Most rows of one import, blank lines included. */
 export const importRowsMax = 50_000;
 
 /** Largest import, in bytes. */
 export const importBytesMax = 10 * 1024 * 1024;
 
-/** Rows of an import, not yet known to be phrases. */
-export interface ImportRows {
-  readonly rows: readonly unknown[];
-  /** Line on which a row begins, from 1, where the text is one of lines. */
-  lineOf?(position: number): number;
+/**
+ * Largest row, in bytes. The longest phrase with the most and longest mistakes, every character
+ * escaped, has 170 KiB. Parsing a row blocks the event loop, for 10 ms at this size.
+ */
+const rowBytesMax = 256 * 1024;
+
+/** Bytes parsed between two turns of the event loop, which takes about 1 ms. */
+export const turnBytes = 16 * 1024;
+
+/** A row of an import, before it is parsed as a phrase. */
+export interface ImportRow {
+  readonly value: unknown;
+  /** Line on which the row begins, from 1; CSV only. */
+  readonly line?: number;
 }
 
-/** A refusal of the import as a whole. */
+/**
+ * The rows of an import in order, in batches of one turn of the event loop. A batch may be empty.
+ */
+export type ImportRows = Iterable<readonly ImportRow[]>;
+
+/** A DomainError `invalid` that refuses the whole import. */
 export function refusedImport(message: string): DomainError {
   return new DomainError("invalid", `nothing was imported: ${message}`);
+}
+
+/** @throws DomainError `invalid` when there are more rows than an import may have */
+export function checkRowCount(rows: number): void {
+  if (rows > importRowsMax) throw refusedImport("an import has at most 50,000 rows");
+}
+
+/** @throws DomainError `invalid`, naming the place, when a row is larger than a row may be */
+export function checkRowSize(bytes: number, place: string): void {
+  if (bytes <= rowBytesMax) return;
+  throw refusedImport(`${place}: a row has at most ${rowBytesMax / 1024} KiB; is there a quote that is not closed?`);
 }

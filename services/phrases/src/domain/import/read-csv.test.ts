@@ -1,10 +1,16 @@
 import * as fc from "fast-check";
+import { parse } from "csv-parse/sync";
+import { CsvRowScanner } from "@vidimus/kit/rows/csv-rows";
+import { RowCounter } from "@vidimus/kit/rows/row-scanner";
 import { expect, test } from "vitest";
 import { readCsv } from "./read-csv.ts";
 
-const read = (text: string) => readCsv(Buffer.from(text));
+function read(text: string) {
+  const rows = Array.from(readCsv(Buffer.from(text))).flat();
+  return { rows: rows.map(({ value }) => value), lines: rows.map(({ line }) => line) };
+}
 
-test("columns go by name; empty cells are members left out", () => {
+test("columns are read by name, and empty cells are members left out", () => {
   const { rows } = read(
     "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,\r\n",
   );
@@ -18,9 +24,9 @@ test.each([
   ["LF", "\n"],
   ["CRLF", "\r\n"],
 ])("lines are those of the file, with quoted line breaks, blank lines and %s", (_, eol) => {
-  const { rows, lineOf } = read(["\ufefflanguage,phrase", "", 'sv,"a', 'b"', "sv,c", "", "", "sv,d"].join(eol));
+  const { rows, lines } = read(["\ufefflanguage,phrase", "", 'sv,"a', 'b"', "sv,c", "", "", "sv,d"].join(eol));
   expect(rows).toHaveLength(3);
-  expect([0, 1, 2].map((position) => lineOf?.(position))).toEqual([3, 5, 8]);
+  expect(lines).toEqual([3, 5, 8]);
 });
 
 test("line ends may be mixed", () => {
@@ -35,22 +41,60 @@ test.each([
   ['language,phrase\nsv,a\nsv,"b"c\n', "line 3"],
   ['language,phrase\r\nsv,"x\r\ny"\r\nsv,"b\r\n', "line 4: a quote is not closed"],
   ["language\tphrase\nsv\ta", "commas"],
+  [`language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`, "line 3: a row has at most 256 KiB"],
+  [`language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`, "line 3: a row has at most 256 KiB"],
+  [`language,phrase${"\n".repeat(50_002)}`, "at most 50,000 rows"],
 ])("%j is refused with its place", (text, words) => {
   expect(() => read(text)).toThrow(words);
 });
 
-test("whatever is quoted as RFC 4180 says is read as it was, on the line where it stands", () => {
+test("cells quoted as RFC 4180 says are read unchanged, with their lines", () => {
   const cell = fc.string({ unit: fc.constantFrom('"', ",", "\r\n", "\n", "å", " ", "😀", "|", ";", "") });
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), fc.constantFrom("\n", "\r\n"), (cells, eol) => {
       const quoted = cells.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
-      const { rows, lineOf } = read(["language,phrase", ...quoted].join(eol));
+      const { rows, lines } = read(["language,phrase", ...quoted].join(eol));
       expect(rows).toEqual(cells.map(([language, phrase]) => ({ language, phrase })));
       let line = 2;
       for (const [position, row] of quoted.entries()) {
-        expect(lineOf?.(position)).toBe(line);
+        expect(lines[position]).toBe(line);
         line += row.split("\n").length;
       }
     }),
+  );
+});
+
+test("a large file is read in batches, with the line of each row, however long the rows are", () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) => `sv,"${"x\n".repeat((n % 7) * (n % 5))}${n}"`);
+  const turns = Array.from(readCsv(Buffer.from(["language,phrase", ...rows].join("\r\n"))));
+  const bytes = rows.map((row) => row.length + 2);
+  expect(turns.length).toBeGreaterThan(bytes.reduce((sum, size) => sum + size, 0) / 17_000);
+  let line = 2;
+  for (const [position, { value, line: found }] of turns.flat().entries()) {
+    expect([found, (value as { phrase: string }).phrase.endsWith(String(position))]).toEqual([line, true]);
+    line += rows[position]!.split("\n").length;
+  }
+});
+
+test("the rows that are counted before a file is parsed are never fewer than those that csv-parse finds", () => {
+  const text = fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r\n", "x", "\r"), maxLength: 60 });
+  const options = { record_delimiter: ["\r\n", "\n"], skip_empty_lines: true, relax_column_count: true };
+  fc.assert(
+    fc.property(text, (text) => {
+      let found = 0;
+      const count = () => {
+        found += 1;
+        return undefined;
+      };
+      try {
+        parse(text, { ...options, on_record: count });
+      } catch {
+        // The records read before the fault.
+      }
+      const counter = new RowCounter(new CsvRowScanner());
+      counter.add(Buffer.from(text));
+      expect(counter.rows).toBeGreaterThanOrEqual(found);
+    }),
+    { numRuns: 3_000 },
   );
 });

@@ -1,7 +1,7 @@
 import { mistakeSeparator } from "../parse-phrase.ts";
 import type { Phrase } from "../phrase.ts";
 
-/** How phrases are written down: `head`, the phrases with `separator` between them, `tail`. */
+/** A text form of phrases: `head`, the phrases with `separator` between them, `tail`. */
 export interface PhraseText {
   readonly head: string;
   readonly separator: string;
@@ -31,8 +31,8 @@ export const csvColumns = [
 ] as const;
 
 /**
- * RFC 4180 with a header and CRLF. Values stay as they are, though a spreadsheet may take one for a formula: whatever
- * escapes them would come back as another phrase.
+ * RFC 4180 with a header and CRLF. A value that a spreadsheet may run as a formula is not escaped:
+ * an escaped value would be imported as another phrase.
  */
 export const csvText: PhraseText = {
   head: `${csvColumns.join(",")}\r\n`,

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/access/v1/access_service.proto.
  */
 export const file_vidimus_access_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiTgoZVXBkYXRlQXBpS2V5U2NvcGVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEg4KBnNjb3BlcxgDIAMoCSJIChpVcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5ImIKEVJvbGxBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJ9ChJSb2xsQXBpS2V5UmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleRIOCgZzZWNyZXQYAiABKAkSKwoIcmVwbGFjZWQYAyABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiOAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIkIKFFJldm9rZUFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkyoAYKDUFjY2Vzc1NlcnZpY2USXwoMQ3JlYXRlVGVuYW50EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlVGVuYW50UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlc3BvbnNlElwKC0xpc3RUZW5hbnRzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXNwb25zZRJiCg1EaXNhYmxlVGVuYW50EicudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlcXVlc3QaKC52aWRpbXVzLmFjY2Vzcy52MS5EaXNhYmxlVGVuYW50UmVzcG9uc2USXwoMQ3JlYXRlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlElwKC0xpc3RBcGlLZXlzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXNwb25zZRJxChJVcGRhdGVBcGlLZXlTY29wZXMSLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0Gi0udmlkaW11cy5hY2Nlc3MudjEuVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USWQoKUm9sbEFwaUtleRIkLnZpZGltdXMuYWNjZXNzLnYxLlJvbGxBcGlLZXlSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlc3BvbnNlEl8KDFJldm9rZUFwaUtleRImLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiTgoZVXBkYXRlQXBpS2V5U2NvcGVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEg4KBnNjb3BlcxgDIAMoCSJIChpVcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5ImIKEVJvbGxBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJ9ChJSb2xsQXBpS2V5UmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleRIOCgZzZWNyZXQYAiABKAkSKwoIcmVwbGFjZWQYAyABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiOAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIkIKFFJldm9rZUFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkyoAYKDUFjY2Vzc1NlcnZpY2USXwoMQ3JlYXRlVGVuYW50EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlVGVuYW50UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlc3BvbnNlElwKC0xpc3RUZW5hbnRzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXNwb25zZRJiCg1EaXNhYmxlVGVuYW50EicudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlcXVlc3QaKC52aWRpbXVzLmFjY2Vzcy52MS5EaXNhYmxlVGVuYW50UmVzcG9uc2USXwoMQ3JlYXRlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlElwKC0xpc3RBcGlLZXlzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXNwb25zZRJxChJVcGRhdGVBcGlLZXlTY29wZXMSLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0Gi0udmlkaW11cy5hY2Nlc3MudjEuVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USWQoKUm9sbEFwaUtleRIkLnZpZGltdXMuYWNjZXNzLnYxLlJvbGxBcGlLZXlSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlc3BvbnNlEl8KDFJldm9rZUFwaUtleRImLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * One newsroom.
@@ -28,21 +28,21 @@ export type Tenant = Message<"vidimus.access.v1.Tenant"> & {
   tenantId: string;
 
   /**
-   * For people, 1 to 200 characters.
+   * Display name, 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was shut out; absent while it is not.
+   * When it was disabled; absent while it is not.
    *
    * @generated from field: google.protobuf.Timestamp disabled_at = 4;
    */
@@ -57,7 +57,7 @@ export const TenantSchema: GenMessage<Tenant> = /*@__PURE__*/
   messageDesc(file_vidimus_access_v1_access_service, 0);
 
 /**
- * A request to make a tenant.
+ * A request to create a tenant.
  *
  * @generated from message vidimus.access.v1.CreateTenantRequest
  */
@@ -70,7 +70,7 @@ export type CreateTenantRequest = Message<"vidimus.access.v1.CreateTenantRequest
   tenantId: string;
 
   /**
-   * For people, 1 to 200 characters.
+   * Display name, 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -85,7 +85,7 @@ export const CreateTenantRequestSchema: GenMessage<CreateTenantRequest> = /*@__P
   messageDesc(file_vidimus_access_v1_access_service, 1);
 
 /**
- * The tenant was made.
+ * The tenant was created.
  *
  * @generated from message vidimus.access.v1.CreateTenantResponse
  */
@@ -155,49 +155,49 @@ export type ApiKey = Message<"vidimus.access.v1.ApiKey"> & {
   keyId: string;
 
   /**
-   * The tenant it opens.
+   * The tenant it belongs to.
    *
    * @generated from field: string tenant_id = 2;
    */
   tenantId: string;
 
   /**
-   * The visible twelve characters.
+   * The first twelve characters after `vk_`, which may be shown.
    *
    * @generated from field: string prefix = 3;
    */
   prefix: string;
 
   /**
-   * For people.
+   * Display name.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * What it may do.
+   * Its scopes.
    *
    * @generated from field: repeated string scopes = 5;
    */
   scopes: string[];
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who made it.
+   * The actor that created it.
    *
    * @generated from field: string created_by = 7;
    */
   createdBy: string;
 
   /**
-   * From then on it opens nothing; absent when it does not expire.
+   * From then on it is not valid; absent when it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
@@ -211,7 +211,7 @@ export type ApiKey = Message<"vidimus.access.v1.ApiKey"> & {
   revokedAt?: Timestamp | undefined;
 
   /**
-   * The key that takes its place, "" while it was not rolled.
+   * Id of the key that replaced it, "" when it was not rolled.
    *
    * @generated from field: string replaced_by = 10;
    */
@@ -233,20 +233,20 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_vidimus_access_v1_access_service, 5);
 
 /**
- * A request to make a key.
+ * A request to create a key.
  *
  * @generated from message vidimus.access.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"vidimus.access.v1.CreateApiKeyRequest"> & {
   /**
-   * The tenant it opens.
+   * The tenant it belongs to.
    *
    * @generated from field: string tenant_id = 1;
    */
   tenantId: string;
 
   /**
-   * For people, 1 to 200 characters.
+   * Display name, 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -275,7 +275,7 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__P
   messageDesc(file_vidimus_access_v1_access_service, 6);
 
 /**
- * The key was made.
+ * The key was created.
  *
  * @generated from message vidimus.access.v1.CreateApiKeyResponse
  */
@@ -288,7 +288,7 @@ export type CreateApiKeyResponse = Message<"vidimus.access.v1.CreateApiKeyRespon
   apiKey?: ApiKey | undefined;
 
   /**
-   * The whole key. Shown once, kept nowhere.
+   * The whole key, shown once and never stored.
    *
    * @generated from field: string secret = 2;
    */
@@ -345,7 +345,7 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_vidimus_access_v1_access_service, 9);
 
 /**
- * A request to shut a tenant out.
+ * A request to disable a tenant.
  *
  * @generated from message vidimus.access.v1.DisableTenantRequest
  */
@@ -366,7 +366,7 @@ export const DisableTenantRequestSchema: GenMessage<DisableTenantRequest> = /*@_
   messageDesc(file_vidimus_access_v1_access_service, 10);
 
 /**
- * The tenant is shut out.
+ * The tenant is disabled.
  *
  * @generated from message vidimus.access.v1.DisableTenantResponse
  */
@@ -387,13 +387,13 @@ export const DisableTenantResponseSchema: GenMessage<DisableTenantResponse> = /*
   messageDesc(file_vidimus_access_v1_access_service, 11);
 
 /**
- * A request to say anew what a key may do.
+ * A request to replace the scopes of a key.
  *
  * @generated from message vidimus.access.v1.UpdateApiKeyScopesRequest
  */
 export type UpdateApiKeyScopesRequest = Message<"vidimus.access.v1.UpdateApiKeyScopesRequest"> & {
   /**
-   * The tenant the key opens.
+   * The tenant of the key.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -407,7 +407,7 @@ export type UpdateApiKeyScopesRequest = Message<"vidimus.access.v1.UpdateApiKeyS
   keyId: string;
 
   /**
-   * All it may do from now on: at least one, each of the closed set.
+   * All its scopes from now on: at least one, each of the closed set.
    *
    * @generated from field: repeated string scopes = 3;
    */
@@ -443,13 +443,13 @@ export const UpdateApiKeyScopesResponseSchema: GenMessage<UpdateApiKeyScopesResp
   messageDesc(file_vidimus_access_v1_access_service, 13);
 
 /**
- * A request to put a new key in the place of another.
+ * A request to replace a key by a new one.
  *
  * @generated from message vidimus.access.v1.RollApiKeyRequest
  */
 export type RollApiKeyRequest = Message<"vidimus.access.v1.RollApiKeyRequest"> & {
   /**
-   * The tenant the key opens.
+   * The tenant of the key.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -463,7 +463,8 @@ export type RollApiKeyRequest = Message<"vidimus.access.v1.RollApiKeyRequest"> &
   keyId: string;
 
   /**
-   * How long the old key still works: 0, 1 h, 24 h or 7 d, and never beyond its own end. Absent means 0.
+   * How long the old key stays valid: 0, 1 h, 24 h or 7 d, and never beyond its own end. Absent
+   * means 0.
    *
    * @generated from field: google.protobuf.Duration overlap = 3;
    */
@@ -478,7 +479,7 @@ export const RollApiKeyRequestSchema: GenMessage<RollApiKeyRequest> = /*@__PURE_
   messageDesc(file_vidimus_access_v1_access_service, 14);
 
 /**
- * The new key was made.
+ * The new key was created.
  *
  * @generated from message vidimus.access.v1.RollApiKeyResponse
  */
@@ -491,7 +492,7 @@ export type RollApiKeyResponse = Message<"vidimus.access.v1.RollApiKeyResponse">
   apiKey?: ApiKey | undefined;
 
   /**
-   * The whole new key. Shown once, kept nowhere.
+   * The whole new key, shown once and never stored.
    *
    * @generated from field: string secret = 2;
    */
@@ -513,13 +514,13 @@ export const RollApiKeyResponseSchema: GenMessage<RollApiKeyResponse> = /*@__PUR
   messageDesc(file_vidimus_access_v1_access_service, 15);
 
 /**
- * A request to end a key.
+ * A request to revoke a key.
  *
  * @generated from message vidimus.access.v1.RevokeApiKeyRequest
  */
 export type RevokeApiKeyRequest = Message<"vidimus.access.v1.RevokeApiKeyRequest"> & {
   /**
-   * The tenant the key opens.
+   * The tenant of the key.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -541,7 +542,7 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__P
   messageDesc(file_vidimus_access_v1_access_service, 16);
 
 /**
- * The key has ended.
+ * The key is revoked.
  *
  * @generated from message vidimus.access.v1.RevokeApiKeyResponse
  */
@@ -562,14 +563,14 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_vidimus_access_v1_access_service, 17);
 
 /**
- * Tenants and their API keys. Creating and changing either needs the role owner or admin in the metadata
- * `vidimus-role`; PERMISSION_DENIED otherwise.
+ * Tenants and their API keys. Creating and changing either needs the role owner or admin in the
+ * metadata `vidimus-role`; PERMISSION_DENIED otherwise.
  *
  * @generated from service vidimus.access.v1.AccessService
  */
 export const AccessService: GenService<{
   /**
-   * Makes a tenant. ALREADY_EXISTS when the id is taken.
+   * Creates a tenant. ALREADY_EXISTS when the id is taken.
    *
    * @generated from rpc vidimus.access.v1.AccessService.CreateTenant
    */
@@ -589,8 +590,8 @@ export const AccessService: GenService<{
     output: typeof ListTenantsResponseSchema;
   },
   /**
-   * Shuts a tenant out: none of its keys opens anything any more, within a second on every gateway. Doing it twice is
-   * doing it once. NOT_FOUND when there is no such tenant.
+   * Disables a tenant: within a second, every gateway refuses all of its keys. Repeating it changes
+   * nothing. NOT_FOUND when there is no such tenant.
    *
    * @generated from rpc vidimus.access.v1.AccessService.DisableTenant
    */
@@ -600,7 +601,7 @@ export const AccessService: GenService<{
     output: typeof DisableTenantResponseSchema;
   },
   /**
-   * Makes a key. The answer is the only place where the whole key is ever shown. FAILED_PRECONDITION when the tenant is
+   * Creates a key. Only this answer ever shows the whole key. FAILED_PRECONDITION when the tenant is
    * disabled or has 50 live keys.
    *
    * @generated from rpc vidimus.access.v1.AccessService.CreateApiKey
@@ -621,7 +622,7 @@ export const AccessService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Says anew what a key may do, all of it. FAILED_PRECONDITION when the key is no longer live.
+   * Replaces all scopes of a key. FAILED_PRECONDITION when the key is no longer live.
    *
    * @generated from rpc vidimus.access.v1.AccessService.UpdateApiKeyScopes
    */
@@ -631,9 +632,10 @@ export const AccessService: GenService<{
     output: typeof UpdateApiKeyScopesResponseSchema;
   },
   /**
-   * Makes a key that takes another's place, with its name, its scopes and as long a life; the old one ends after the
-   * overlap. The answer is the only place where the new key is ever shown. FAILED_PRECONDITION when the old key is no
-   * longer live, was rolled before, or its tenant has 50 live keys (then roll without overlap).
+   * Creates a key that replaces another, with its name, its scopes and as long a lifetime; the old
+   * one ends after the overlap. Only this answer ever shows the new key. FAILED_PRECONDITION when the
+   * old key is no longer live, was rolled before, or its tenant has 50 live keys (then roll without
+   * overlap).
    *
    * @generated from rpc vidimus.access.v1.AccessService.RollApiKey
    */
@@ -643,7 +645,7 @@ export const AccessService: GenService<{
     output: typeof RollApiKeyResponseSchema;
   },
   /**
-   * Ends a key at once, within a second on every gateway. Doing it twice is doing it once.
+   * Revokes a key: within a second, every gateway refuses it. Repeating it changes nothing.
    *
    * @generated from rpc vidimus.access.v1.AccessService.RevokeApiKey
    */

@@ -12,10 +12,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/delivery/v1/endpoint_service.proto.
  */
 export const file_vidimus_delivery_v1_endpoint_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEibwoIRW5kcG9pbnQSEwoLZW5kcG9pbnRfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCSJZChZDcmVhdGVFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiKQoUTGlzdEVuZHBvaW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkkKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIwCgllbmRwb2ludHMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZTLPAgoPRW5kcG9pbnRTZXJ2aWNlEmkKDkNyZWF0ZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USZgoNTGlzdEVuZHBvaW50cxIpLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdEVuZHBvaW50c1JlcXVlc3QaKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXNwb25zZRJpCg5EZWxldGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEibwoIRW5kcG9pbnQSEwoLZW5kcG9pbnRfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCSJZChZDcmVhdGVFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiKQoUTGlzdEVuZHBvaW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkkKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIwCgllbmRwb2ludHMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZTLPAgoPRW5kcG9pbnRTZXJ2aWNlEmkKDkNyZWF0ZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USZgoNTGlzdEVuZHBvaW50cxIpLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdEVuZHBvaW50c1JlcXVlc3QaKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXNwb25zZRJpCg5EZWxldGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlQipaKHZpZGltdXMvY29udHJhY3RzL2RlbGl2ZXJ5L3YxO2RlbGl2ZXJ5djFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * A receiver.
+ * A receiver of webhooks.
  *
  * @generated from message vidimus.delivery.v1.Endpoint
  */
@@ -28,7 +28,7 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
   endpointId: string;
 
   /**
-   * The tenant whose snapshots it gets.
+   * The tenant whose snapshots it receives.
    *
    * @generated from field: string tenant_id = 2;
    */
@@ -57,13 +57,13 @@ export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 0);
 
 /**
- * A request to register a receiver.
+ * A request to register an endpoint.
  *
  * @generated from message vidimus.delivery.v1.CreateEndpointRequest
  */
 export type CreateEndpointRequest = Message<"vidimus.delivery.v1.CreateEndpointRequest"> & {
   /**
-   * The tenant whose snapshots it gets.
+   * The tenant whose snapshots it receives.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -85,13 +85,13 @@ export const CreateEndpointRequestSchema: GenMessage<CreateEndpointRequest> = /*
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 1);
 
 /**
- * The receiver was registered.
+ * The endpoint was registered.
  *
  * @generated from message vidimus.delivery.v1.CreateEndpointResponse
  */
 export type CreateEndpointResponse = Message<"vidimus.delivery.v1.CreateEndpointResponse"> & {
   /**
-   * The row.
+   * The endpoint.
    *
    * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
    */
@@ -119,7 +119,7 @@ export const CreateEndpointResponseSchema: GenMessage<CreateEndpointResponse> = 
  */
 export type ListEndpointsRequest = Message<"vidimus.delivery.v1.ListEndpointsRequest"> & {
   /**
-   * Which tenant.
+   * The tenant.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -161,14 +161,14 @@ export const ListEndpointsResponseSchema: GenMessage<ListEndpointsResponse> = /*
  */
 export type DeleteEndpointRequest = Message<"vidimus.delivery.v1.DeleteEndpointRequest"> & {
   /**
-   * Which tenant.
+   * The tenant.
    *
    * @generated from field: string tenant_id = 1;
    */
   tenantId: string;
 
   /**
-   * Which endpoint.
+   * The endpoint.
    *
    * @generated from field: string endpoint_id = 2;
    */
@@ -183,7 +183,7 @@ export const DeleteEndpointRequestSchema: GenMessage<DeleteEndpointRequest> = /*
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 5);
 
 /**
- * The endpoint is gone.
+ * The endpoint was removed.
  *
  * @generated from message vidimus.delivery.v1.DeleteEndpointResponse
  */
@@ -198,14 +198,14 @@ export const DeleteEndpointResponseSchema: GenMessage<DeleteEndpointResponse> = 
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 6);
 
 /**
- * Where a tenant's snapshots are delivered to.
+ * The endpoints to which a tenant's snapshots are delivered.
  *
  * @generated from service vidimus.delivery.v1.EndpointService
  */
 export const EndpointService: GenService<{
   /**
-   * Registers a receiver. The answer is the only place where its secret is ever shown. INVALID_ARGUMENT when the URL
-   * is not one that may be called.
+   * Registers an endpoint. Only this answer shows its secret. INVALID_ARGUMENT when the URL may not
+   * be called.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.CreateEndpoint
    */
@@ -215,7 +215,7 @@ export const EndpointService: GenService<{
     output: typeof CreateEndpointResponseSchema;
   },
   /**
-   * A tenant's endpoints, oldest first.
+   * Lists a tenant's endpoints, oldest first.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.ListEndpoints
    */
@@ -225,7 +225,7 @@ export const EndpointService: GenService<{
     output: typeof ListEndpointsResponseSchema;
   },
   /**
-   * Removes an endpoint and what is still owed to it. NOT_FOUND when the tenant has no such endpoint.
+   * Removes an endpoint and its pending deliveries. NOT_FOUND when the tenant has no such endpoint.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.DeleteEndpoint
    */

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/document_service.proto.
  */
 export const file_vidimus_documents_v1_document_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKlAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEi8KBGxpdmUYBiABKAsyIS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXZlVmVyc2lvbhITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInAKC0xpdmVWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjQKBURyYWZ0EhUKDWRvY3VtZW50X2pzb24YASABKAwSFAoMaW50YWtlX3Rva2VuGAIgASgJIlYKFUNyZWF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSKgoFZHJhZnQYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCItChZDcmVhdGVEb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJIlkKG0JhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBI6CgVpdGVtcxgBIAMoCzIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVxdWVzdCJbChxCYXRjaENyZWF0ZURvY3VtZW50c1Jlc3BvbnNlEjsKB3Jlc3VsdHMYASADKAsyKi52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3VsdCKRAQoUQ3JlYXRlRG9jdW1lbnRSZXN1bHQSPwoHY3JlYXRlZBgBIAEoCzIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgCIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiZAoZVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSNAoKdHJhbnNpdGlvbhgCIAEoCzIgLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb24iSQoKVHJhbnNpdGlvbhITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQilAEKGlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKAQSDgoGc3RhdHVzGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKH0JhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjUKC3RyYW5zaXRpb25zGAIgAygLMiAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbiJjCiBCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRI/CgdyZXN1bHRzGAEgAygLMi4udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzdWx0IpcBChhUcmFuc2l0aW9uRG9jdW1lbnRSZXN1bHQSQQoFbW92ZWQYASABKAsyMC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZUgAEi0KBWVycm9yGAIgASgLMhwudmlkaW11cy5lcnJvcnMudjEuRXJyb3JJbmZvSABCCQoHb3V0Y29tZSI8ChJHZXREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIkcKE0dldERvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudCJYChZJbXBvcnREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIrCgZkcmFmdHMYAiADKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCJWChdJbXBvcnREb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRSZXN1bHQi0wEKFEltcG9ydERvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASQAoIZXhpc3RpbmcYAiABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAyABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlwKF1ZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCg1kb2N1bWVudF9qc29uGAIgASgMEhcKD2Zvcl9wdWJsaWNhdGlvbhgDIAEoCCJnChhWYWxpZGF0ZURvY3VtZW50UmVzcG9uc2USMAoKdmlvbGF0aW9ucxgBIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIZChFzY2hlbWFfZ2VuZXJhdGlvbhgCIAEoDSJwChVVcGRhdGVEb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQSFQoNZG9jdW1lbnRfanNvbhgEIAEoDCJKChZVcGRhdGVEb2N1bWVudFJlc3BvbnNlEjAKCGRvY3VtZW50GAEgASgLMh4udmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnQiagoUTGlzdERvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc3RhdHVzGAMgASgJEg0KBWxpbWl0GAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiagoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEjgKCWRvY3VtZW50cxgBIAMoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki9QEKD0RvY3VtZW50U3VtbWFyeRITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEg8KB3ZlcnNpb24YAyABKAQSDgoGc3RhdHVzGAQgASgJEg0KBXRpdGxlGAUgASgJEi8KBGxpdmUYBiABKAsyIS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXZlVmVyc2lvbhIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGFuZ2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkCgVBY3RvchINCgVhY3RvchgBIAEoCRIMCgRyb2xlGAIgASgJImgKG0xpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJwChxMaXN0RG9jdW1lbnRWZXJzaW9uc1Jlc3BvbnNlEjcKCHZlcnNpb25zGAEgAygLMiUudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK9AQoPRG9jdW1lbnRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEg0KBXRpdGxlGAMgASgJEi4KCndyaXR0ZW5fYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCndyaXR0ZW5fYnkYBSABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchIZChFzY2hlbWFfZ2VuZXJhdGlvbhgGIAEoDSJUChlHZXREb2N1bWVudFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImsKGkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEjYKB3ZlcnNpb24YASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudFZlcnNpb24SFQoNZG9jdW1lbnRfanNvbhgCIAEoDCJnChpMaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJrChtMaXN0RG9jdW1lbnRIaXN0b3J5UmVzcG9uc2USMwoHZW50cmllcxgBIAMoCzIiLnZpZGltdXMuZG9jdW1lbnRzLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkingEKDEhpc3RvcnlFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoCYnkYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchISCgp0cmFuc2l0aW9uGAMgASgJEg8KB3ZlcnNpb24YBCABKAQSDAoEZnJvbRgFIAEoCRIKCgJ0bxgGIAEoCTKUCwoPRG9jdW1lbnRTZXJ2aWNlEmsKDkNyZWF0ZURvY3VtZW50EisudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXF1ZXN0GiwudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXNwb25zZRJ9ChRCYXRjaENyZWF0ZURvY3VtZW50cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVzcG9uc2USbgoPSW1wb3J0RG9jdW1lbnRzEiwudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRzUmVxdWVzdBotLnZpZGltdXMuZG9jdW1lbnRzLnYxLkltcG9ydERvY3VtZW50c1Jlc3BvbnNlEnEKEFZhbGlkYXRlRG9jdW1lbnQSLS52aWRpbXVzLmRvY3VtZW50cy52MS5WYWxpZGF0ZURvY3VtZW50UmVxdWVzdBouLnZpZGltdXMuZG9jdW1lbnRzLnYxLlZhbGlkYXRlRG9jdW1lbnRSZXNwb25zZRJrCg5VcGRhdGVEb2N1bWVudBIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLlVwZGF0ZURvY3VtZW50UmVxdWVzdBosLnZpZGltdXMuZG9jdW1lbnRzLnYxLlVwZGF0ZURvY3VtZW50UmVzcG9uc2USdwoSVHJhbnNpdGlvbkRvY3VtZW50Ei8udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEokBChhCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHMSNS52aWRpbXVzLmRvY3VtZW50cy52MS5CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXF1ZXN0GjYudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVzcG9uc2USYgoLR2V0RG9jdW1lbnQSKC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlcXVlc3QaKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlc3BvbnNlEmgKDUxpc3REb2N1bWVudHMSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZRJ9ChRMaXN0RG9jdW1lbnRWZXJzaW9ucxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVzcG9uc2USdwoSR2V0RG9jdW1lbnRWZXJzaW9uEi8udmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRWZXJzaW9uUmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEnoKE0xpc3REb2N1bWVudEhpc3RvcnkSMC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudEhpc3RvcnlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
+  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKxAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEjsKDmxhc3RfcHVibGlzaGVkGAYgASgLMiMudmlkaW11cy5kb2N1bWVudHMudjEuTGFzdFB1Ymxpc2hlZBITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInIKDUxhc3RQdWJsaXNoZWQSDwoHdmVyc2lvbhgBIAEoBBIOCgZzdGF0dXMYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSLgoKdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoFRHJhZnQSFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIUCgxpbnRha2VfdG9rZW4YAiABKAkiVgoVQ3JlYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIqCgVkcmFmdBgCIAEoCzIbLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRyYWZ0Ii0KFkNyZWF0ZURvY3VtZW50UmVzcG9uc2USEwoLZG9jdW1lbnRfaWQYASABKAkiWQobQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXF1ZXN0EjoKBWl0ZW1zGAEgAygLMisudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXF1ZXN0IlsKHEJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVzcG9uc2USOwoHcmVzdWx0cxgBIAMoCzIqLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzdWx0IpEBChRDcmVhdGVEb2N1bWVudFJlc3VsdBI/CgdjcmVhdGVkGAEgASgLMiwudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXNwb25zZUgAEi0KBWVycm9yGAIgASgLMhwudmlkaW11cy5lcnJvcnMudjEuRXJyb3JJbmZvSABCCQoHb3V0Y29tZSJkChlUcmFuc2l0aW9uRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRI0Cgp0cmFuc2l0aW9uGAIgASgLMiAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbiJJCgpUcmFuc2l0aW9uEhMKC2RvY3VtZW50X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoBCKUAQoaVHJhbnNpdGlvbkRvY3VtZW50UmVzcG9uc2USEwoLZG9jdW1lbnRfaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoBBIOCgZzdGF0dXMYAyABKAkSEAoIc2VxdWVuY2UYBCABKAQSLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiawofQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSNQoLdHJhbnNpdGlvbnMYAiADKAsyIC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uImMKIEJhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1Jlc3BvbnNlEj8KB3Jlc3VsdHMYASADKAsyLi52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXN1bHQingEKGFRyYW5zaXRpb25Eb2N1bWVudFJlc3VsdBJICgx0cmFuc2l0aW9uZWQYASABKAsyMC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZUgAEi0KBWVycm9yGAIgASgLMhwudmlkaW11cy5lcnJvcnMudjEuRXJyb3JJbmZvSABCCQoHb3V0Y29tZSI8ChJHZXREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIkcKE0dldERvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudCJYChZJbXBvcnREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIrCgZkcmFmdHMYAiADKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCJWChdJbXBvcnREb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRSZXN1bHQi0wEKFEltcG9ydERvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASQAoIZXhpc3RpbmcYAiABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAyABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlwKF1ZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCg1kb2N1bWVudF9qc29uGAIgASgMEhcKD2Zvcl9wdWJsaWNhdGlvbhgDIAEoCCJnChhWYWxpZGF0ZURvY3VtZW50UmVzcG9uc2USMAoKdmlvbGF0aW9ucxgBIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIZChFzY2hlbWFfZ2VuZXJhdGlvbhgCIAEoDSJwChVVcGRhdGVEb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKAQSFQoNZG9jdW1lbnRfanNvbhgEIAEoDCJKChZVcGRhdGVEb2N1bWVudFJlc3BvbnNlEjAKCGRvY3VtZW50GAEgASgLMh4udmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnQiagoUTGlzdERvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc3RhdHVzGAMgASgJEg0KBWxpbWl0GAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkiagoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEjgKCWRvY3VtZW50cxgBIAMoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkigQIKD0RvY3VtZW50U3VtbWFyeRITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEg8KB3ZlcnNpb24YAyABKAQSDgoGc3RhdHVzGAQgASgJEg0KBXRpdGxlGAUgASgJEjsKDmxhc3RfcHVibGlzaGVkGAYgASgLMiMudmlkaW11cy5kb2N1bWVudHMudjEuTGFzdFB1Ymxpc2hlZBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGFuZ2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkCgVBY3RvchINCgVhY3RvchgBIAEoCRIMCgRyb2xlGAIgASgJImgKG0xpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJwChxMaXN0RG9jdW1lbnRWZXJzaW9uc1Jlc3BvbnNlEjcKCHZlcnNpb25zGAEgAygLMiUudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK9AQoPRG9jdW1lbnRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEg0KBXRpdGxlGAMgASgJEi4KCndyaXR0ZW5fYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCndyaXR0ZW5fYnkYBSABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchIZChFzY2hlbWFfZ2VuZXJhdGlvbhgGIAEoDSJUChlHZXREb2N1bWVudFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImsKGkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEjYKB3ZlcnNpb24YASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudFZlcnNpb24SFQoNZG9jdW1lbnRfanNvbhgCIAEoDCJnChpMaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJrChtMaXN0RG9jdW1lbnRIaXN0b3J5UmVzcG9uc2USMwoHZW50cmllcxgBIAMoCzIiLnZpZGltdXMuZG9jdW1lbnRzLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirAEKDEhpc3RvcnlFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoCYnkYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchISCgp0cmFuc2l0aW9uGAMgASgJEg8KB3ZlcnNpb24YBCABKAQSEwoLZnJvbV9zdGF0dXMYBSABKAkSEQoJdG9fc3RhdHVzGAYgASgJMpQLCg9Eb2N1bWVudFNlcnZpY2USawoOQ3JlYXRlRG9jdW1lbnQSKy52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlcXVlc3QaLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlEn0KFEJhdGNoQ3JlYXRlRG9jdW1lbnRzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXNwb25zZRJuCg9JbXBvcnREb2N1bWVudHMSLC52aWRpbXVzLmRvY3VtZW50cy52MS5JbXBvcnREb2N1bWVudHNSZXF1ZXN0Gi0udmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRzUmVzcG9uc2UScQoQVmFsaWRhdGVEb2N1bWVudBItLnZpZGltdXMuZG9jdW1lbnRzLnYxLlZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuVmFsaWRhdGVEb2N1bWVudFJlc3BvbnNlEmsKDlVwZGF0ZURvY3VtZW50EisudmlkaW11cy5kb2N1bWVudHMudjEuVXBkYXRlRG9jdW1lbnRSZXF1ZXN0GiwudmlkaW11cy5kb2N1bWVudHMudjEuVXBkYXRlRG9jdW1lbnRSZXNwb25zZRJ3ChJUcmFuc2l0aW9uRG9jdW1lbnQSLy52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXF1ZXN0GjAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzcG9uc2USiQEKGEJhdGNoVHJhbnNpdGlvbkRvY3VtZW50cxI1LnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QaNi52aWRpbXVzLmRvY3VtZW50cy52MS5CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRJiCgtHZXREb2N1bWVudBIoLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50UmVxdWVzdBopLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50UmVzcG9uc2USaAoNTGlzdERvY3VtZW50cxIqLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0GisudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50c1Jlc3BvbnNlEn0KFExpc3REb2N1bWVudFZlcnNpb25zEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50VmVyc2lvbnNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50VmVyc2lvbnNSZXNwb25zZRJ3ChJHZXREb2N1bWVudFZlcnNpb24SLy52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFZlcnNpb25SZXF1ZXN0GjAudmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRWZXJzaW9uUmVzcG9uc2USegoTTGlzdERvY3VtZW50SGlzdG9yeRIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudEhpc3RvcnlSZXF1ZXN0GjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50SGlzdG9yeVJlc3BvbnNlQixaKnZpZGltdXMvY29udHJhY3RzL2RvY3VtZW50cy92MTtkb2N1bWVudHN2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
 
 /**
  * A document as editors see it.
@@ -51,18 +51,20 @@ export type Document = Message<"vidimus.documents.v1.Document"> & {
   status: string;
 
   /**
-   * The head as canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and version stamped in.
+   * The head as canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and
+   * version stamped in.
    *
    * @generated from field: bytes document_json = 5;
    */
   documentJson: Uint8Array;
 
   /**
-   * The published or withdrawn version; absent while the document was never published.
+   * The version that is published, or was until it was withdrawn; absent while the document was
+   * never published.
    *
-   * @generated from field: vidimus.documents.v1.LiveVersion live = 6;
+   * @generated from field: vidimus.documents.v1.LastPublished last_published = 6;
    */
-  live?: LiveVersion | undefined;
+  lastPublished?: LastPublished | undefined;
 
   /**
    * The workflow the document was stamped with on intake.
@@ -101,11 +103,11 @@ export const DocumentSchema: GenMessage<Document> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_document_service, 0);
 
 /**
- * The version readers see, or saw last.
+ * The version that readers see, or saw until it was withdrawn.
  *
- * @generated from message vidimus.documents.v1.LiveVersion
+ * @generated from message vidimus.documents.v1.LastPublished
  */
-export type LiveVersion = Message<"vidimus.documents.v1.LiveVersion"> & {
+export type LastPublished = Message<"vidimus.documents.v1.LastPublished"> & {
   /**
    * The version that was published.
    *
@@ -136,10 +138,10 @@ export type LiveVersion = Message<"vidimus.documents.v1.LiveVersion"> & {
 };
 
 /**
- * Describes the message vidimus.documents.v1.LiveVersion.
- * Use `create(LiveVersionSchema)` to create a new message.
+ * Describes the message vidimus.documents.v1.LastPublished.
+ * Use `create(LastPublishedSchema)` to create a new message.
  */
-export const LiveVersionSchema: GenMessage<LiveVersion> = /*@__PURE__*/
+export const LastPublishedSchema: GenMessage<LastPublished> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_document_service, 1);
 
 /**
@@ -149,16 +151,16 @@ export const LiveVersionSchema: GenMessage<LiveVersion> = /*@__PURE__*/
  */
 export type Draft = Message<"vidimus.documents.v1.Draft"> & {
   /**
-   * The JSON body of a create request as UTF-8, in either form of the public API: flat with an id, or wrapped in
-   * {version, payload}, for which the platform mints the id.
+   * The JSON body of a create request as UTF-8, in either form of the public API: flat with an id,
+   * or wrapped in {version, payload}, for which the platform mints the id.
    *
    * @generated from field: bytes document_json = 1;
    */
   documentJson: Uint8Array;
 
   /**
-   * Names this attempt to create. A repeat with the same token finds its own row and is answered as created, so a
-   * caller may repeat a call whose answer was lost. Optional; at most 64 characters.
+   * Names this attempt to create. A repeat with the same token is answered as created, so that a
+   * caller can repeat a call whose answer was lost. Optional; at most 64 characters.
    *
    * @generated from field: string intake_token = 2;
    */
@@ -264,7 +266,7 @@ export const BatchCreateDocumentsResponseSchema: GenMessage<BatchCreateDocuments
   messageDesc(file_vidimus_documents_v1_document_service, 6);
 
 /**
- * What became of one item.
+ * The result of one item.
  *
  * @generated from message vidimus.documents.v1.CreateDocumentResult
  */
@@ -301,7 +303,7 @@ export const CreateDocumentResultSchema: GenMessage<CreateDocumentResult> = /*@_
   messageDesc(file_vidimus_documents_v1_document_service, 7);
 
 /**
- * A request to move one document.
+ * A request to take one document through a transition.
  *
  * @generated from message vidimus.documents.v1.TransitionDocumentRequest
  */
@@ -314,7 +316,7 @@ export type TransitionDocumentRequest = Message<"vidimus.documents.v1.Transition
   tenantId: string;
 
   /**
-   * Which document, and where to.
+   * The document and the transition.
    *
    * @generated from field: vidimus.documents.v1.Transition transition = 2;
    */
@@ -329,7 +331,7 @@ export const TransitionDocumentRequestSchema: GenMessage<TransitionDocumentReque
   messageDesc(file_vidimus_documents_v1_document_service, 8);
 
 /**
- * One step of one document through its workflow.
+ * One transition of one document.
  *
  * @generated from message vidimus.documents.v1.Transition
  */
@@ -349,7 +351,7 @@ export type Transition = Message<"vidimus.documents.v1.Transition"> & {
   name: string;
 
   /**
-   * The version the caller saw. Required.
+   * The version that the caller saw. Required.
    *
    * @generated from field: uint64 expected_version = 3;
    */
@@ -364,7 +366,7 @@ export const TransitionSchema: GenMessage<Transition> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_document_service, 9);
 
 /**
- * Where the document stands after the transition.
+ * The document's state after the transition.
  *
  * @generated from message vidimus.documents.v1.TransitionDocumentResponse
  */
@@ -377,14 +379,14 @@ export type TransitionDocumentResponse = Message<"vidimus.documents.v1.Transitio
   documentId: string;
 
   /**
-   * The version that was moved.
+   * The version that the transition acted on.
    *
    * @generated from field: uint64 version = 2;
    */
   version: bigint;
 
   /**
-   * Its state now.
+   * Its new state.
    *
    * @generated from field: string status = 3;
    */
@@ -413,7 +415,7 @@ export const TransitionDocumentResponseSchema: GenMessage<TransitionDocumentResp
   messageDesc(file_vidimus_documents_v1_document_service, 10);
 
 /**
- * A request to move many documents of one tenant.
+ * A request to take many documents of one tenant through transitions.
  *
  * @generated from message vidimus.documents.v1.BatchTransitionDocumentsRequest
  */
@@ -426,7 +428,7 @@ export type BatchTransitionDocumentsRequest = Message<"vidimus.documents.v1.Batc
   tenantId: string;
 
   /**
-   * 1 to 64 steps, each document at most once.
+   * 1 to 64 transitions, each document at most once.
    *
    * @generated from field: repeated vidimus.documents.v1.Transition transitions = 2;
    */
@@ -462,7 +464,7 @@ export const BatchTransitionDocumentsResponseSchema: GenMessage<BatchTransitionD
   messageDesc(file_vidimus_documents_v1_document_service, 12);
 
 /**
- * What became of one transition.
+ * The result of one transition.
  *
  * @generated from message vidimus.documents.v1.TransitionDocumentResult
  */
@@ -474,12 +476,12 @@ export type TransitionDocumentResult = Message<"vidimus.documents.v1.TransitionD
    */
   outcome: {
     /**
-     * Moved.
+     * The transition was taken.
      *
-     * @generated from field: vidimus.documents.v1.TransitionDocumentResponse moved = 1;
+     * @generated from field: vidimus.documents.v1.TransitionDocumentResponse transitioned = 1;
      */
     value: TransitionDocumentResponse;
-    case: "moved";
+    case: "transitioned";
   } | {
     /**
      * Refused.
@@ -597,7 +599,7 @@ export const ImportDocumentsResponseSchema: GenMessage<ImportDocumentsResponse> 
   messageDesc(file_vidimus_documents_v1_document_service, 17);
 
 /**
- * What became of one document.
+ * The result of one document.
  *
  * @generated from message vidimus.documents.v1.ImportDocumentResult
  */
@@ -617,7 +619,7 @@ export type ImportDocumentResult = Message<"vidimus.documents.v1.ImportDocumentR
     case: "created";
   } | {
     /**
-     * Was there already, taken in with the same content.
+     * Taken in by an earlier call, with the same content.
      *
      * @generated from field: vidimus.documents.v1.CreateDocumentResponse existing = 2;
      */
@@ -642,13 +644,13 @@ export const ImportDocumentResultSchema: GenMessage<ImportDocumentResult> = /*@_
   messageDesc(file_vidimus_documents_v1_document_service, 18);
 
 /**
- * A request to judge a document.
+ * A request to validate a document.
  *
  * @generated from message vidimus.documents.v1.ValidateDocumentRequest
  */
 export type ValidateDocumentRequest = Message<"vidimus.documents.v1.ValidateDocumentRequest"> & {
   /**
-   * The tenant whose types are asked.
+   * The tenant whose types apply.
    *
    * @generated from field: string tenant_id = 1;
    */
@@ -662,7 +664,7 @@ export type ValidateDocumentRequest = Message<"vidimus.documents.v1.ValidateDocu
   documentJson: Uint8Array;
 
   /**
-   * Whether to ask, beyond what intake asks, for all that a published document must have.
+   * Whether to check also what a document must have to be published.
    *
    * @generated from field: bool for_publication = 3;
    */
@@ -677,20 +679,20 @@ export const ValidateDocumentRequestSchema: GenMessage<ValidateDocumentRequest> 
   messageDesc(file_vidimus_documents_v1_document_service, 19);
 
 /**
- * The judgement.
+ * The result of the validation.
  *
  * @generated from message vidimus.documents.v1.ValidateDocumentResponse
  */
 export type ValidateDocumentResponse = Message<"vidimus.documents.v1.ValidateDocumentResponse"> & {
   /**
-   * What is wrong, at most 20 places; none when the document holds.
+   * At most 20; none when the document is valid.
    *
    * @generated from field: repeated vidimus.errors.v1.Violation violations = 1;
    */
   violations: Violation[];
 
   /**
-   * Generation of the type's schema that was asked; 0 is the built-in one.
+   * Generation of the schema it was checked against; 0 is the built-in one.
    *
    * @generated from field: uint32 schema_generation = 2;
    */
@@ -732,8 +734,8 @@ export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocument
   expectedVersion: bigint;
 
   /**
-   * The whole new content as JSON: {title, meta, content, links}, as GetDocument shows it. `id` and `type` may be there
-   * and must then be the document's own; what `meta` says under the platform's keys is not read.
+   * The whole new content as JSON: {title, meta, content, links}, as GetDocument shows it. `id` and
+   * `type` are optional and must be the document's own; the platform's keys in `meta` are ignored.
    *
    * @generated from field: bytes document_json = 4;
    */
@@ -824,7 +826,8 @@ export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@_
  */
 export type ListDocumentsResponse = Message<"vidimus.documents.v1.ListDocumentsResponse"> & {
   /**
-   * Last changed first. A document that changes during a walk moves to the front, where the walk has already been.
+   * Last changed first. A document that changes while a caller pages through the list moves to the
+   * first page.
    *
    * @generated from field: repeated vidimus.documents.v1.DocumentSummary documents = 1;
    */
@@ -887,11 +890,12 @@ export type DocumentSummary = Message<"vidimus.documents.v1.DocumentSummary"> & 
   title: string;
 
   /**
-   * The published or withdrawn version; absent while the document was never published.
+   * The version that is published, or was until it was withdrawn; absent while the document was
+   * never published.
    *
-   * @generated from field: vidimus.documents.v1.LiveVersion live = 6;
+   * @generated from field: vidimus.documents.v1.LastPublished last_published = 6;
    */
-  live?: LiveVersion | undefined;
+  lastPublished?: LastPublished | undefined;
 
   /**
    * When the document was taken in.
@@ -916,20 +920,20 @@ export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_document_service, 25);
 
 /**
- * Who does something, as the caller said in the metadata `vidimus-actor` and `vidimus-role`.
+ * Who called, from the metadata `vidimus-actor` and `vidimus-role`.
  *
  * @generated from message vidimus.documents.v1.Actor
  */
 export type Actor = Message<"vidimus.documents.v1.Actor"> & {
   /**
-   * "" when nobody said.
+   * "" when the call did not have it.
    *
    * @generated from field: string actor = 1;
    */
   actor: string;
 
   /**
-   * "" when nobody said.
+   * "" when the call did not have it.
    *
    * @generated from field: string role = 2;
    */
@@ -1027,7 +1031,8 @@ export type DocumentVersion = Message<"vidimus.documents.v1.DocumentVersion"> & 
   version: bigint;
 
   /**
-   * Where it stands; of a version that is neither head nor live: where it stood when the next one was written.
+   * Its state; of a version that is neither the head nor last published, its state when the next
+   * one was written.
    *
    * @generated from field: string status = 2;
    */
@@ -1118,7 +1123,8 @@ export type GetDocumentVersionResponse = Message<"vidimus.documents.v1.GetDocume
   version?: DocumentVersion | undefined;
 
   /**
-   * Its canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and version stamped in.
+   * Its canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and version
+   * stamped in.
    *
    * @generated from field: bytes document_json = 2;
    */
@@ -1160,7 +1166,7 @@ export type ListDocumentHistoryRequest = Message<"vidimus.documents.v1.ListDocum
   limit: number;
 
   /**
-   * Token of an earlier page; "" starts with what happened last.
+   * Token of an earlier page; "" starts with the newest entry.
    *
    * @generated from field: string page_token = 4;
    */
@@ -1203,7 +1209,7 @@ export const ListDocumentHistoryResponseSchema: GenMessage<ListDocumentHistoryRe
   messageDesc(file_vidimus_documents_v1_document_service, 33);
 
 /**
- * One thing that was done to a document.
+ * One change of a document.
  *
  * @generated from message vidimus.documents.v1.HistoryEntry
  */
@@ -1230,7 +1236,7 @@ export type HistoryEntry = Message<"vidimus.documents.v1.HistoryEntry"> & {
   transition: string;
 
   /**
-   * The version that was taken in, written or moved.
+   * The version that was taken in or written, or that the transition acted on.
    *
    * @generated from field: uint64 version = 4;
    */
@@ -1239,16 +1245,16 @@ export type HistoryEntry = Message<"vidimus.documents.v1.HistoryEntry"> & {
   /**
    * State before; "" for the intake.
    *
-   * @generated from field: string from = 5;
+   * @generated from field: string from_status = 5;
    */
-  from: string;
+  fromStatus: string;
 
   /**
    * State after.
    *
-   * @generated from field: string to = 6;
+   * @generated from field: string to_status = 6;
    */
-  to: string;
+  toStatus: string;
 };
 
 /**
@@ -1261,14 +1267,16 @@ export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
 /**
  * The editor's surface: documents, their versions, and their way through a workflow.
  *
- * Who acts is said in the metadata `vidimus-actor` and `vidimus-role`; every change is recorded with both.
+ * The metadata `vidimus-actor` and `vidimus-role` say who calls; every change is recorded with
+ * both.
  *
  * @generated from service vidimus.documents.v1.DocumentService
  */
 export const DocumentService: GenService<{
   /**
-   * Takes one document in, as status draft. ALREADY_EXISTS when the id is used in the tenant, whatever else is wrong
-   * with the request; INVALID_ARGUMENT with JSON pointers when the document does not hold.
+   * Takes one document in, with status draft. ALREADY_EXISTS when the id is used in the tenant,
+   * even if the document is invalid too; INVALID_ARGUMENT with JSON pointers when the document is
+   * invalid.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.CreateDocument
    */
@@ -1278,7 +1286,7 @@ export const DocumentService: GenService<{
     output: typeof CreateDocumentResponseSchema;
   },
   /**
-   * Takes many documents in, each judged alone: one bad item never costs its neighbours. At most 64 items.
+   * Takes many documents in; each item succeeds or fails on its own. At most 64 items.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.BatchCreateDocuments
    */
@@ -1288,8 +1296,9 @@ export const DocumentService: GenService<{
     output: typeof BatchCreateDocumentsResponseSchema;
   },
   /**
-   * Takes a whole archive in, a call at a time. Like BatchCreateDocuments, but larger, and an id that is in use with the
-   * same content is no fault: an import that broke off is simply run again.
+   * Takes an archive in, over many calls. Like BatchCreateDocuments, but with up to 1000 documents,
+   * and an id that is used with the same content is no error, so that an import that broke off can
+   * be repeated from the start.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ImportDocuments
    */
@@ -1299,7 +1308,7 @@ export const DocumentService: GenService<{
     output: typeof ImportDocumentsResponseSchema;
   },
   /**
-   * Says what is wrong with a document, and stores nothing.
+   * Lists what is wrong with a document, and stores nothing.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ValidateDocument
    */
@@ -1309,10 +1318,11 @@ export const DocumentService: GenService<{
     output: typeof ValidateDocumentResponseSchema;
   },
   /**
-   * Writes the next version of a document, whole, at status draft. What is published stays published as it is.
-   * ABORTED, with what stands there now, when `expected_version` is not the newest; FAILED_PRECONDITION when the
-   * document has ended; PERMISSION_DENIED when the workflow names a way from the head's state to draft, as `restore` does,
-   * and the role may not take it; INVALID_ARGUMENT with JSON pointers when the new content does not hold.
+   * Writes the next version of a document, whole, with status draft. The published version stays as
+   * it is. ABORTED, with the newest version in the message, when `expected_version` is another one;
+   * FAILED_PRECONDITION when the document is in a terminal state; PERMISSION_DENIED when the
+   * workflow has a transition from the head's state to draft, as `restore`, and the role may not
+   * take it; INVALID_ARGUMENT with JSON pointers when the content is invalid.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.UpdateDocument
    */
@@ -1322,9 +1332,10 @@ export const DocumentService: GenService<{
     output: typeof UpdateDocumentResponseSchema;
   },
   /**
-   * Moves one document along a named transition of its workflow. FAILED_PRECONDITION when the transition does not lead
-   * out of the state the document is in or a guard refuses it, PERMISSION_DENIED when the role may not, ABORTED when
-   * `expected_version` is not the version that stands there.
+   * Takes one document through a named transition of its workflow. FAILED_PRECONDITION when the
+   * transition does not start in the document's state or a guard refuses it, PERMISSION_DENIED when
+   * the role may not take it, ABORTED when `expected_version` is not the version that the
+   * transition would act on.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.TransitionDocument
    */
@@ -1334,7 +1345,8 @@ export const DocumentService: GenService<{
     output: typeof TransitionDocumentResponseSchema;
   },
   /**
-   * Moves many documents of one tenant, each judged alone. At most 64 items, each document once.
+   * Takes many documents of one tenant through transitions; each succeeds or fails on its own. At
+   * most 64 items, each document once.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.BatchTransitionDocuments
    */
@@ -1344,7 +1356,8 @@ export const DocumentService: GenService<{
     output: typeof BatchTransitionDocumentsResponseSchema;
   },
   /**
-   * Reads one document: its head (newest version) and, once it was published, the state of its live version.
+   * Reads one document: its head (newest version) and, once it was published, the state of the last
+   * published one.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.GetDocument
    */
@@ -1354,7 +1367,7 @@ export const DocumentService: GenService<{
     output: typeof GetDocumentResponseSchema;
   },
   /**
-   * Walks a tenant's documents, last changed first.
+   * Lists a tenant's documents, last changed first.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ListDocuments
    */
@@ -1364,7 +1377,7 @@ export const DocumentService: GenService<{
     output: typeof ListDocumentsResponseSchema;
   },
   /**
-   * Walks the versions of one document, newest first.
+   * Lists the versions of one document, newest first.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ListDocumentVersions
    */
@@ -1384,7 +1397,7 @@ export const DocumentService: GenService<{
     output: typeof GetDocumentVersionResponseSchema;
   },
   /**
-   * Says who did what to a document, and when; newest first, down to its intake.
+   * Lists who did what to a document, and when; newest first, down to its intake.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ListDocumentHistory
    */

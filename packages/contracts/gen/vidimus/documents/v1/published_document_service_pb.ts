@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/published_document_service.proto.
  */
 export const file_vidimus_documents_v1_published_document_service: GenFile = /*@__PURE__*/
-  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEi9wEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJEjUKBmZpbHRlchgHIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZEZpbHRlchIVCg1pbmNsdWRlX2xpbmtzGAggASgIIkwKD1B1Ymxpc2hlZEZpbHRlchILCgN0YWcYASABKAkSDAoEc2l0ZRgCIAEoCRIQCghsYW5ndWFnZRgDIAEoCRIMCgRzbHVnGAQgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIImUKH1JldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QSQgoFcGFnZXMYASADKAsyMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdCIxCiBSZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRINCgVldGFncxgBIAMoCSKwAQobR2V0UHVibGlzaGVkRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCgtkb2N1bWVudF9pZBgCIAEoCUgAEjMKBHNsdWcYAyABKAsyIy52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWRTbHVnSAASFQoNaW5jbHVkZV9saW5rcxgEIAEoCBIVCg1pZl9ub25lX21hdGNoGAUgASgJQgQKAmJ5IisKDVB1Ymxpc2hlZFNsdWcSDAoEdHlwZRgBIAEoCRIMCgRzbHVnGAIgASgJInAKHEdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIVCg1pbmNsdWRlZF9qc29uGAIgASgMEgwKBGV0YWcYAyABKAkSFAoMbm90X21vZGlmaWVkGAQgASgIImUKIUJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBJACgVpdGVtcxgBIAMoCzIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdCJkCiJCYXRjaEdldFB1Ymxpc2hlZERvY3VtZW50c1Jlc3BvbnNlEj4KB3Jlc3VsdHMYASADKAsyLS52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWREb2N1bWVudFJlc3VsdCKYAQoXUHVibGlzaGVkRG9jdW1lbnRSZXN1bHQSQwoFZm91bmQYASABKAsyMi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWREb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlEKF0dldFB1Ymxpc2hlZFNpdGVSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRob3N0GAIgASgJEhUKDWlmX25vbmVfbWF0Y2gYAyABKAkiUQoYR2V0UHVibGlzaGVkU2l0ZVJlc3BvbnNlEhEKCXNpdGVfanNvbhgBIAEoDBIMCgRldGFnGAIgASgJEhQKDG5vdF9tb2RpZmllZBgDIAEoCCJtChtMaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBXNpbmNlGAIgASgJEgwKBHR5cGUYAyABKAkSDQoFbGltaXQYBCABKA0SDwoHd2FpdF9tcxgFIAEoDSJTChxMaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEhIKCml0ZW1zX2pzb24YASABKAwSDQoFc2luY2UYAiABKAkSEAoIaGFzX21vcmUYAyABKAgiZQocTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGY3Vyc29yGAQgASgJIoABCh1MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXNwb25zZRI4Cgh2ZXJzaW9ucxgBIAMoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZFZlcnNpb24SEwoLbmV4dF9jdXJzb3IYAiABKAkSEAoIaGFzX21vcmUYAyABKAgidQoQUHVibGlzaGVkVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgEEhAKCHNlcXVlbmNlGAIgASgEEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnNoYTI1NhgEIAEoDCJVChpHZXRQdWJsaXNoZWRWZXJzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBCJhChtHZXRQdWJsaXNoZWRWZXJzaW9uUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBBIxCglzbmFwc2hvdHMYAiADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdDKuCAoYUHVibGlzaGVkRG9jdW1lbnRTZXJ2aWNlEoMBChZMaXN0UHVibGlzaGVkRG9jdW1lbnRzEjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZERvY3VtZW50c1JlcXVlc3QaNC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVzcG9uc2USiQEKGFJldmFsaWRhdGVQdWJsaXNoZWRQYWdlcxI1LnZpZGltdXMuZG9jdW1lbnRzLnYxLlJldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QaNi52aWRpbXVzLmRvY3VtZW50cy52MS5SZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRJ9ChRHZXRQdWJsaXNoZWREb2N1bWVudBIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USjwEKGkJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzEjcudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0GjgudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJxChBHZXRQdWJsaXNoZWRTaXRlEi0udmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USfQoUTGlzdFB1Ymxpc2hlZENoYW5nZXMSMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QaMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEoABChVMaXN0UHVibGlzaGVkVmVyc2lvbnMSMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVzcG9uc2USegoTR2V0UHVibGlzaGVkVmVyc2lvbhIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0GjEudmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkVmVyc2lvblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_documents_v1_snapshot_feed_service, file_vidimus_errors_v1_errors]);
+  fileDesc("CjV2aWRpbXVzL2RvY3VtZW50cy92MS9wdWJsaXNoZWRfZG9jdW1lbnRfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEi9wEKHUxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDXVwZGF0ZWRfc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAQgASgNEg4KBmN1cnNvchgFIAEoCRIVCg1pZl9ub25lX21hdGNoGAYgASgJEjUKBmZpbHRlchgHIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZEZpbHRlchIVCg1pbmNsdWRlX2xpbmtzGAggASgIIkwKD1B1Ymxpc2hlZEZpbHRlchILCgN0YWcYASABKAkSDAoEc2l0ZRgCIAEoCRIQCghsYW5ndWFnZRgDIAEoCRIMCgRzbHVnGAQgASgJIn8KHkxpc3RQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRISCgppdGVtc19qc29uGAEgASgMEhMKC25leHRfY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEgwKBGV0YWcYBCABKAkSFAoMbm90X21vZGlmaWVkGAUgASgIImUKH1JldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QSQgoFcGFnZXMYASADKAsyMy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdCIxCiBSZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRINCgVldGFncxgBIAMoCSKwAQobR2V0UHVibGlzaGVkRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCgtkb2N1bWVudF9pZBgCIAEoCUgAEjMKBHNsdWcYAyABKAsyIy52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWRTbHVnSAASFQoNaW5jbHVkZV9saW5rcxgEIAEoCBIVCg1pZl9ub25lX21hdGNoGAUgASgJQgQKAmJ5IisKDVB1Ymxpc2hlZFNsdWcSDAoEdHlwZRgBIAEoCRIMCgRzbHVnGAIgASgJInAKHEdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIVCg1pbmNsdWRlZF9qc29uGAIgASgMEgwKBGV0YWcYAyABKAkSFAoMbm90X21vZGlmaWVkGAQgASgIImUKIUJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzUmVxdWVzdBJACgVpdGVtcxgBIAMoCzIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdCJkCiJCYXRjaEdldFB1Ymxpc2hlZERvY3VtZW50c1Jlc3BvbnNlEj4KB3Jlc3VsdHMYASADKAsyLS52aWRpbXVzLmRvY3VtZW50cy52MS5QdWJsaXNoZWREb2N1bWVudFJlc3VsdCKYAQoXUHVibGlzaGVkRG9jdW1lbnRSZXN1bHQSQwoFZm91bmQYASABKAsyMi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWREb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlEKF0dldFB1Ymxpc2hlZFNpdGVSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRob3N0GAIgASgJEhUKDWlmX25vbmVfbWF0Y2gYAyABKAkiUQoYR2V0UHVibGlzaGVkU2l0ZVJlc3BvbnNlEhEKCXNpdGVfanNvbhgBIAEoDBIMCgRldGFnGAIgASgJEhQKDG5vdF9tb2RpZmllZBgDIAEoCCJtChtMaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBXNpbmNlGAIgASgJEgwKBHR5cGUYAyABKAkSDQoFbGltaXQYBCABKA0SDwoHd2FpdF9tcxgFIAEoDSJTChxMaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEhIKCml0ZW1zX2pzb24YASABKAwSDQoFc2luY2UYAiABKAkSEAoIaGFzX21vcmUYAyABKAgiZQocTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SDgoGY3Vyc29yGAQgASgJIoABCh1MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXNwb25zZRI4Cgh2ZXJzaW9ucxgBIAMoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlB1Ymxpc2hlZFZlcnNpb24SEwoLbmV4dF9jdXJzb3IYAiABKAkSEAoIaGFzX21vcmUYAyABKAgidQoQUHVibGlzaGVkVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgEEhAKCHNlcXVlbmNlGAIgASgEEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnNoYTI1NhgEIAEoDCJVChpHZXRQdWJsaXNoZWRWZXJzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoBCJhChtHZXRQdWJsaXNoZWRWZXJzaW9uUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBBIxCglzbmFwc2hvdHMYAiADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdDKuCAoYUHVibGlzaGVkRG9jdW1lbnRTZXJ2aWNlEoMBChZMaXN0UHVibGlzaGVkRG9jdW1lbnRzEjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZERvY3VtZW50c1JlcXVlc3QaNC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkRG9jdW1lbnRzUmVzcG9uc2USiQEKGFJldmFsaWRhdGVQdWJsaXNoZWRQYWdlcxI1LnZpZGltdXMuZG9jdW1lbnRzLnYxLlJldmFsaWRhdGVQdWJsaXNoZWRQYWdlc1JlcXVlc3QaNi52aWRpbXVzLmRvY3VtZW50cy52MS5SZXZhbGlkYXRlUHVibGlzaGVkUGFnZXNSZXNwb25zZRJ9ChRHZXRQdWJsaXNoZWREb2N1bWVudBIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZERvY3VtZW50UmVzcG9uc2USjwEKGkJhdGNoR2V0UHVibGlzaGVkRG9jdW1lbnRzEjcudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXF1ZXN0GjgudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hHZXRQdWJsaXNoZWREb2N1bWVudHNSZXNwb25zZRJxChBHZXRQdWJsaXNoZWRTaXRlEi0udmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkU2l0ZVJlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRQdWJsaXNoZWRTaXRlUmVzcG9uc2USfQoUTGlzdFB1Ymxpc2hlZENoYW5nZXMSMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1JlcXVlc3QaMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkQ2hhbmdlc1Jlc3BvbnNlEoABChVMaXN0UHVibGlzaGVkVmVyc2lvbnMSMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0UHVibGlzaGVkVmVyc2lvbnNSZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFB1Ymxpc2hlZFZlcnNpb25zUmVzcG9uc2USegoTR2V0UHVibGlzaGVkVmVyc2lvbhIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFB1Ymxpc2hlZFZlcnNpb25SZXF1ZXN0GjEudmlkaW11cy5kb2N1bWVudHMudjEuR2V0UHVibGlzaGVkVmVyc2lvblJlc3BvbnNlQixaKnZpZGltdXMvY29udHJhY3RzL2RvY3VtZW50cy92MTtkb2N1bWVudHN2MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_documents_v1_snapshot_feed_service, file_vidimus_errors_v1_errors]);
 
 /**
  * A request for one page.
@@ -53,28 +53,29 @@ export type ListPublishedDocumentsRequest = Message<"vidimus.documents.v1.ListPu
   limit: number;
 
   /**
-   * Cursor of an earlier page; a malformed one means from the top.
+   * Cursor of an earlier page; "" and a malformed one start with the newest.
    *
    * @generated from field: string cursor = 5;
    */
   cursor: string;
 
   /**
-   * The page's tag as the caller holds it; when it still stands, the page is not read.
+   * The page's tag as the caller has it; while it is current, the page is not read.
    *
    * @generated from field: string if_none_match = 6;
    */
   ifNoneMatch: string;
 
   /**
-   * Narrows the page; absent for all documents of the type.
+   * Restricts the page; absent for all documents of the type.
    *
    * @generated from field: vidimus.documents.v1.PublishedFilter filter = 7;
    */
   filter?: PublishedFilter | undefined;
 
   /**
-   * Whether items have their `links`, as publisher reads do; the public list's have six members and no links.
+   * Whether items have their `links`, as publisher reads do; the public list's have six members and
+   * no links.
    *
    * @generated from field: bool include_links = 8;
    */
@@ -89,7 +90,7 @@ export const ListPublishedDocumentsRequestSchema: GenMessage<ListPublishedDocume
   messageDesc(file_vidimus_documents_v1_published_document_service, 0);
 
 /**
- * Narrows a page to documents that meet every criterion that is not "".
+ * Restricts a page to documents that meet every criterion that is not "".
  *
  * @generated from message vidimus.documents.v1.PublishedFilter
  */
@@ -137,7 +138,7 @@ export const PublishedFilterSchema: GenMessage<PublishedFilter> = /*@__PURE__*/
  */
 export type ListPublishedDocumentsResponse = Message<"vidimus.documents.v1.ListPublishedDocumentsResponse"> & {
   /**
-   * A JSON array of document projections: stored bytes, joined. Empty when `not_modified`.
+   * A JSON array of documents as they are stored. Empty when `not_modified`.
    *
    * @generated from field: bytes items_json = 1;
    */
@@ -165,7 +166,7 @@ export type ListPublishedDocumentsResponse = Message<"vidimus.documents.v1.ListP
   etag: string;
 
   /**
-   * True when the caller's tag still stands.
+   * True when the caller's tag is current.
    *
    * @generated from field: bool not_modified = 5;
    */
@@ -180,13 +181,13 @@ export const ListPublishedDocumentsResponseSchema: GenMessage<ListPublishedDocum
   messageDesc(file_vidimus_documents_v1_published_document_service, 2);
 
 /**
- * Pages that readers hold.
+ * A request to compare the tags of pages.
  *
  * @generated from message vidimus.documents.v1.RevalidatePublishedPagesRequest
  */
 export type RevalidatePublishedPagesRequest = Message<"vidimus.documents.v1.RevalidatePublishedPagesRequest"> & {
   /**
-   * 1 to 64 pages, as they would be asked for; each with its `if_none_match`.
+   * 1 to 64 pages, as in ListPublishedDocuments; each with its `if_none_match`.
    *
    * @generated from field: repeated vidimus.documents.v1.ListPublishedDocumentsRequest pages = 1;
    */
@@ -201,13 +202,14 @@ export const RevalidatePublishedPagesRequestSchema: GenMessage<RevalidatePublish
   messageDesc(file_vidimus_documents_v1_published_document_service, 3);
 
 /**
- * What still stands.
+ * The tags that are current.
  *
  * @generated from message vidimus.documents.v1.RevalidatePublishedPagesResponse
  */
 export type RevalidatePublishedPagesResponse = Message<"vidimus.documents.v1.RevalidatePublishedPagesResponse"> & {
   /**
-   * For each page, in order, its tag if the reader's still stands, else "": what was asked for is to be read then.
+   * For each page, in order, its tag if the caller's is current, else "": then the page must be
+   * read.
    *
    * @generated from field: repeated string etags = 1;
    */
@@ -249,7 +251,7 @@ export type GetPublishedDocumentRequest = Message<"vidimus.documents.v1.GetPubli
     case: "documentId";
   } | {
     /**
-     * Its slug, or one it had before and nobody took since.
+     * Its slug, or an earlier one that no other document has taken.
      *
      * @generated from field: vidimus.documents.v1.PublishedSlug slug = 3;
      */
@@ -258,14 +260,14 @@ export type GetPublishedDocumentRequest = Message<"vidimus.documents.v1.GetPubli
   } | { case: undefined; value?: undefined };
 
   /**
-   * Whether to read the published documents it links to as well.
+   * Whether to read also the published documents that it links to.
    *
    * @generated from field: bool include_links = 4;
    */
   includeLinks: boolean;
 
   /**
-   * The answer's tag as the caller holds it.
+   * The answer's tag as the caller has it.
    *
    * @generated from field: string if_none_match = 5;
    */
@@ -321,7 +323,7 @@ export type GetPublishedDocumentResponse = Message<"vidimus.documents.v1.GetPubl
   documentJson: Uint8Array;
 
   /**
-   * A JSON object of the published documents it links to, by id, in the same form: those that are there, at most 100 and
+   * A JSON object of the published documents it links to, by id, in the same form; at most 100 and
    * 4 MiB. Empty when they were not asked for.
    *
    * @generated from field: bytes included_json = 2;
@@ -336,7 +338,7 @@ export type GetPublishedDocumentResponse = Message<"vidimus.documents.v1.GetPubl
   etag: string;
 
   /**
-   * True when the caller's tag still stands.
+   * True when the caller's tag is current.
    *
    * @generated from field: bool not_modified = 4;
    */
@@ -413,7 +415,7 @@ export type PublishedDocumentResult = Message<"vidimus.documents.v1.PublishedDoc
     case: "found";
   } | {
     /**
-     * Why there is none for this reader.
+     * As GetPublishedDocument would fail.
      *
      * @generated from field: vidimus.errors.v1.ErrorInfo error = 2;
      */
@@ -443,14 +445,15 @@ export type GetPublishedSiteRequest = Message<"vidimus.documents.v1.GetPublished
   tenantId: string;
 
   /**
-   * Host name in any case, with or without a port; "" for the site whose `meta.primary` is true, or the only one.
+   * Host name in any case, with or without a port; "" for the site whose `meta.primary` is true, or
+   * the only one.
    *
    * @generated from field: string host = 2;
    */
   host: string;
 
   /**
-   * The answer's tag as the caller holds it.
+   * The answer's tag as the caller has it.
    *
    * @generated from field: string if_none_match = 3;
    */
@@ -471,8 +474,8 @@ export const GetPublishedSiteRequestSchema: GenMessage<GetPublishedSiteRequest> 
  */
 export type GetPublishedSiteResponse = Message<"vidimus.documents.v1.GetPublishedSiteResponse"> & {
   /**
-   * Canonical JSON of one object: the members of `content` and of `meta`, and `id`, `title`, `updated_at`. Empty when
-   * `not_modified`.
+   * Canonical JSON of one object: the members of `content` and of `meta`, and `id`, `title`,
+   * `updated_at`. Empty when `not_modified`.
    *
    * @generated from field: bytes site_json = 1;
    */
@@ -486,7 +489,7 @@ export type GetPublishedSiteResponse = Message<"vidimus.documents.v1.GetPublishe
   etag: string;
 
   /**
-   * True when the caller's tag still stands.
+   * True when the caller's tag is current.
    *
    * @generated from field: bool not_modified = 3;
    */
@@ -514,14 +517,15 @@ export type ListPublishedChangesRequest = Message<"vidimus.documents.v1.ListPubl
   tenantId: string;
 
   /**
-   * Token of an earlier answer; "" starts with everything that is published. INVALID_ARGUMENT for any other.
+   * Token of an earlier answer; "" starts with everything that is published. INVALID_ARGUMENT for
+   * any other.
    *
    * @generated from field: string since = 2;
    */
   since: string;
 
   /**
-   * One of the publishable types, "" for all of them. Removals are told by type, too.
+   * One of the publishable types, "" for all of them. It restricts removals, too.
    *
    * @generated from field: string type = 3;
    */
@@ -550,21 +554,22 @@ export const ListPublishedChangesRequestSchema: GenMessage<ListPublishedChangesR
   messageDesc(file_vidimus_documents_v1_published_document_service, 13);
 
 /**
- * Changes, oldest first. A document that changed twice since the token is there once, as it stands now.
+ * Changes, oldest first. A document that changed twice since the token is there once, as it stands
+ * now.
  *
  * @generated from message vidimus.documents.v1.ListPublishedChangesResponse
  */
 export type ListPublishedChangesResponse = Message<"vidimus.documents.v1.ListPublishedChangesResponse"> & {
   /**
-   * A JSON array of {"change":"upsert"|"withdraw",id,type,version,sequence,updated_at,document?}, ordered by
-   * (updated_at, id). At most `limit`, fewer when they have 4 MiB.
+   * A JSON array of {"change":"upsert"|"withdraw",id,type,version,sequence,updated_at,document?},
+   * ordered by (updated_at, id). At most `limit`, fewer when they have 4 MiB.
    *
    * @generated from field: bytes items_json = 1;
    */
   itemsJson: Uint8Array;
 
   /**
-   * Token to go on from; the caller's own when nothing came.
+   * Token for the next call. It advances with empty answers, too.
    *
    * @generated from field: string since = 2;
    */
@@ -613,7 +618,7 @@ export type ListPublishedVersionsRequest = Message<"vidimus.documents.v1.ListPub
   limit: number;
 
   /**
-   * Cursor of an earlier page; a malformed one means from the top.
+   * Cursor of an earlier page; "" and a malformed one start with the newest.
    *
    * @generated from field: string cursor = 4;
    */
@@ -663,7 +668,7 @@ export const ListPublishedVersionsResponseSchema: GenMessage<ListPublishedVersio
   messageDesc(file_vidimus_documents_v1_published_document_service, 16);
 
 /**
- * A version that was usable, as it was published last.
+ * A version that was usable, as in its newest usable snapshot.
  *
  * @generated from message vidimus.documents.v1.PublishedVersion
  */
@@ -753,8 +758,9 @@ export type GetPublishedVersionResponse = Message<"vidimus.documents.v1.GetPubli
   version: bigint;
 
   /**
-   * Its usable snapshots with their exact bytes, by ascending sequence; the newest ones, when all of them have more than
-   * 8 MiB. The last one's bytes are the version as readers saw it last.
+   * Its usable snapshots with their exact bytes, by ascending sequence; only the newest ones that
+   * fit, when all of them have more than 8 MiB. The last one's bytes are the version as readers saw
+   * it last.
    *
    * @generated from field: repeated vidimus.documents.v1.Snapshot snapshots = 2;
    */
@@ -769,8 +775,8 @@ export const GetPublishedVersionResponseSchema: GenMessage<GetPublishedVersionRe
   messageDesc(file_vidimus_documents_v1_published_document_service, 19);
 
 /**
- * What is published, for the gateway's public reads. Nothing here ever shows a document that is not at status usable,
- * or one whose type is not among the five publishable ones: core/article, core/image, core/audio, core/tag,
+ * Published documents, for the gateway's public reads. Only documents with status usable are shown,
+ * and only those of the five publishable types: core/article, core/image, core/audio, core/tag,
  * core/publisher-site.
  *
  * @generated from service vidimus.documents.v1.PublishedDocumentService
@@ -787,7 +793,8 @@ export const PublishedDocumentService: GenService<{
     output: typeof ListPublishedDocumentsResponseSchema;
   },
   /**
-   * Which of many pages still stand as their readers hold them. Reads clocks, never documents.
+   * Tells which of many pages are unchanged since their readers got them. Reads clocks, never
+   * documents.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.RevalidatePublishedPages
    */
@@ -797,8 +804,8 @@ export const PublishedDocumentService: GenService<{
     output: typeof RevalidatePublishedPagesResponseSchema;
   },
   /**
-   * One published document, by id or by slug. NOT_FOUND (kind "gone") once it is withdrawn, NOT_FOUND (kind
-   * "not_found") when it never was published.
+   * One published document, by id or by slug. NOT_FOUND (kind "gone") once it is withdrawn,
+   * NOT_FOUND (kind "not_found") when it never was published.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.GetPublishedDocument
    */
@@ -808,8 +815,8 @@ export const PublishedDocumentService: GenService<{
     output: typeof GetPublishedDocumentResponseSchema;
   },
   /**
-   * Many documents, each as GetPublishedDocument answers it; INVALID_ARGUMENT for all when an item names no tenant or no
-   * document. At most 64 items.
+   * Many documents, each answered as by GetPublishedDocument; INVALID_ARGUMENT for the whole call
+   * when an item names no tenant or no document. At most 64 items.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.BatchGetPublishedDocuments
    */
@@ -829,8 +836,9 @@ export const PublishedDocumentService: GenService<{
     output: typeof GetPublishedSiteResponseSchema;
   },
   /**
-   * What was published and withdrawn since a token, oldest first. A reader who hands every answer's token back misses
-   * no document and no removal. Waits for something to come up when asked to: give the call a deadline beyond that.
+   * What was published and withdrawn since a token, oldest first. A reader who sends the token of
+   * the last answer each time misses no document and no removal. With `wait_ms` the call waits for
+   * a change: its deadline must be later.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.ListPublishedChanges
    */
@@ -840,7 +848,8 @@ export const PublishedDocumentService: GenService<{
     output: typeof ListPublishedChangesResponseSchema;
   },
   /**
-   * The versions of a document that were usable, newest first. NOT_FOUND as for GetPublishedDocument.
+   * The versions of a document that were usable, newest first. NOT_FOUND as for
+   * GetPublishedDocument.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.ListPublishedVersions
    */
@@ -850,8 +859,8 @@ export const PublishedDocumentService: GenService<{
     output: typeof ListPublishedVersionsResponseSchema;
   },
   /**
-   * One version that was usable, with the snapshots it was published in. NOT_FOUND as for GetPublishedDocument, and for
-   * a version that never was usable.
+   * One version that was usable, with the snapshots it was published in. NOT_FOUND as for
+   * GetPublishedDocument, and for a version that was never usable.
    *
    * @generated from rpc vidimus.documents.v1.PublishedDocumentService.GetPublishedVersion
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/schema_service.proto.
  */
 export const file_vidimus_documents_v1_schema_service: GenFile = /*@__PURE__*/
-  fileDesc("Cil2aWRpbXVzL2RvY3VtZW50cy92MS9zY2hlbWFfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEisQEKEFNjaGVtYUdlbmVyYXRpb24SDAoEdHlwZRgBIAEoCRISCgpnZW5lcmF0aW9uGAIgASgNEhkKEXNoYXBlX3NjaGVtYV9qc29uGAMgASgMEhwKFGNvbXBsZXRlX3NjaGVtYV9qc29uGAQgASgMEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBiABKAkilgEKHUNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEhsKE2V4cGVjdGVkX2dlbmVyYXRpb24YAyABKA0SGQoRc2hhcGVfc2NoZW1hX2pzb24YBCABKAwSHAoUY29tcGxldGVfc2NoZW1hX2pzb24YBSABKAwiNAoeQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEhIKCmdlbmVyYXRpb24YASABKA0iZQoaR2V0U2NoZW1hR2VuZXJhdGlvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSFwoKZ2VuZXJhdGlvbhgDIAEoDUgAiAEBQg0KC19nZW5lcmF0aW9uImAKG0dldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRJBChFzY2hlbWFfZ2VuZXJhdGlvbhgBIAEoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNjaGVtYUdlbmVyYXRpb24iMQocTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYwodTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVzcG9uc2USQgoSc2NoZW1hX2dlbmVyYXRpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuU2NoZW1hR2VuZXJhdGlvbjKUAwoNU2NoZW1hU2VydmljZRKDAQoWQ3JlYXRlU2NoZW1hR2VuZXJhdGlvbhIzLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0GjQudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEnoKE0dldFNjaGVtYUdlbmVyYXRpb24SMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTY2hlbWFHZW5lcmF0aW9uUmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRKAAQoVTGlzdFNjaGVtYUdlbmVyYXRpb25zEjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBozLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RTY2hlbWFHZW5lcmF0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Cil2aWRpbXVzL2RvY3VtZW50cy92MS9zY2hlbWFfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEisQEKEFNjaGVtYUdlbmVyYXRpb24SDAoEdHlwZRgBIAEoCRISCgpnZW5lcmF0aW9uGAIgASgNEhkKEXNoYXBlX3NjaGVtYV9qc29uGAMgASgMEhwKFGNvbXBsZXRlX3NjaGVtYV9qc29uGAQgASgMEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBiABKAkilgEKHUNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEhsKE2V4cGVjdGVkX2dlbmVyYXRpb24YAyABKA0SGQoRc2hhcGVfc2NoZW1hX2pzb24YBCABKAwSHAoUY29tcGxldGVfc2NoZW1hX2pzb24YBSABKAwiNAoeQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEhIKCmdlbmVyYXRpb24YASABKA0iZQoaR2V0U2NoZW1hR2VuZXJhdGlvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSFwoKZ2VuZXJhdGlvbhgDIAEoDUgAiAEBQg0KC19nZW5lcmF0aW9uImAKG0dldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRJBChFzY2hlbWFfZ2VuZXJhdGlvbhgBIAEoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNjaGVtYUdlbmVyYXRpb24iMQocTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYwodTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVzcG9uc2USQgoSc2NoZW1hX2dlbmVyYXRpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuU2NoZW1hR2VuZXJhdGlvbjKUAwoNU2NoZW1hU2VydmljZRKDAQoWQ3JlYXRlU2NoZW1hR2VuZXJhdGlvbhIzLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0GjQudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEnoKE0dldFNjaGVtYUdlbmVyYXRpb24SMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTY2hlbWFHZW5lcmF0aW9uUmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRKAAQoVTGlzdFNjaGVtYUdlbmVyYXRpb25zEjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBozLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RTY2hlbWFHZW5lcmF0aW9uc1Jlc3BvbnNlQixaKnZpZGltdXMvY29udHJhY3RzL2RvY3VtZW50cy92MTtkb2N1bWVudHN2MWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * One generation of a type.
@@ -56,7 +56,7 @@ export type SchemaGeneration = Message<"vidimus.documents.v1.SchemaGeneration"> 
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who added it; "" for a built-in one.
+   * The actor that added it; "" for a built-in one.
    *
    * @generated from field: string created_by = 6;
    */
@@ -120,7 +120,7 @@ export const CreateSchemaGenerationRequestSchema: GenMessage<CreateSchemaGenerat
   messageDesc(file_vidimus_documents_v1_schema_service, 1);
 
 /**
- * The generation is in force.
+ * The generation applies from now on.
  *
  * @generated from message vidimus.documents.v1.CreateSchemaGenerationResponse
  */
@@ -239,19 +239,21 @@ export const ListSchemaGenerationsResponseSchema: GenMessage<ListSchemaGeneratio
   messageDesc(file_vidimus_documents_v1_schema_service, 6);
 
 /**
- * What documents of a type must look like, as JSON Schemas (2020-12) over {title, meta, content, links}.
+ * What documents of a type must look like, as JSON Schemas (2020-12) over {title, meta, content,
+ * links}.
  *
- * Schemas come in numbered generations of a tenant's type, which never change. Generation 0 is built in, for the six
- * core types only. New documents and new versions are checked against the newest generation; what is stored stays bound
- * to the one it was checked against, so that a new generation breaks no stored document. A type can be used once it has
- * a schema and a workflow.
+ * Schemas come in numbered generations of a tenant's type, which never change. Generation 0 is
+ * built in, for the six core types only. New documents and new versions are checked against the
+ * newest generation; a stored version keeps the generation it was checked against, so that a new
+ * one makes no stored document invalid. A type can be used once it has a schema and a workflow.
  *
  * @generated from service vidimus.documents.v1.SchemaService
  */
 export const SchemaService: GenService<{
   /**
-   * Adds a generation, in force at once. Needs role owner or admin. ABORTED, with what stands there now, when
-   * `expected_generation` is not the newest; INVALID_ARGUMENT when a schema cannot be used.
+   * Adds a generation, which applies at once. Needs role owner or admin. ABORTED, with the newest
+   * generation in the message, when `expected_generation` is another one; INVALID_ARGUMENT when a
+   * schema cannot be used.
    *
    * @generated from rpc vidimus.documents.v1.SchemaService.CreateSchemaGeneration
    */
@@ -271,7 +273,7 @@ export const SchemaService: GenService<{
     output: typeof GetSchemaGenerationResponseSchema;
   },
   /**
-   * Names every generation of every type a tenant has, built-in ones included.
+   * Lists every generation of every type a tenant has, built-in ones included.
    *
    * @generated from rpc vidimus.documents.v1.SchemaService.ListSchemaGenerations
    */

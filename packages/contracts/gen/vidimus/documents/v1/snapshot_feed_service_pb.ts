@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/snapshot_feed_service.proto.
  */
 export const file_vidimus_documents_v1_snapshot_feed_service: GenFile = /*@__PURE__*/
-  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCKQAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlIkUKEVNuYXBzaG90U2lnbmF0dXJlEg4KBmtleV9pZBgBIAEoCRIRCglzdGF0ZW1lbnQYAiABKAkSDQoFdmFsdWUYAyABKAwiYQoXQXR0YWNoU2lnbmF0dXJlc1JlcXVlc3QSRgoLYXR0YWNobWVudHMYASADKAsyMS52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQikgEKG1NuYXBzaG90U2lnbmF0dXJlQXR0YWNobWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI6CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZSIaChhBdHRhY2hTaWduYXR1cmVzUmVzcG9uc2UiVwobQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSIeChxBY2tub3dsZWRnZVNuYXBzaG90c1Jlc3BvbnNlMu0DChNTbmFwc2hvdEZlZWRTZXJ2aWNlEn0KFExpc3RQZW5kaW5nU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXNwb25zZRJlCgxHZXRTbmFwc2hvdHMSKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTbmFwc2hvdHNSZXF1ZXN0GioudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
+  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCKQAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlIkUKEVNuYXBzaG90U2lnbmF0dXJlEg4KBmtleV9pZBgBIAEoCRIRCglzdGF0ZW1lbnQYAiABKAkSDQoFdmFsdWUYAyABKAwiYQoXQXR0YWNoU2lnbmF0dXJlc1JlcXVlc3QSRgoLYXR0YWNobWVudHMYASADKAsyMS52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQikgEKG1NuYXBzaG90U2lnbmF0dXJlQXR0YWNobWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI6CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZSIaChhBdHRhY2hTaWduYXR1cmVzUmVzcG9uc2UiVwobQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSIeChxBY2tub3dsZWRnZVNuYXBzaG90c1Jlc3BvbnNlMu0DChNTbmFwc2hvdEZlZWRTZXJ2aWNlEn0KFExpc3RQZW5kaW5nU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXNwb25zZRJlCgxHZXRTbmFwc2hvdHMSKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTbmFwc2hvdHNSZXF1ZXN0GioudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
 
 /**
  * A request for pending snapshots.
@@ -86,7 +86,8 @@ export const ListPendingSnapshotsResponseSchema: GenMessage<ListPendingSnapshots
  */
 export type GetSnapshotsRequest = Message<"vidimus.documents.v1.GetSnapshotsRequest"> & {
   /**
-   * 1 to 256 references. An answer ends at 4 MiB (one snapshot at least); ask again for what is missing.
+   * 1 to 256 references. An answer ends at 4 MiB (one snapshot at least); ask again for what is
+   * missing.
    *
    * @generated from field: repeated vidimus.events.v1.SnapshotReference references = 1;
    */
@@ -107,7 +108,7 @@ export const GetSnapshotsRequestSchema: GenMessage<GetSnapshotsRequest> = /*@__P
  */
 export type GetSnapshotsResponse = Message<"vidimus.documents.v1.GetSnapshotsResponse"> & {
   /**
-   * As many as fit.
+   * As many as fit into 4 MiB.
    *
    * @generated from field: repeated vidimus.documents.v1.Snapshot snapshots = 1;
    */
@@ -163,7 +164,8 @@ export type Snapshot = Message<"vidimus.documents.v1.Snapshot"> & {
   committedAt?: Timestamp | undefined;
 
   /**
-   * Canonical JSON (RFC 8785) of {content,id,links,meta,title,type,updated_at}. These bytes are what is signed for.
+   * Canonical JSON (RFC 8785) of {content,id,links,meta,title,type,updated_at}. The signature's
+   * statement names the SHA-256 of these bytes.
    *
    * @generated from field: bytes snapshot_json = 6;
    */
@@ -227,7 +229,7 @@ export const SnapshotSignatureSchema: GenMessage<SnapshotSignature> = /*@__PURE_
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 5);
 
 /**
- * Signatures to keep.
+ * A request to store signatures.
  *
  * @generated from message vidimus.documents.v1.AttachSignaturesRequest
  */
@@ -276,7 +278,7 @@ export const SnapshotSignatureAttachmentSchema: GenMessage<SnapshotSignatureAtta
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 7);
 
 /**
- * The signatures are kept.
+ * The signatures are stored.
  *
  * @generated from message vidimus.documents.v1.AttachSignaturesResponse
  */
@@ -291,7 +293,7 @@ export const AttachSignaturesResponseSchema: GenMessage<AttachSignaturesResponse
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 8);
 
 /**
- * Snapshots that are taken care of.
+ * A request to end the pending state of snapshots.
  *
  * @generated from message vidimus.documents.v1.AcknowledgeSnapshotsRequest
  */
@@ -312,7 +314,7 @@ export const AcknowledgeSnapshotsRequestSchema: GenMessage<AcknowledgeSnapshotsR
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 9);
 
 /**
- * The rows are closed.
+ * The snapshots are no longer pending.
  *
  * @generated from message vidimus.documents.v1.AcknowledgeSnapshotsResponse
  */
@@ -327,14 +329,15 @@ export const AcknowledgeSnapshotsResponseSchema: GenMessage<AcknowledgeSnapshots
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 10);
 
 /**
- * Snapshots on their way out. A snapshot is pending until it is acknowledged, so whoever walks
- * the pending ones finds everything that a lost message, a wiped broker or a killed process left behind.
+ * Snapshots for signing and delivery. A snapshot is pending until it is acknowledged, so that the
+ * list of pending ones has every snapshot whose message was lost: by the broker, or by a process
+ * that was killed.
  *
  * @generated from service vidimus.documents.v1.SnapshotFeedService
  */
 export const SnapshotFeedService: GenService<{
   /**
-   * Walks the pending snapshots of all tenants, oldest first.
+   * Lists the pending snapshots of all tenants, oldest first.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.ListPendingSnapshots
    */
@@ -354,7 +357,7 @@ export const SnapshotFeedService: GenService<{
     output: typeof GetSnapshotsResponseSchema;
   },
   /**
-   * Keeps signatures beside their snapshots. Idempotent; NOT_FOUND when a snapshot does not exist.
+   * Stores signatures with their snapshots. Idempotent; NOT_FOUND when a snapshot does not exist.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.AttachSignatures
    */
@@ -364,7 +367,8 @@ export const SnapshotFeedService: GenService<{
     output: typeof AttachSignaturesResponseSchema;
   },
   /**
-   * Makes snapshots pending no more. Idempotent. Call it only when everything owed to the snapshot is stored elsewhere.
+   * Ends the pending state of snapshots. Idempotent. Call it only once the jobs that deliver the
+   * snapshots are stored.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.AcknowledgeSnapshots
    */

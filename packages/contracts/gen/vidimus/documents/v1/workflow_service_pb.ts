@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/workflow_service.proto.
  */
 export const file_vidimus_documents_v1_workflow_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS93b3JrZmxvd19zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKUAQoPV29ya2Zsb3dWZXJzaW9uEhMKC3dvcmtmbG93X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAMgASgMEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBSABKAkiSAoSV29ya2Zsb3dBY3RpdmF0aW9uEgwKBHR5cGUYASABKAkSEwoLd29ya2Zsb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoDSJ5ChxDcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNEhcKD2RlZmluaXRpb25fanNvbhgEIAEoDCIwCh1DcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNIlQKGUdldFdvcmtmbG93VmVyc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3dvcmtmbG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKA0iVQoaR2V0V29ya2Zsb3dWZXJzaW9uUmVzcG9uc2USNwoId29ya2Zsb3cYASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd1ZlcnNpb24iKQoUTGlzdFdvcmtmbG93c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIlEKFUxpc3RXb3JrZmxvd3NSZXNwb25zZRI4Cgl3b3JrZmxvd3MYASADKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd1ZlcnNpb24iagoXQWN0aXZhdGVXb3JrZmxvd1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjwKCmFjdGl2YXRpb24YAiABKAsyKC52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd0FjdGl2YXRpb24iGgoYQWN0aXZhdGVXb3JrZmxvd1Jlc3BvbnNlIjMKHkxpc3RXb3JrZmxvd0FjdGl2YXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYAofTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXNwb25zZRI9CgthY3RpdmF0aW9ucxgBIAMoCzIoLnZpZGltdXMuZG9jdW1lbnRzLnYxLldvcmtmbG93QWN0aXZhdGlvbjLzBAoPV29ya2Zsb3dTZXJ2aWNlEoABChVDcmVhdGVXb3JrZmxvd1ZlcnNpb24SMi52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlV29ya2Zsb3dWZXJzaW9uUmVzcG9uc2USdwoSR2V0V29ya2Zsb3dWZXJzaW9uEi8udmlkaW11cy5kb2N1bWVudHMudjEuR2V0V29ya2Zsb3dWZXJzaW9uUmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFdvcmtmbG93VmVyc2lvblJlc3BvbnNlEmgKDUxpc3RXb3JrZmxvd3MSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0V29ya2Zsb3dzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RXb3JrZmxvd3NSZXNwb25zZRJxChBBY3RpdmF0ZVdvcmtmbG93Ei0udmlkaW11cy5kb2N1bWVudHMudjEuQWN0aXZhdGVXb3JrZmxvd1JlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RpdmF0ZVdvcmtmbG93UmVzcG9uc2UShgEKF0xpc3RXb3JrZmxvd0FjdGl2YXRpb25zEjQudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXF1ZXN0GjUudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS93b3JrZmxvd19zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKUAQoPV29ya2Zsb3dWZXJzaW9uEhMKC3dvcmtmbG93X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAMgASgMEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBSABKAkiSAoSV29ya2Zsb3dBY3RpdmF0aW9uEgwKBHR5cGUYASABKAkSEwoLd29ya2Zsb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoDSJ5ChxDcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNEhcKD2RlZmluaXRpb25fanNvbhgEIAEoDCIwCh1DcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNIlQKGUdldFdvcmtmbG93VmVyc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3dvcmtmbG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKA0iVQoaR2V0V29ya2Zsb3dWZXJzaW9uUmVzcG9uc2USNwoId29ya2Zsb3cYASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd1ZlcnNpb24iKQoUTGlzdFdvcmtmbG93c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIlEKFUxpc3RXb3JrZmxvd3NSZXNwb25zZRI4Cgl3b3JrZmxvd3MYASADKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd1ZlcnNpb24iagoXQWN0aXZhdGVXb3JrZmxvd1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjwKCmFjdGl2YXRpb24YAiABKAsyKC52aWRpbXVzLmRvY3VtZW50cy52MS5Xb3JrZmxvd0FjdGl2YXRpb24iGgoYQWN0aXZhdGVXb3JrZmxvd1Jlc3BvbnNlIjMKHkxpc3RXb3JrZmxvd0FjdGl2YXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYAofTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXNwb25zZRI9CgthY3RpdmF0aW9ucxgBIAMoCzIoLnZpZGltdXMuZG9jdW1lbnRzLnYxLldvcmtmbG93QWN0aXZhdGlvbjLzBAoPV29ya2Zsb3dTZXJ2aWNlEoABChVDcmVhdGVXb3JrZmxvd1ZlcnNpb24SMi52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVXb3JrZmxvd1ZlcnNpb25SZXF1ZXN0GjMudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlV29ya2Zsb3dWZXJzaW9uUmVzcG9uc2USdwoSR2V0V29ya2Zsb3dWZXJzaW9uEi8udmlkaW11cy5kb2N1bWVudHMudjEuR2V0V29ya2Zsb3dWZXJzaW9uUmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFdvcmtmbG93VmVyc2lvblJlc3BvbnNlEmgKDUxpc3RXb3JrZmxvd3MSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0V29ya2Zsb3dzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RXb3JrZmxvd3NSZXNwb25zZRJxChBBY3RpdmF0ZVdvcmtmbG93Ei0udmlkaW11cy5kb2N1bWVudHMudjEuQWN0aXZhdGVXb3JrZmxvd1JlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RpdmF0ZVdvcmtmbG93UmVzcG9uc2UShgEKF0xpc3RXb3JrZmxvd0FjdGl2YXRpb25zEjQudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXF1ZXN0GjUudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFdvcmtmbG93QWN0aXZhdGlvbnNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * One immutable version of a workflow.
@@ -49,7 +49,7 @@ export type WorkflowVersion = Message<"vidimus.documents.v1.WorkflowVersion"> & 
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who made it, as the caller said.
+   * The actor that made it, from the call's metadata.
    *
    * @generated from field: string created_by = 5;
    */
@@ -64,7 +64,7 @@ export const WorkflowVersionSchema: GenMessage<WorkflowVersion> = /*@__PURE__*/
   messageDesc(file_vidimus_documents_v1_workflow_service, 0);
 
 /**
- * Which workflow new documents of a type are stamped with.
+ * The workflow version that new documents of a type get.
  *
  * @generated from message vidimus.documents.v1.WorkflowActivation
  */
@@ -99,7 +99,7 @@ export const WorkflowActivationSchema: GenMessage<WorkflowActivation> = /*@__PUR
   messageDesc(file_vidimus_documents_v1_workflow_service, 1);
 
 /**
- * A request to keep a definition.
+ * A request to store a definition.
  *
  * @generated from message vidimus.documents.v1.CreateWorkflowVersionRequest
  */
@@ -141,7 +141,7 @@ export const CreateWorkflowVersionRequestSchema: GenMessage<CreateWorkflowVersio
   messageDesc(file_vidimus_documents_v1_workflow_service, 2);
 
 /**
- * The definition is kept.
+ * The definition is stored.
  *
  * @generated from message vidimus.documents.v1.CreateWorkflowVersionResponse
  */
@@ -273,7 +273,7 @@ export type ActivateWorkflowRequest = Message<"vidimus.documents.v1.ActivateWork
   tenantId: string;
 
   /**
-   * What to use for which type.
+   * The type and its workflow version.
    *
    * @generated from field: vidimus.documents.v1.WorkflowActivation activation = 2;
    */
@@ -288,7 +288,7 @@ export const ActivateWorkflowRequestSchema: GenMessage<ActivateWorkflowRequest> 
   messageDesc(file_vidimus_documents_v1_workflow_service, 8);
 
 /**
- * The workflow is in use.
+ * The workflow version applies to new documents.
  *
  * @generated from message vidimus.documents.v1.ActivateWorkflowResponse
  */
@@ -303,7 +303,7 @@ export const ActivateWorkflowResponseSchema: GenMessage<ActivateWorkflowResponse
   messageDesc(file_vidimus_documents_v1_workflow_service, 9);
 
 /**
- * A request for what was activated.
+ * A request for a tenant's activations.
  *
  * @generated from message vidimus.documents.v1.ListWorkflowActivationsRequest
  */
@@ -324,13 +324,14 @@ export const ListWorkflowActivationsRequestSchema: GenMessage<ListWorkflowActiva
   messageDesc(file_vidimus_documents_v1_workflow_service, 10);
 
 /**
- * What was activated.
+ * A tenant's activations.
  *
  * @generated from message vidimus.documents.v1.ListWorkflowActivationsResponse
  */
 export type ListWorkflowActivationsResponse = Message<"vidimus.documents.v1.ListWorkflowActivationsResponse"> & {
   /**
-   * One entry a type; types that are not listed use `editorial` version 1 if they are core types, else none.
+   * One entry a type; types that are not listed use `editorial` version 1 if they are core types,
+   * else none.
    *
    * @generated from field: repeated vidimus.documents.v1.WorkflowActivation activations = 1;
    */
@@ -345,23 +346,27 @@ export const ListWorkflowActivationsResponseSchema: GenMessage<ListWorkflowActiv
   messageDesc(file_vidimus_documents_v1_workflow_service, 11);
 
 /**
- * The workflows of a tenant: which states documents go through, by which transitions, and who may take them.
+ * The workflows of a tenant: the states of documents, the transitions between them, and the roles
+ * that may take them.
  *
- * A definition is JSON: `{"states": {NAME: {"kind": "working"|"terminal"}}, "transitions": [{"name", "from": [STATE],
- * "to": STATE, "roles": [ROLE], "guards": [GUARD]}]}`. The states `draft` (working, where every version starts),
- * `usable` (the only published one), `withheld` (the only withdrawn one) and `cancelled` (terminal) always exist. Guards
- * are `publishValid`, `slugFree`, `notEmbargoed`, `fourEyes`, `neverPublished`, `{"metaPresent": [KEY]}` and
- * `{"linkPresent": REL}`. Roles `owner` and `admin` may take every transition, and only they may change workflows.
+ * A definition is JSON: `{"states": {NAME: {"kind": "working"|"terminal"}}, "transitions":
+ * [{"name", "from": [STATE], "to": STATE, "roles": [ROLE], "guards": [GUARD]}]}`. The states
+ * `draft` (working, where every version starts), `usable` (the only published one), `withheld` (the
+ * only withdrawn one) and `cancelled` (terminal) always exist. Guards are `publishValid`,
+ * `slugFree`, `notEmbargoed`, `fourEyes`, `neverPublished`, `{"metaPresent": [KEY]}` and
+ * `{"linkPresent": REL}`. Roles `owner` and `admin` may take every transition, and only they may
+ * change workflows.
  *
- * Every tenant has workflow `editorial` version 1, which its core types use until another one is activated for them.
+ * Every tenant has workflow `editorial` version 1, which its core types use until another one is
+ * activated for them.
  *
  * @generated from service vidimus.documents.v1.WorkflowService
  */
 export const WorkflowService: GenService<{
   /**
-   * Keeps a definition as the next version of a workflow. It never changes again; documents keep the version they were
-   * taken in with. INVALID_ARGUMENT with the JSON pointer of every fault; ABORTED when the version the caller saw is not
-   * the newest.
+   * Stores a definition as the next version of a workflow. A version never changes; documents keep
+   * the version they were taken in with. INVALID_ARGUMENT with the JSON pointer of every fault;
+   * ABORTED when `expected_version` is not the newest version.
    *
    * @generated from rpc vidimus.documents.v1.WorkflowService.CreateWorkflowVersion
    */
@@ -391,7 +396,8 @@ export const WorkflowService: GenService<{
     output: typeof ListWorkflowsResponseSchema;
   },
   /**
-   * Stamps new documents of a type with a workflow version from now on; every process follows within a second.
+   * Sets the workflow version that new documents of a type get. Every process uses it within a
+   * second.
    *
    * @generated from rpc vidimus.documents.v1.WorkflowService.ActivateWorkflow
    */
@@ -401,7 +407,7 @@ export const WorkflowService: GenService<{
     output: typeof ActivateWorkflowResponseSchema;
   },
   /**
-   * Lists what was activated, by type.
+   * Lists the activated workflow versions, by type.
    *
    * @generated from rpc vidimus.documents.v1.WorkflowService.ListWorkflowActivations
    */

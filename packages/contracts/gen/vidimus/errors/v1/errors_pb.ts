@@ -10,17 +10,18 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/errors/v1/errors.proto.
  */
 export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxIlwKCUVycm9ySW5mbxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSMAoKdmlvbGF0aW9ucxgDIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbiI7CglWaW9sYXRpb24SDwoHcG9pbnRlchgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEgwKBGxpbmUYAyABKA1iBnByb3RvMw");
+  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxImoKCUVycm9ySW5mbxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSMAoKdmlvbGF0aW9ucxgDIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIMCgRjb2RlGAQgASgNIksKCVZpb2xhdGlvbhIPCgdwb2ludGVyGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDAoEbGluZRgDIAEoDRIOCgZyZWFzb24YBCABKAlCJlokdmlkaW11cy9jb250cmFjdHMvZXJyb3JzL3YxO2Vycm9yc3YxYgZwcm90bzM");
 
 /**
- * What went wrong, in the platform's own words. Travels as a detail of every failed call, and inside the per-item
- * results of batches, so that a caller maps one table instead of guessing from the RPC code.
+ * An error of the platform. It is a detail of every failed call and stands in the results of batch
+ * items, so that a caller maps errors with one table instead of guessing from the RPC code.
  *
  * @generated from message vidimus.errors.v1.ErrorInfo
  */
 export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
   /**
-   * The kind of failure, one of the closed list in packages/kit/src/errors.ts, for example "already_exists".
+   * The kind of failure, one of the closed list in packages/kit/src/errors.ts, for example
+   * "already_exists".
    *
    * @generated from field: string kind = 1;
    */
@@ -34,11 +35,19 @@ export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
   message: string;
 
   /**
-   * Places in the input that are at fault, if the failure has any.
+   * Faults in the input, if the failure has any.
    *
    * @generated from field: repeated vidimus.errors.v1.Violation violations = 3;
    */
   violations: Violation[];
+
+  /**
+   * The kind's RPC code, a value of google.rpc.Code. A caller of an older release uses it when it
+   * does not know the kind. 0 from services of an older release.
+   *
+   * @generated from field: uint32 code = 4;
+   */
+  code: number;
 };
 
 /**
@@ -49,7 +58,7 @@ export const ErrorInfoSchema: GenMessage<ErrorInfo> = /*@__PURE__*/
   messageDesc(file_vidimus_errors_v1_errors, 0);
 
 /**
- * One place in the input that is at fault.
+ * One fault in the input.
  *
  * @generated from message vidimus.errors.v1.Violation
  */
@@ -62,18 +71,25 @@ export type Violation = Message<"vidimus.errors.v1.Violation"> & {
   pointer: string;
 
   /**
-   * What is wrong there.
+   * The fault in words.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Line of the input where the place is, from 1, if the input has lines; 0 otherwise.
+   * Line of the input, from 1, if the input has lines; 0 otherwise.
    *
    * @generated from field: uint32 line = 3;
    */
   line: number;
+
+  /**
+   * The case in one word for programs, for example "same_content"; "" where there is only one case.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
 };
 
 /**

@@ -10,10 +10,11 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/events/v1/snapshot_reference.proto.
  */
 export const file_vidimus_events_v1_snapshot_reference: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIk0KEVNuYXBzaG90UmVmZXJlbmNlEhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBGIGcHJvdG8z");
+  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIlsKEVNuYXBzaG90UmVmZXJlbmNlEhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBIMCgR0eXBlGAQgASgJQiZaJHZpZGltdXMvY29udHJhY3RzL2V2ZW50cy92MTtldmVudHN2MWIGcHJvdG8z");
 
 /**
- * Names one snapshot. This is all that ever travels through the broker: content stays in MongoDB and is pulled.
+ * Names one snapshot. The broker carries references only; delivery reads the content from
+ * documents.
  *
  * @generated from message vidimus.events.v1.SnapshotReference
  */
@@ -33,11 +34,19 @@ export type SnapshotReference = Message<"vidimus.events.v1.SnapshotReference"> &
   documentId: string;
 
   /**
-   * The snapshot's place in the document's gap-free row, starting at 1.
+   * The snapshot's number within the document, from 1, without gaps.
    *
    * @generated from field: uint64 sequence = 3;
    */
   sequence: bigint;
+
+  /**
+   * The document's type, so that only long polls that may return this type are woken. "" from
+   * processes of an older release; wake all of them then.
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
 };
 
 /**

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file vidimus/phrases/v1/phrase_service.proto.
  */
 export const file_vidimus_phrases_v1_phrase_service: GenFile = /*@__PURE__*/
-  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSJrChJMaXN0UGhyYXNlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEjAKBmZvcm1hdBgDIAEoDjIgLnZpZGltdXMucGhyYXNlcy52MS5QaHJhc2VGb3JtYXQiJgoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMIj0KE1Vwc2VydFBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3BocmFzZV9qc29uGAIgASgMIisKFFVwc2VydFBocmFzZVJlc3BvbnNlEhMKC3BocmFzZV9qc29uGAEgASgMIoMBChRJbXBvcnRQaHJhc2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMAoGZm9ybWF0GAIgASgOMiAudmlkaW11cy5waHJhc2VzLnYxLlBocmFzZUZvcm1hdBIPCgdjb250ZW50GAMgASgMEhUKDXZhbGlkYXRlX29ubHkYBCABKAgiKQoVSW1wb3J0UGhyYXNlc1Jlc3BvbnNlEhAKCGltcG9ydGVkGAEgASgNIjsKE0RlbGV0ZVBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXBocmFzZV9pZBgCIAEoCSIpChREZWxldGVQaHJhc2VSZXNwb25zZRIRCglwaHJhc2VfaWQYASABKAkiQwocR2V0RGljdGlvbmFyeVJldmlzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkiQwodR2V0RGljdGlvbmFyeVJldmlzaW9uUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkqXAoMUGhyYXNlRm9ybWF0Eh0KGVBIUkFTRV9GT1JNQVRfVU5TUEVDSUZJRUQQABIWChJQSFJBU0VfRk9STUFUX0pTT04QARIVChFQSFJBU0VfRk9STUFUX0NTVhACMpsECg1QaHJhc2VTZXJ2aWNlEmAKC0xpc3RQaHJhc2VzEiYudmlkaW11cy5waHJhc2VzLnYxLkxpc3RQaHJhc2VzUmVxdWVzdBonLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1Jlc3BvbnNlMAESYQoMVXBzZXJ0UGhyYXNlEicudmlkaW11cy5waHJhc2VzLnYxLlVwc2VydFBocmFzZVJlcXVlc3QaKC52aWRpbXVzLnBocmFzZXMudjEuVXBzZXJ0UGhyYXNlUmVzcG9uc2USZAoNSW1wb3J0UGhyYXNlcxIoLnZpZGltdXMucGhyYXNlcy52MS5JbXBvcnRQaHJhc2VzUmVxdWVzdBopLnZpZGltdXMucGhyYXNlcy52MS5JbXBvcnRQaHJhc2VzUmVzcG9uc2USYQoMRGVsZXRlUGhyYXNlEicudmlkaW11cy5waHJhc2VzLnYxLkRlbGV0ZVBocmFzZVJlcXVlc3QaKC52aWRpbXVzLnBocmFzZXMudjEuRGVsZXRlUGhyYXNlUmVzcG9uc2USfAoVR2V0RGljdGlvbmFyeVJldmlzaW9uEjAudmlkaW11cy5waHJhc2VzLnYxLkdldERpY3Rpb25hcnlSZXZpc2lvblJlcXVlc3QaMS52aWRpbXVzLnBocmFzZXMudjEuR2V0RGljdGlvbmFyeVJldmlzaW9uUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSJrChJMaXN0UGhyYXNlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEjAKBmZvcm1hdBgDIAEoDjIgLnZpZGltdXMucGhyYXNlcy52MS5QaHJhc2VGb3JtYXQiJgoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMIj0KE1Vwc2VydFBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3BocmFzZV9qc29uGAIgASgMIisKFFVwc2VydFBocmFzZVJlc3BvbnNlEhMKC3BocmFzZV9qc29uGAEgASgMIoEBChRJbXBvcnRQaHJhc2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMAoGZm9ybWF0GAIgASgOMiAudmlkaW11cy5waHJhc2VzLnYxLlBocmFzZUZvcm1hdBIPCgdjb250ZW50GAMgASgMSgQIBBAFUg12YWxpZGF0ZV9vbmx5IikKFUltcG9ydFBocmFzZXNSZXNwb25zZRIQCghpbXBvcnRlZBgBIAEoDSI7ChNEZWxldGVQaHJhc2VSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCglwaHJhc2VfaWQYAiABKAkiKQoURGVsZXRlUGhyYXNlUmVzcG9uc2USEQoJcGhyYXNlX2lkGAEgASgJIkMKHEdldERpY3Rpb25hcnlSZXZpc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJIkMKHUdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJKlwKDFBocmFzZUZvcm1hdBIdChlQSFJBU0VfRk9STUFUX1VOU1BFQ0lGSUVEEAASFgoSUEhSQVNFX0ZPUk1BVF9KU09OEAESFQoRUEhSQVNFX0ZPUk1BVF9DU1YQAjKbBAoNUGhyYXNlU2VydmljZRJgCgtMaXN0UGhyYXNlcxImLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1JlcXVlc3QaJy52aWRpbXVzLnBocmFzZXMudjEuTGlzdFBocmFzZXNSZXNwb25zZTABEmEKDFVwc2VydFBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5VcHNlcnRQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLlVwc2VydFBocmFzZVJlc3BvbnNlEmQKDUltcG9ydFBocmFzZXMSKC52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1JlcXVlc3QaKS52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1Jlc3BvbnNlEmEKDERlbGV0ZVBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5EZWxldGVQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLkRlbGV0ZVBocmFzZVJlc3BvbnNlEnwKFUdldERpY3Rpb25hcnlSZXZpc2lvbhIwLnZpZGltdXMucGhyYXNlcy52MS5HZXREaWN0aW9uYXJ5UmV2aXNpb25SZXF1ZXN0GjEudmlkaW11cy5waHJhc2VzLnYxLkdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3BocmFzZXMvdjE7cGhyYXNlc3YxYgZwcm90bzM");
 
 /**
  * A request for a dictionary.
@@ -33,7 +33,7 @@ export type ListPhrasesRequest = Message<"vidimus.phrases.v1.ListPhrasesRequest"
   language: string;
 
   /**
-   * How to write them.
+   * The format of the answer.
    *
    * @generated from field: vidimus.phrases.v1.PhraseFormat format = 3;
    */
@@ -48,13 +48,14 @@ export const ListPhrasesRequestSchema: GenMessage<ListPhrasesRequest> = /*@__PUR
   messageDesc(file_vidimus_phrases_v1_phrase_service, 0);
 
 /**
- * A piece of the dictionary.
+ * A part of the dictionary.
  *
  * @generated from message vidimus.phrases.v1.ListPhrasesResponse
  */
 export type ListPhrasesResponse = Message<"vidimus.phrases.v1.ListPhrasesResponse"> & {
   /**
-   * The pieces joined are the whole: a JSON array, or a CSV file with its header. A piece ends behind a phrase.
+   * All parts joined are a JSON array, or a CSV file with its header. Each part ends after a whole
+   * phrase.
    *
    * @generated from field: bytes content = 1;
    */
@@ -69,7 +70,7 @@ export const ListPhrasesResponseSchema: GenMessage<ListPhrasesResponse> = /*@__P
   messageDesc(file_vidimus_phrases_v1_phrase_service, 1);
 
 /**
- * One phrase to keep.
+ * A request to create or replace a phrase.
  *
  * @generated from message vidimus.phrases.v1.UpsertPhraseRequest
  */
@@ -97,7 +98,7 @@ export const UpsertPhraseRequestSchema: GenMessage<UpsertPhraseRequest> = /*@__P
   messageDesc(file_vidimus_phrases_v1_phrase_service, 2);
 
 /**
- * The phrase as it is kept.
+ * The phrase as it is stored.
  *
  * @generated from message vidimus.phrases.v1.UpsertPhraseResponse
  */
@@ -118,7 +119,7 @@ export const UpsertPhraseResponseSchema: GenMessage<UpsertPhraseResponse> = /*@_
   messageDesc(file_vidimus_phrases_v1_phrase_service, 3);
 
 /**
- * Phrases to keep.
+ * A request to create or replace many phrases.
  *
  * @generated from message vidimus.phrases.v1.ImportPhrasesRequest
  */
@@ -131,25 +132,18 @@ export type ImportPhrasesRequest = Message<"vidimus.phrases.v1.ImportPhrasesRequ
   tenantId: string;
 
   /**
-   * How they are written.
+   * The format of `content`.
    *
    * @generated from field: vidimus.phrases.v1.PhraseFormat format = 2;
    */
   format: PhraseFormat;
 
   /**
-   * At most 50,000 phrases and 10 MiB.
+   * At most 50,000 rows, blank lines of a CSV included, and 10 MiB; a row at most 256 KiB.
    *
    * @generated from field: bytes content = 3;
    */
   content: Uint8Array;
-
-  /**
-   * Only say whether the import is valid, and how many phrases it has.
-   *
-   * @generated from field: bool validate_only = 4;
-   */
-  validateOnly: boolean;
 };
 
 /**
@@ -160,13 +154,13 @@ export const ImportPhrasesRequestSchema: GenMessage<ImportPhrasesRequest> = /*@_
   messageDesc(file_vidimus_phrases_v1_phrase_service, 4);
 
 /**
- * What became of the import.
+ * The result of an import.
  *
  * @generated from message vidimus.phrases.v1.ImportPhrasesResponse
  */
 export type ImportPhrasesResponse = Message<"vidimus.phrases.v1.ImportPhrasesResponse"> & {
   /**
-   * Phrases processed, those included that were there already.
+   * Rows processed, including those that changed nothing.
    *
    * @generated from field: uint32 imported = 1;
    */
@@ -181,7 +175,7 @@ export const ImportPhrasesResponseSchema: GenMessage<ImportPhrasesResponse> = /*
   messageDesc(file_vidimus_phrases_v1_phrase_service, 5);
 
 /**
- * A phrase to delete.
+ * A request to delete a phrase.
  *
  * @generated from message vidimus.phrases.v1.DeletePhraseRequest
  */
@@ -230,7 +224,7 @@ export const DeletePhraseResponseSchema: GenMessage<DeletePhraseResponse> = /*@_
   messageDesc(file_vidimus_phrases_v1_phrase_service, 7);
 
 /**
- * A request for the state of a dictionary.
+ * A request for the revision of a dictionary.
  *
  * @generated from message vidimus.phrases.v1.GetDictionaryRevisionRequest
  */
@@ -243,7 +237,7 @@ export type GetDictionaryRevisionRequest = Message<"vidimus.phrases.v1.GetDictio
   tenantId: string;
 
   /**
-   * The language that is going to be listed; "" for all.
+   * The language to be listed; "" for all.
    *
    * @generated from field: string language = 2;
    */
@@ -258,14 +252,14 @@ export const GetDictionaryRevisionRequestSchema: GenMessage<GetDictionaryRevisio
   messageDesc(file_vidimus_phrases_v1_phrase_service, 8);
 
 /**
- * The state of a dictionary.
+ * The revision of a dictionary.
  *
  * @generated from message vidimus.phrases.v1.GetDictionaryRevisionResponse
  */
 export type GetDictionaryRevisionResponse = Message<"vidimus.phrases.v1.GetDictionaryRevisionResponse"> & {
   /**
-   * Opaque, of letters, digits and "-". Never comes back once it has changed. Empty while the dictionary is being
-   * changed, and for up to three minutes after a change whose process died: there is no revision to go by then.
+   * Opaque, of letters, digits and "-". A revision that was replaced is never used again. Empty
+   * during a change, and for up to three minutes after the process of a change died.
    *
    * @generated from field: string revision = 1;
    */
@@ -287,20 +281,20 @@ export const GetDictionaryRevisionResponseSchema: GenMessage<GetDictionaryRevisi
   messageDesc(file_vidimus_phrases_v1_phrase_service, 9);
 
 /**
- * How phrases are written down.
+ * The format of phrases.
  *
  * @generated from enum vidimus.phrases.v1.PhraseFormat
  */
 export const PhraseFormat = {
   /**
-   * Not allowed.
+   * Refused.
    *
    * @generated from enum value: PHRASE_FORMAT_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * An array of phrase objects; imports take an object with the member `phrases`, too.
+   * An array of phrase objects. Imports accept an object with the member `phrases` too.
    *
    * @generated from enum value: PHRASE_FORMAT_JSON = 1;
    */
@@ -315,7 +309,7 @@ export const PhraseFormat = {
 } as const;
 
 /**
- * How phrases are written down.
+ * The format of phrases.
  *
  * @generated from enum vidimus.phrases.v1.PhraseFormat
  */
@@ -328,16 +322,18 @@ export const PhraseFormatSchema: GenEnum<PhraseFormat> = /*@__PURE__*/
   enumDesc(file_vidimus_phrases_v1_phrase_service, 0);
 
 /**
- * The tenants' dictionaries. A phrase travels as the JSON or CSV of the public API, byte for byte, so that one set of
- * rules stands for everybody: docs/phrases.md lists fields and columns.
+ * The tenants' dictionaries. Phrases are sent as the JSON or CSV of the public API, byte for byte,
+ * so that there is one set of rules: docs/phrases.md lists fields and columns.
  *
  * @generated from service vidimus.phrases.v1.PhraseService
  */
 export const PhraseService: GenService<{
   /**
-   * Streams a dictionary, or one language of it, ordered by language, phrase and id in code point order. The stream can
-   * be read at any pace. Phrases that are renamed while it runs may be in it twice or not at all. INVALID_ARGUMENT for a
-   * language that is not a BCP 47 tag.
+   * Streams a dictionary, or one language of it, ordered by language and phrase in code point
+   * order. The caller may read at any pace. A phrase that is renamed during the stream may be in it
+   * twice or not at all. INVALID_ARGUMENT for a language that is not a BCP 47 tag. A tenant's
+   * exports beyond the eighth at once wait for a second: then RESOURCE_EXHAUSTED, or UNAVAILABLE
+   * when 64 of all tenants are under way.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ListPhrases
    */
@@ -347,9 +343,10 @@ export const PhraseService: GenService<{
     output: typeof ListPhrasesResponseSchema;
   },
   /**
-   * Creates or replaces one phrase: the one with its id if there is one, else the one with its language and text.
-   * Members left out go back to their defaults. Idempotent; a call that changes nothing keeps updatedAt.
-   * INVALID_ARGUMENT with a violation a fault; ALREADY_EXISTS when the id and the text belong to two phrases.
+   * Creates or replaces one phrase: the one with its id if there is one, else the one with its
+   * language and text. Members left out get their defaults. Idempotent; a call that changes nothing
+   * keeps updatedAt. INVALID_ARGUMENT with one violation per fault; ALREADY_EXISTS when the id and
+   * the text belong to two phrases.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.UpsertPhrase
    */
@@ -359,10 +356,13 @@ export const PhraseService: GenService<{
     output: typeof UpsertPhraseResponseSchema;
   },
   /**
-   * Does what UpsertPhrase does for many phrases, in their order, after all of them have been found valid:
-   * INVALID_ARGUMENT means that nothing was written, and its violations name the rows. An import that ends with another
-   * error may have been written in part; the same import done again ends as it would have. ABORTED when somebody else's
-   * change has meanwhile made one of its rows contradict the dictionary.
+   * Upserts many phrases, in order, after all of them were found valid. INVALID_ARGUMENT means that
+   * nothing was written, and its violations name the rows. After another error some rows may have
+   * been written; repeating the same import gives the same result as an import without the error.
+   * ABORTED when a concurrent change made a row conflict with the dictionary. A tenant's imports
+   * run one after the other: RESOURCE_EXHAUSTED when the tenant's imports would have more than 32
+   * MiB, UNAVAILABLE when those of all tenants would have more than 64 MiB; nothing was written
+   * then.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ImportPhrases
    */
@@ -382,8 +382,9 @@ export const PhraseService: GenService<{
     output: typeof DeletePhraseResponseSchema;
   },
   /**
-   * Says which state a dictionary is in, by one read. Two equal revisions mean that nothing has changed in between.
-   * Ask before ListPhrases, and what was listed is at least as new as the revision. INVALID_ARGUMENT as ListPhrases.
+   * Returns the revision of a dictionary, with one read. Two equal revisions mean that nothing
+   * changed in between. Call it before ListPhrases: the list is then at least as new as the
+   * revision. INVALID_ARGUMENT as ListPhrases.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.GetDictionaryRevision
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/signing_service.proto.
  */
 export const file_vidimus_signing_v1_signing_service: GenFile = /*@__PURE__*/
-  fileDesc("Cih2aWRpbXVzL3NpZ25pbmcvdjEvc2lnbmluZ19zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiSQoUU2lnblNuYXBzaG90c1JlcXVlc3QSMQoFaXRlbXMYASADKAsyIi52aWRpbXVzLnNpZ25pbmcudjEuU25hcHNob3REaWdlc3QiewoOU25hcHNob3REaWdlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg8KB3ZlcnNpb24YBCABKAQSDgoGc3RhdHVzGAUgASgJEg4KBnNoYTI1NhgGIAEoDCJQChVTaWduU25hcHNob3RzUmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RSZXN1bHQicQoSU2lnblNuYXBzaG90UmVzdWx0EjIKCXNpZ25hdHVyZRgBIAEoCzIdLnZpZGltdXMuc2lnbmluZy52MS5TaWduYXR1cmVIABIcChJjb25mbGljdGluZ19zaGEyNTYYAiABKAxIAEIJCgdvdXRjb21lImwKCVNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMEi0KCXNpZ25lZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAydgoOU2lnbmluZ1NlcnZpY2USZAoNU2lnblNuYXBzaG90cxIoLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVxdWVzdBopLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cih2aWRpbXVzL3NpZ25pbmcvdjEvc2lnbmluZ19zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiSQoUU2lnblNuYXBzaG90c1JlcXVlc3QSMQoFaXRlbXMYASADKAsyIi52aWRpbXVzLnNpZ25pbmcudjEuU25hcHNob3REaWdlc3QiewoOU25hcHNob3REaWdlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg8KB3ZlcnNpb24YBCABKAQSDgoGc3RhdHVzGAUgASgJEg4KBnNoYTI1NhgGIAEoDCJQChVTaWduU25hcHNob3RzUmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RSZXN1bHQicQoSU2lnblNuYXBzaG90UmVzdWx0EjIKCXNpZ25hdHVyZRgBIAEoCzIdLnZpZGltdXMuc2lnbmluZy52MS5TaWduYXR1cmVIABIcChJjb25mbGljdGluZ19zaGEyNTYYAiABKAxIAEIJCgdvdXRjb21lImwKCVNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMEi0KCXNpZ25lZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAydgoOU2lnbmluZ1NlcnZpY2USZAoNU2lnblNuYXBzaG90cxIoLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVxdWVzdBopLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVzcG9uc2VCKFomdmlkaW11cy9jb250cmFjdHMvc2lnbmluZy92MTtzaWduaW5ndjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Snapshots to sign.
@@ -63,7 +63,7 @@ export type SnapshotDigest = Message<"vidimus.signing.v1.SnapshotDigest"> & {
   sequence: bigint;
 
   /**
-   * The version it shows, from 1.
+   * The version it contains, from 1.
    *
    * @generated from field: uint64 version = 4;
    */
@@ -92,13 +92,13 @@ export const SnapshotDigestSchema: GenMessage<SnapshotDigest> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_signing_service, 1);
 
 /**
- * One result an item, in the order of the request.
+ * The results of a batch.
  *
  * @generated from message vidimus.signing.v1.SignSnapshotsResponse
  */
 export type SignSnapshotsResponse = Message<"vidimus.signing.v1.SignSnapshotsResponse"> & {
   /**
-   * As many as the request had items.
+   * One result per item, in the order of the request.
    *
    * @generated from field: repeated vidimus.signing.v1.SignSnapshotResult results = 1;
    */
@@ -113,7 +113,7 @@ export const SignSnapshotsResponseSchema: GenMessage<SignSnapshotsResponse> = /*
   messageDesc(file_vidimus_signing_v1_signing_service, 2);
 
 /**
- * What became of one item.
+ * The result for one item.
  *
  * @generated from message vidimus.signing.v1.SignSnapshotResult
  */
@@ -133,7 +133,8 @@ export type SignSnapshotResult = Message<"vidimus.signing.v1.SignSnapshotResult"
     case: "signature";
   } | {
     /**
-     * Another digest stands in the ledger for this (tenant, document, sequence); this is its SHA-256.
+     * Refused: another digest was signed for this (tenant, document, sequence). This is its
+     * SHA-256.
      *
      * @generated from field: bytes conflicting_sha256 = 2;
      */
@@ -163,8 +164,8 @@ export type Signature = Message<"vidimus.signing.v1.Signature"> & {
   keyId: string;
 
   /**
-   * The signed text, verbatim: `vidimus-snapshot-v1`, tenant, document, sequence, version, status, signing time, key id and
-   * digest in hex, joined by LF.
+   * The signed text, verbatim: `vidimus-snapshot-v1`, tenant, document, sequence, version, status,
+   * signing time, key id and digest in hex, joined by LF.
    *
    * @generated from field: string statement = 2;
    */
@@ -193,15 +194,16 @@ export const SignatureSchema: GenMessage<Signature> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_signing_service, 4);
 
 /**
- * The notary: puts Ed25519 signatures under statements about snapshots. It never sees the snapshots themselves.
+ * Signs statements about snapshots with Ed25519. It receives digests, never the snapshots
+ * themselves.
  *
  * @generated from service vidimus.signing.v1.SigningService
  */
 export const SigningService: GenService<{
   /**
-   * Signs a batch. The same digest for the same (tenant, document, sequence) gets the same signature back; another
-   * digest is refused in that item's result. INVALID_ARGUMENT when an item is malformed, and then nothing is signed;
-   * FAILED_PRECONDITION while signing is off.
+   * Signs a batch. A repeated digest for the same (tenant, document, sequence) gets the same
+   * signature; another digest is refused in that item's result. INVALID_ARGUMENT when an item is
+   * malformed, and then nothing is signed; FAILED_PRECONDITION while signing is off.
    *
    * @generated from rpc vidimus.signing.v1.SigningService.SignSnapshots
    */

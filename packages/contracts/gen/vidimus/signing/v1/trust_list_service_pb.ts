@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/trust_list_service.proto.
  */
 export const file_vidimus_signing_v1_trust_list_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL3NpZ25pbmcvdjEvdHJ1c3RfbGlzdF9zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiEQoPTGlzdEtleXNSZXF1ZXN0ImkKEExpc3RLZXlzUmVzcG9uc2USFQoNYWN0aXZlX2tleV9pZBgBIAEoCRIsCgRrZXlzGAIgAygLMh4udmlkaW11cy5zaWduaW5nLnYxLlRydXN0ZWRLZXkSEAoIcmV2aXNpb24YAyABKAQipAEKClRydXN0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEhEKCWFsZ29yaXRobRgCIAEoCRISCgpwdWJsaWNfa2V5GAMgASgMEi4KCnZhbGlkX2Zyb20YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDJpChBUcnVzdExpc3RTZXJ2aWNlElUKCExpc3RLZXlzEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RLZXlzUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0S2V5c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Cit2aWRpbXVzL3NpZ25pbmcvdjEvdHJ1c3RfbGlzdF9zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiEQoPTGlzdEtleXNSZXF1ZXN0ImkKEExpc3RLZXlzUmVzcG9uc2USFQoNYWN0aXZlX2tleV9pZBgBIAEoCRIsCgRrZXlzGAIgAygLMh4udmlkaW11cy5zaWduaW5nLnYxLlRydXN0ZWRLZXkSEAoIcmV2aXNpb24YAyABKAQipAEKClRydXN0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEhEKCWFsZ29yaXRobRgCIAEoCRISCgpwdWJsaWNfa2V5GAMgASgMEi4KCnZhbGlkX2Zyb20YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDJpChBUcnVzdExpc3RTZXJ2aWNlElUKCExpc3RLZXlzEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RLZXlzUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0S2V5c1Jlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3NpZ25pbmcvdjE7c2lnbmluZ3YxYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * A request for the trust list.
@@ -36,7 +36,7 @@ export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
  */
 export type ListKeysResponse = Message<"vidimus.signing.v1.ListKeysResponse"> & {
   /**
-   * Key that signs new snapshots; "" while signing is off.
+   * Id of the key that signs; "" while signing is off.
    *
    * @generated from field: string active_key_id = 1;
    */
@@ -50,7 +50,7 @@ export type ListKeysResponse = Message<"vidimus.signing.v1.ListKeysResponse"> & 
   keys: TrustedKey[];
 
   /**
-   * Grows with every change of the list.
+   * Greater after each change of the list; 0 before the first.
    *
    * @generated from field: uint64 revision = 3;
    */
@@ -92,14 +92,14 @@ export type TrustedKey = Message<"vidimus.signing.v1.TrustedKey"> & {
   publicKey: Uint8Array;
 
   /**
-   * When the key signs, or signed, its first snapshot at the earliest.
+   * No snapshot is signed with the key earlier.
    *
    * @generated from field: google.protobuf.Timestamp valid_from = 4;
    */
   validFrom?: Timestamp | undefined;
 
   /**
-   * Absent for the one key that is active.
+   * Absent for the key that signs.
    *
    * @generated from field: google.protobuf.Timestamp valid_until = 5;
    */
@@ -114,13 +114,14 @@ export const TrustedKeySchema: GenMessage<TrustedKey> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_trust_list_service, 2);
 
 /**
- * The public keys by which snapshots are verified.
+ * The public keys with which receivers verify snapshots.
  *
  * @generated from service vidimus.signing.v1.TrustListService
  */
 export const TrustListService: GenService<{
   /**
-   * Every key a receiver should trust: pending, active and retired ones, never a revoked one.
+   * Lists the keys that a receiver should trust: pending, active and retired ones, never a revoked
+   * one.
    *
    * @generated from rpc vidimus.signing.v1.TrustListService.ListKeys
    */

@@ -1,7 +1,10 @@
 import type { TypeSchemas } from "../json-schema-type.ts";
 import { blocks, complete, integer, language, list, number, object, oneOf, shape, text, time } from "./shapes.ts";
 
-/** `core/newswire`: an item of an agency's feed. Has no completeness of its own: it is passed on as it came. */
+/**
+ * `core/newswire`: an item of an agency's feed. Has no completeness of its own: it is passed on as
+ * it came.
+ */
 export const newswire: TypeSchemas = {
   shape: shape(
     {

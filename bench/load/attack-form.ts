@@ -1,0 +1,35 @@
+/** The target of an attack, and the credentials it uses. */
+export interface AttackTarget {
+  /** Base URL of an HTTP server. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** The tenant that owns the key. */
+  readonly tenantId: string;
+  /** `host:port` of the documents service's RPC port; undefined when the target has none. */
+  readonly documents: string | undefined;
+}
+
+/** A form of attack: the pieces that are written to each connection, and their pace. */
+export interface AttackForm {
+  readonly name: string;
+  /** Held connections: they send their pieces, wait, and are opened again after their end. */
+  readonly held?: number;
+  /**
+   * How long after its end a held connection is opened again: 50 ms by default; Infinity for never.
+   */
+  readonly reopenMs?: number;
+  /** Whether a held connection waits out the `Retry-After` of its last answer. */
+  readonly heedsRetryAfter?: boolean;
+  /** How many held connections are opened a second at the start; all at once by default. */
+  readonly opensPerSecond?: number;
+  /** New connections a second, for forms whose connections end by themselves. */
+  readonly perSecond?: number;
+  /** Time between pieces; 0 by default. */
+  readonly pieceEveryMs?: number;
+  /** Time between two reads of at most 64 KiB; 0 by default; Infinity reads once. */
+  readonly readEveryMs?: number;
+  /** The RPCs of the form before its first connection; answers an outcome for each call. */
+  prepare?(): Promise<string[]>;
+  /** The pieces of a connection; connections are counted from 0. */
+  pieces(connection: number): Iterable<string | Buffer>;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { checkBudget } from "./check-budget.ts";
+
+function check(status: number, left: number, quota = 3000) {
+  const headers = new Headers({
+    ratelimit: `"writes";r=${left};t=41`,
+    "ratelimit-policy": `"writes";q=${quota};w=60`,
+  });
+  const found = checkBudget(status, headers);
+  return found && [found.status, found.finding];
+}
+
+test.each([
+  [400, 2_999, "ok"],
+  [400, 300, "ok"],
+  [400, 299, "warning"],
+  [429, 0, "warning"],
+])("an answer %s with %s of 3000 writes left is %s", (status, left, expected) => {
+  expect(check(status, left)).toEqual([expected, `${left} of 3000 writes left in 60 s`]);
+});
+
+test("an answer without a budget means that none is set, unless another limit fired", () => {
+  expect(checkBudget(400, new Headers())).toMatchObject({ status: "ok", finding: "none is set" });
+  const headers = new Headers({ ratelimit: '"ip";r=0;t=9', "ratelimit-policy": '"ip";q=3000;w=60' });
+  expect(checkBudget(429, headers)).toBeUndefined();
+});
+
+test("the budget of writes is found among others", () => {
+  const headers = new Headers({
+    ratelimit: '"ip";r=1;t=9, "writes";r=7;t=3',
+    "ratelimit-policy": '"ip";q=10;w=60, "writes";q=10;w=5',
+  });
+  expect(checkBudget(400, headers)).toMatchObject({ finding: "7 of 10 writes left in 5 s" });
+});

@@ -1,0 +1,25 @@
+import { type Finding, ok, warning } from "./finding.ts";
+
+const check = "write budget";
+
+/**
+ * Reads the budget from `RateLimit` and `RateLimit-Policy` of a write; undefined when neither names
+ * it.
+ */
+export function checkBudget(status: number, headers: Headers): Finding | undefined {
+  const { r: left, t: resetSeconds } = parametersOf(headers.get("ratelimit"));
+  const { q: quota, w: windowSeconds } = parametersOf(headers.get("ratelimit-policy"));
+  if (left === undefined || quota === undefined) return status === 400 ? ok(check, "none is set") : undefined;
+  const finding = `${left} of ${quota} writes left in ${windowSeconds ?? "?"} s`;
+  if (status !== 429 && left >= quota / 10) return ok(check, finding);
+  const wait = `All is back in ${resetSeconds ?? headers.get("retry-after") ?? "some"} s.`;
+  return warning(check, finding, `${wait} If that is the usual load, raise WRITE_BUDGET.`);
+}
+
+/** The parameters of the item of writes: `"writes";r=2999;t=60`. */
+function parametersOf(header: string | null): Readonly<Record<string, number | undefined>> {
+  const item = (header ?? "").split(",").find((each) => /^\s*"?writes"?\s*;/.test(each)) ?? "";
+  return Object.fromEntries(
+    Array.from(item.matchAll(/;\s*([a-z])=(\d+)/g), ([, name, value]) => [name, Number(value)]),
+  );
+}

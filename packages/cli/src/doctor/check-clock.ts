@@ -1,0 +1,17 @@
+import { broken, type Finding, ok, warning } from "./finding.ts";
+
+/** Smaller skews can come from the resolution of one second and a slow network. */
+const noticeableMs = 5_000;
+/** Receivers refuse webhooks with a larger skew. */
+const refusedMs = 300_000;
+
+/** Checks the skew of the clock of `where` from the local one; positive when it is ahead. */
+export function checkClock(where: string, skewMs: number): Finding {
+  const check = `clock of ${where}`;
+  const seconds = Math.abs(skewMs / 1000).toFixed(1);
+  if (Math.abs(skewMs) < noticeableMs) return ok(check, `within ${noticeableMs / 1000} s of this machine's`);
+  const finding = `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} this machine's`;
+  const remedy = "Find out which of the two is wrong (`timedatectl`, `chronyc tracking`) and let NTP keep both.";
+  if (Math.abs(skewMs) < refusedMs) return warning(check, finding, remedy);
+  return broken(check, finding, `${remedy} Receivers refuse webhooks that are five minutes off.`);
+}

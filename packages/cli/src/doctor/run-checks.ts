@@ -1,0 +1,26 @@
+import type { Settings } from "../settings/settings.ts";
+import { checkGateway } from "./check-gateway.ts";
+import { checkMongodb } from "./check-mongodb.ts";
+import { checkNats } from "./check-nats.ts";
+import { checkOps } from "./check-ops.ts";
+import { checkMeshDoors, checkTeamsDoor, teamsNames } from "./check-rpc.ts";
+import type { Finding } from "./finding.ts";
+
+/**
+ * Checks each part of a deployment whose address is known. Changes nothing, but one write is
+ * charged to the budget of the key's tenant.
+ *
+ * @throws CliError when the gateway's address is unknown, or a setting has the wrong form
+ */
+export async function runChecks(settings: Settings): Promise<Finding[]> {
+  const gateway = settings.get("gateway");
+  const checks = [
+    checkGateway(gateway, settings.find("key")),
+    ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name))]),
+    checkMeshDoors(settings.find("mesh")),
+    checkOps(settings.find("ops")),
+    checkMongodb(settings.find("mongodb")),
+    checkNats(settings.find("nats")),
+  ];
+  return (await Promise.all(checks)).flat();
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { forEachConcurrent } from "./for-each-concurrent.ts";
+
+test("as many items are worked on at the same time as are allowed, and no more", async () => {
+  let underWay = 0;
+  const seen: number[] = [];
+  const gate = Promise.withResolvers<void>();
+  await forEachConcurrent([1, 2, 3, 4, 5, 6, 7], 3, async () => {
+    seen.push(++underWay);
+    if (underWay === 3) gate.resolve();
+    await gate.promise;
+    underWay--;
+  });
+  expect(Math.max(...seen)).toBe(3);
+  expect(seen).toHaveLength(7);
+});
+
+test("after the first failure no item is begun; it is thrown when those that had begun are done, and the stream is closed", async () => {
+  let closed = false;
+  const begun: number[] = [];
+  const ended: number[] = [];
+  async function* numbers() {
+    try {
+      for (let n = 1; ; n++) yield n;
+    } finally {
+      closed = true;
+    }
+  }
+  const failed = Promise.withResolvers<void>();
+  const run = forEachConcurrent(numbers(), 2, async (n) => {
+    begun.push(n);
+    if (n === 2) {
+      failed.resolve();
+      throw new Error("two");
+    }
+    await failed.promise;
+    await Promise.resolve();
+    ended.push(n);
+  });
+  await expect(run).rejects.toThrow("two");
+  expect({ begun, ended, closed }).toEqual({ begun: [1, 2], ended: [1], closed: true });
+});

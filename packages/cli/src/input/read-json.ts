@@ -1,0 +1,20 @@
+import { CliError, messageOf } from "../cli-error.ts";
+import type { World } from "../world.ts";
+import { readInput } from "./read-input.ts";
+
+/**
+ * Reads a file, or standard input for `-`, as JSON.
+ *
+ * @returns the parsed value, and the bytes as they are: numbers that no double equals survive in
+ * them only
+ * @throws CliError that names the file
+ */
+export async function readJson(world: World, file: string): Promise<{ bytes: Buffer<ArrayBuffer>; value: unknown }> {
+  const bytes = await readInput(world, file);
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return { bytes, value };
+  } catch (error) {
+    throw new CliError(`${file} is not JSON: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,115 @@
+import type { ImportBody } from "../public-api/phrases-api.ts";
+import { splitCsv } from "./split-csv.ts";
+
+/** The formats of files with phrases: CSV or JSON as exported, one word a line, hunspell. */
+export const fileFormats = ["csv", "json", "words", "dic"] as const;
+
+/** One of `fileFormats`. */
+export type FileFormat = (typeof fileFormats)[number];
+
+/** A part of a file that fits into one request. */
+export interface Part extends ImportBody {
+  readonly rows: number;
+  /** The place in the file of a line or index of the part: `line 7`. */
+  placeOf(fault: { line?: number; index?: number }): string;
+}
+
+/** The largest import, in rows and UTF-16 units; 3,000,000 units are at most 9 MB of UTF-8. */
+const wholeRowsMax = 50_000;
+const wholeCharsMax = 3_000_000;
+/** Rows of a part when a file is cut: small enough for a progress bar that moves. */
+const partRowsMax = 10_000;
+
+/** A row as it goes into a body. */
+interface Row {
+  readonly text: string;
+  /** Place in the file: a line from 1, or in JSON an index from 0. */
+  readonly at: number;
+}
+
+/**
+ * Cuts the text of a file into parts; into one if it fits, since one import is all or nothing.
+ *
+ * @param language of words and hunspell dictionaries, which do not name it
+ * @throws SyntaxError when the text is not of its format
+ */
+export function partsOf(text: string, format: FileFormat, language: string): Part[] {
+  if (format === "csv") {
+    const { header, records } = splitCsv(text);
+    return cut(records).map((rows) => csvPart(header, rows));
+  }
+  if (format === "json") return cut(readJson(text)).map((rows) => jsonPart(rows, "index"));
+  const words = format === "dic" ? dictionaryWords(text) : plainWords(text);
+  const rows = words.map(({ text, at }) => ({ at, text: JSON.stringify({ language, phrase: text }) }));
+  return cut(rows).map((rows) => jsonPart(rows, "line"));
+}
+
+function cut(rows: readonly Row[]): Row[][] {
+  const chars = rows.reduce((sum, { text }) => sum + text.length, 0);
+  if (rows.length <= wholeRowsMax && chars <= wholeCharsMax) return rows.length === 0 ? [] : [[...rows]];
+  const parts: Row[][] = [];
+  let size = 0;
+  for (const row of rows) {
+    size += row.text.length;
+    const part = parts.at(-1);
+    if (part && part.length < partRowsMax && size <= wholeCharsMax) part.push(row);
+    else {
+      parts.push([row]);
+      size = row.text.length;
+    }
+  }
+  return parts;
+}
+
+function csvPart(header: string, rows: readonly Row[]): Part {
+  // Records follow each other as in the file, so lines of the part differ from its lines by a
+  // constant.
+  const before = (rows[0]?.at ?? 0) - 2;
+  return {
+    type: "text/csv",
+    text: header + rows.map(({ text }) => text).join(""),
+    rows: rows.length,
+    placeOf: ({ line = 1 }) => `line ${line === 1 ? 1 : line + before}`,
+  };
+}
+
+function jsonPart(rows: readonly Row[], noun: "line" | "index"): Part {
+  return {
+    type: "application/json",
+    text: `[${rows.map(({ text }) => text).join(",")}]`,
+    rows: rows.length,
+    placeOf: ({ index = 0 }) => `${noun} ${rows[index]?.at ?? index}`,
+  };
+}
+
+function readJson(text: string): Row[] {
+  const value: unknown = JSON.parse(text);
+  const phrases: unknown = Array.isArray(value)
+    ? value
+    : Object.getOwnPropertyDescriptor(value ?? {}, "phrases")?.value;
+  if (!Array.isArray(phrases)) throw new SyntaxError("neither an array of phrases nor an object with one in phrases");
+  return phrases.map((phrase, at) => ({ at, text: JSON.stringify(phrase) }));
+}
+
+function plainWords(text: string): Row[] {
+  return text
+    .split(/\r?\n/)
+    .flatMap((line, index) => (line.trim() === "" ? [] : [{ text: line.trim(), at: index + 1 }]));
+}
+
+/**
+ * Words of a hunspell dictionary, without the count in its first line, flags and morphological
+ * fields.
+ */
+function dictionaryWords(text: string): Row[] {
+  const [first, ...rest] = plainWords(text);
+  const lines = first && !/^\d+$/.test(first.text) ? [first, ...rest] : rest;
+  return lines.flatMap(({ text, at }) => {
+    const [entry = ""] = text.split(/\t|\s+(?=[a-z]{2}:)/);
+    const word = entry
+      .replace(/(?<!\\)\/.*$/, "")
+      .replaceAll("\\/", "/")
+      .trim();
+    return word === "" ? [] : [{ text: word, at }];
+  });
+}

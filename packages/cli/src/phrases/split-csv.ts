@@ -1,0 +1,26 @@
+/** A record of a CSV file with its line breaks, and the line it begins on. */
+interface CsvRecord {
+  readonly text: string;
+  readonly at: number;
+}
+
+/**
+ * Cuts a CSV file into its header and its records without parsing fields: a record ends at the
+ * first line end after an even number of quotes. Blank lines stay with the record before them.
+ */
+export function splitCsv(text: string): { header: string; records: CsvRecord[] } {
+  const records: { text: string; at: number }[] = [];
+  let open = false;
+  let at = 0;
+  for (const [line] of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
+    at += 1;
+    const last = records.at(-1);
+    const blank = /^\r?\n$/.test(line);
+    if (blank && !last) continue;
+    if (last && (open || blank)) last.text += line;
+    else records.push({ text: line, at });
+    if (line.split('"').length % 2 === 0) open = !open;
+  }
+  const [header, ...rest] = records;
+  return { header: `${header?.text.trimEnd() ?? ""}\n`, records: rest };
+}

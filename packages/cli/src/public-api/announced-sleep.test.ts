@@ -1,0 +1,35 @@
+import { PassThrough } from "node:stream";
+import { expect, test, vi } from "vitest";
+import { announcedSleep } from "./announced-sleep.ts";
+
+function open({ isTTY = false } = {}) {
+  const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY });
+  const sleep = vi.fn(async () => undefined);
+  const stdout = new PassThrough();
+  const world = { env: {}, cwd: "/", home: "/", user: "kari", stdin: new PassThrough(), stdout, stderr, sleep };
+  return { announcedSleep: announcedSleep(world), sleep, said: () => (stderr.read() as string | null) ?? "" };
+}
+
+test("a long pause is announced, a short one is not, and both are slept in full", async () => {
+  const { announcedSleep, sleep, said } = open();
+  await announcedSleep(4_000);
+  expect(said()).toBe("");
+  await announcedSleep(8_400);
+  expect(said()).toBe("the platform asks to come back in 9 s: waiting\n");
+  expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
+});
+
+test("requests that wait at the same time are announced by one line", async () => {
+  const { announcedSleep, sleep, said } = open();
+  await Promise.all(Array.from({ length: 8 }, () => announcedSleep(30_000)));
+  expect(said().split("\n")).toHaveLength(2);
+  expect(sleep).toHaveBeenCalledTimes(8);
+  await announcedSleep(60_000);
+  expect(said()).toContain("60 s");
+});
+
+test("on a terminal the announcement overwrites a progress bar", async () => {
+  const { announcedSleep, said } = open({ isTTY: true });
+  await announcedSleep(5_000);
+  expect(said()).toBe("\r\u001b[Kthe platform asks to come back in 5 s: waiting\n");
+});

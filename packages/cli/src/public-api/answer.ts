@@ -1,0 +1,67 @@
+import { CliError } from "../cli-error.ts";
+import { withPlaces } from "../rpc/rpc-failure.ts";
+import { isJsonObject } from "../json-object.ts";
+import type { Answer } from "./send-with-retries.ts";
+
+/** A request that the public API did not carry out. */
+export class ApiError extends CliError {
+  /**
+   * Every other request would fail, too: the key is refused, a limit is reached, or the gateway is
+   * away.
+   */
+  readonly failsAll: boolean;
+
+  constructor(message: string, failsAll: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.failsAll = failsAll;
+  }
+}
+
+/** The members of an answer's envelope that commands use. */
+interface Envelope {
+  /** `data.id` of a success. */
+  id?: unknown;
+  /** `error.code` of a refusal. */
+  code?: string;
+  message: string;
+  places: { pointer: string; message: string }[];
+}
+
+/**
+ * Reads the envelope of an answer; undefined when it has none, so that something else than Vidimus
+ * answered.
+ */
+export function readEnvelope(body: string): Envelope | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value)) return undefined;
+  const { data, error } = value;
+  if (isJsonObject(data)) return { id: data["id"], message: "", places: [] };
+  if (!isJsonObject(error) || typeof error["code"] !== "string") return undefined;
+  const { code, message, details } = error;
+  return { code, message: typeof message === "string" ? message : "", places: readPlaces(details) };
+}
+
+/** Describes an answer that is no success, by the platform's message if it has one. */
+export function apiError({ status, headers, body }: Answer, url: string): ApiError {
+  const envelope = readEnvelope(body);
+  const isTemporary = status === 429 || status === 503;
+  const failsAll = isTemporary || status === 401 || status === 403;
+  if (!envelope?.code) return new ApiError(`${url} answered ${status} without an error of Vidimus`, failsAll);
+  const wait = isTemporary
+    ? `; asked to wait ${headers.get("retry-after") ?? "some"} s, which --max-wait does not allow`
+    : "";
+  const message = `${envelope.code}: ${withPlaces(`${envelope.message}${wait}`, envelope.places)}`;
+  return new ApiError(message, failsAll);
+}
+
+function readPlaces(details: unknown): Envelope["places"] {
+  if (!Array.isArray(details)) return [];
+  return details.filter(isJsonObject).flatMap(({ pointer, message }) => {
+    return typeof pointer === "string" && typeof message === "string" ? [{ pointer, message }] : [];
+  });
+}

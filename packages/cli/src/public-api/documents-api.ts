@@ -1,0 +1,45 @@
+import type { Session } from "../session.ts";
+import { apiError, readEnvelope } from "./answer.ts";
+import { openPublicApi } from "./public-api.ts";
+import type { Outcome } from "./send-with-retries.ts";
+
+/** The result of a push. */
+type Push =
+  | { readonly outcome: "created"; readonly id: string }
+  /**
+   * The tenant has a document of this id; `mayBeOurs` when an earlier attempt of this push may have
+   * created it.
+   */
+  | { readonly outcome: "existing"; readonly mayBeOurs: boolean; readonly message: string };
+
+/** The documents of one tenant over public HTTP. */
+export interface DocumentsApi {
+  /**
+   * Pushes one document, given as JSON.
+   *
+   * @param repeatable the document has an id, so that a repeat creates no second one
+   * @throws ApiError
+   */
+  pushDocument(json: string | Uint8Array<ArrayBuffer>, repeatable: boolean): Promise<Push>;
+}
+
+const attemptTimeoutMs = 30_000;
+
+/** Opens the documents with the key and gateway of the session. */
+export function openDocumentsApi(session: Session): DocumentsApi {
+  const api = openPublicApi(session);
+  const url = `${api.base}/v1/documents`;
+  return {
+    async pushDocument(content, repeatable) {
+      const body = { type: "application/json", content };
+      return readPush(await api.send({ method: "POST", url, body, repeatable, attemptTimeoutMs }), url);
+    },
+  };
+}
+
+function readPush({ answer, lost }: Outcome, url: string): Push {
+  const { id, message } = readEnvelope(answer.body) ?? {};
+  if (answer.status === 201 && typeof id === "string") return { outcome: "created", id };
+  if (answer.status === 409 && message) return { outcome: "existing", mayBeOurs: lost, message };
+  throw apiError(answer, url);
+}

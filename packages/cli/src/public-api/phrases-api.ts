@@ -1,0 +1,101 @@
+import type { Session } from "../session.ts";
+import { isJsonObject } from "../json-object.ts";
+import { ApiError, apiError, readEnvelope } from "./answer.ts";
+import { type ApiRequest, openPublicApi } from "./public-api.ts";
+import type { Answer } from "./send-with-retries.ts";
+
+/** The body of an import. */
+export interface ImportBody {
+  readonly type: "text/csv" | "application/json";
+  readonly text: string;
+}
+
+/** An invalid row: by its line in a CSV, or its index in an array. */
+interface RowFault {
+  readonly line?: number;
+  readonly index?: number;
+  readonly message: string;
+}
+
+/** An import that was refused for invalid rows; none of its rows was written. */
+export class ImportRefused extends ApiError {
+  readonly faults: readonly RowFault[];
+
+  constructor(message: string, faults: readonly RowFault[]) {
+    super(message, false);
+    this.faults = faults;
+  }
+}
+
+/** The dictionary of one tenant over public HTTP. All requests are idempotent, and are repeated. */
+export interface PhrasesApi {
+  /** @throws ApiError */
+  put(phrase: object): Promise<Readonly<Record<string, unknown>>>;
+  /** @throws ApiError also when there is no such phrase */
+  delete(id: string): Promise<void>;
+  /** @returns rows processed. @throws ImportRefused, ApiError */
+  import(body: ImportBody): Promise<number>;
+  /**
+   * Opens an export. It is whole if it can be read to its end without an error.
+   *
+   * @throws ApiError
+   */
+  export(query: { format: "csv" | "json"; language?: string }): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** An import of 50,000 rows takes seconds. */
+const attemptTimeoutMs = 70_000;
+
+/** Opens the dictionary with the key and gateway of the session. */
+export function openPhrasesApi(session: Session): PhrasesApi {
+  const api = openPublicApi(session);
+  const base = `${api.base}/v1/phrases`;
+  const send = (method: string, url: string, body?: ApiRequest["body"]) =>
+    api.send({ method, url, ...(body ? { body } : {}), repeatable: true, attemptTimeoutMs });
+  return {
+    async put(phrase) {
+      const { answer } = await send("PUT", base, { type: "application/json", content: JSON.stringify(phrase) });
+      const stored = dataOf(answer, base)["phrase"];
+      return isJsonObject(stored) ? stored : {};
+    },
+    async delete(id) {
+      const url = `${base}/${encodeURIComponent(id)}`;
+      const { answer, lost } = await send("DELETE", url);
+      // After a lost answer, 404 means that the earlier attempt deleted the phrase.
+      if (answer.status !== 404 || !lost) dataOf(answer, url);
+    },
+    async import({ type, text }) {
+      const url = `${base}/import`;
+      const { answer } = await send("POST", url, { type, content: text });
+      const faults = answer.status === 400 ? faultsOf(answer) : [];
+      if (faults.length > 0) throw new ImportRefused(readEnvelope(answer.body)?.message ?? "", faults);
+      return Number(dataOf(answer, url)["imported"]);
+    },
+    async export(query) {
+      const url = `${base}?${new URLSearchParams(query).toString()}`;
+      const { answer, body } = await api.openStream(url);
+      if (!body) throw apiError(answer, url);
+      return body;
+    },
+  };
+}
+
+function dataOf(answer: Answer, url: string): Readonly<Record<string, unknown>> {
+  const body: unknown = answer.status === 200 ? JSON.parse(answer.body) : undefined;
+  if (isJsonObject(body) && isJsonObject(body["data"])) return body["data"];
+  throw apiError(answer, url);
+}
+
+function faultsOf({ body }: Answer): RowFault[] {
+  const value: unknown = JSON.parse(body);
+  const error = isJsonObject(value) ? value["error"] : undefined;
+  const details: unknown = isJsonObject(error) ? error["details"] : undefined;
+  return Array.isArray(details) ? details.filter(isJsonObject).map(toFault) : [];
+}
+
+function toFault({ line, index, pointer, message }: Readonly<Record<string, unknown>>): RowFault {
+  const field = String(pointer).split("/").slice(2).join("/");
+  const text = `${field} ${String(message)}`.trim();
+  if (typeof line === "number") return { line, message: text };
+  return typeof index === "number" ? { index, message: text } : { message: text };
+}

@@ -1,0 +1,85 @@
+import type { Session } from "../session.ts";
+import { announcedSleep } from "./announced-sleep.ts";
+import { ApiError } from "./answer.ts";
+import { type Answer, type Outcome, sendWithRetries } from "./send-with-retries.ts";
+
+/** A request to the public API. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> };
+  /** The request is idempotent. */
+  readonly repeatable: boolean;
+  /** Longest time for one attempt and its answer; unlimited when absent. */
+  readonly attemptTimeoutMs?: number;
+}
+
+/** The public API, called with the key of a session. */
+export interface PublicApi {
+  /** The gateway's URL, without a slash at its end. */
+  readonly base: string;
+  /**
+   * Sends a request, again if needed, and reads the answer whole.
+   *
+   * @throws ApiError when it cannot be reached
+   */
+  send(request: ApiRequest): Promise<Outcome>;
+  /**
+   * Sends a GET, again if needed, and leaves the body of a success to the caller.
+   *
+   * @throws ApiError when the public API cannot be reached
+   */
+  openStream(url: string): Promise<{ answer: Answer; body: AsyncIterable<Uint8Array> | undefined }>;
+}
+
+/**
+ * Opens the public API with the gateway and key of the session. Its requests announce long waits
+ * together.
+ */
+export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
+  const authorization = `Bearer ${settings.get("key")}`;
+  const sleep = announcedSleep(world);
+  const withRetries = ({ url, repeatable }: Pick<ApiRequest, "url" | "repeatable">, attempt: () => Promise<Answer>) =>
+    sendWithRetries(attempt, { repeatable, maxWaitMs, sleep }).catch((error: unknown) => {
+      throw new ApiError(`cannot reach ${url}: ${reasonOf(error)}`, true, error);
+    });
+  return {
+    base: settings.get("gateway"),
+    send: (request) =>
+      withRetries(request, async () => {
+        const response = await fetch(request.url, toInit(request, authorization));
+        return { status: response.status, headers: response.headers, body: await response.text() };
+      }),
+    async openStream(url) {
+      let body: AsyncIterable<Uint8Array> | undefined;
+      const { answer } = await withRetries({ url, repeatable: true }, async () => {
+        const response = await fetch(url, toInit({ method: "GET" }, authorization));
+        body = response.ok ? (response.body ?? undefined) : undefined;
+        return { status: response.status, headers: response.headers, body: body ? "" : await response.text() };
+      });
+      return { answer, body };
+    },
+  };
+}
+
+/** Redirects fail: following one would send the key to another server. */
+function toInit(
+  { method, body, attemptTimeoutMs }: Pick<ApiRequest, "method" | "body" | "attemptTimeoutMs">,
+  authorization: string,
+): RequestInit {
+  return {
+    method,
+    redirect: "error",
+    headers: { authorization, ...(body ? { "content-type": body.type } : {}) },
+    ...(body ? { body: body.content } : {}),
+    ...(attemptTimeoutMs ? { signal: AbortSignal.timeout(attemptTimeoutMs) } : {}),
+  };
+}
+
+/** Why a connection failed; fetch has the system's error as its cause. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return (cause instanceof Error && cause.message) || code || error.message;
+}

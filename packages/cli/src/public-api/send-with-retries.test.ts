@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { type Answer, sendWithRetries } from "./send-with-retries.ts";
+
+const answer = (status: number, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: new Headers(headers),
+  body: "",
+});
+const refused = new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) });
+const reset = new TypeError("fetch failed", { cause: Object.assign(new Error("reset"), { code: "ECONNRESET" }) });
+
+/** Answers with each of a script in turn, and notes the pauses. */
+function scripted(script: readonly (Answer | Error)[], { repeatable = true, maxWaitMs = 120_000 } = {}) {
+  const left = [...script];
+  const pausesMs: number[] = [];
+  const send = async () => {
+    const next = left.shift();
+    if (next === undefined) throw new Error("one attempt too many");
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const sleep = async (ms: number) => void pausesMs.push(ms);
+  return { pausesMs, left, outcome: sendWithRetries(send, { repeatable, maxWaitMs, sleep }) };
+}
+
+test("a 429 is waited out as long as it says, also for a request that must not be repeated", async () => {
+  const run = scripted([answer(429, { "retry-after": "7" }), answer(201)], { repeatable: false });
+  expect(await run.outcome).toMatchObject({ answer: { status: 201 }, lost: false });
+  expect(run.pausesMs).toEqual([7_000]);
+});
+
+test("a 503 is waited out, and the attempt before may have been carried out", async () => {
+  const run = scripted([answer(503, { "retry-after": "1" }), answer(409)]);
+  expect(await run.outcome).toMatchObject({ answer: { status: 409 }, lost: true });
+});
+
+test("Retry-After may be a date, and zero becomes the shortest pause", async () => {
+  const run = scripted([
+    answer(429, { "retry-after": new Date(Date.now() + 60_000).toUTCString() }),
+    answer(429, { "retry-after": "0" }),
+    answer(201),
+  ]);
+  await run.outcome;
+  expect(run.pausesMs).toEqual([expect.toSatisfy((ms: number) => ms > 55_000 && ms <= 60_000), 250]);
+});
+
+test("the sum of the pauses is bounded: the last answer stands", async () => {
+  const later = answer(429, { "retry-after": "50" });
+  const run = scripted([later, later, later]);
+  expect(await run.outcome).toMatchObject({ answer: { status: 429 } });
+  expect(run.pausesMs).toEqual([50_000, 50_000]);
+});
+
+test("a refused connection is tried five times more; the gateway did not receive the request, so nothing is lost", async () => {
+  const run = scripted([refused, refused, refused, refused, refused, refused], { repeatable: false });
+  await expect(run.outcome).rejects.toBe(refused);
+  expect(run.pausesMs).toEqual([250, 500, 1_000, 2_000, 4_000]);
+  expect(await scripted([refused, answer(201)]).outcome).toMatchObject({ lost: false });
+});
+
+test("a connection that broke is tried again only for a request that may be repeated", async () => {
+  expect(await scripted([reset, answer(409)]).outcome).toMatchObject({ answer: { status: 409 }, lost: true });
+  await expect(scripted([reset, answer(201)], { repeatable: false }).outcome).rejects.toBe(reset);
+  expect(await scripted([answer(504), answer(201)], { repeatable: false }).outcome).toMatchObject({
+    answer: { status: 504 },
+  });
+});
+
+test.each([400, 401, 403, 404, 409, 413, 500])("%s is final", async (status) => {
+  const run = scripted([answer(status), answer(201)]);
+  expect(await run.outcome).toMatchObject({ answer: { status } });
+  expect(run.pausesMs).toEqual([]);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { unwrapEnvelope } from "./unwrap-envelope.ts";
+
+async function stripped(text: string, size: number): Promise<string> {
+  async function* pieces() {
+    for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+  }
+  const parts = [];
+  for await (const part of unwrapEnvelope(pieces())) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+test.each([1, 2, 17, 18, 19, 1_000])("what stands under data passes byte for byte, in pieces of %s", async (size) => {
+  const data = '{"phrases":[{"phrase":"}}"},{"phrase":"a"}]}';
+  expect(await stripped(`{"ok":true,"data":${data}}`, size)).toBe(data);
+});
+
+test.each(["", '{"ok":true,"data":', '{"ok":true,"data":[]', '{"ok":false,"error":{}}', "[]"])(
+  "%s is refused",
+  async (text) => {
+    await expect(stripped(text, 3)).rejects.toThrow("envelope");
+  },
+);

@@ -1,0 +1,76 @@
+import { tenantIdPattern } from "@vidimus/kit/ids";
+
+/** A setting: its names and the form of its value. */
+export interface SettingRule {
+  /** Its environment variable. */
+  readonly variable: string;
+  /** Completes "… is needed". */
+  readonly what: string;
+  readonly pattern?: RegExp;
+  /** The form that the pattern accepts, for messages. */
+  readonly shape?: string;
+  /** May hold a password, so messages never quote it. */
+  readonly secret?: boolean;
+}
+
+const target = {
+  pattern: /^(dns:\/\/\/)?[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$|^ipv[46]:[^\s/]+:\d{1,5}$/i,
+  shape: "host:port",
+};
+
+/** Every setting; the flag is `--` and the setting's own name. */
+export const settingRules = {
+  gateway: {
+    variable: "VIDIMUS_GATEWAY",
+    what: "the base URL of the public API",
+    pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
+    shape: "a URL like https://api.example.org",
+  },
+  access: { variable: "VIDIMUS_ACCESS", what: "the gateway's internal address", ...target },
+  documents: { variable: "VIDIMUS_DOCUMENTS", what: "the address of the documents service", ...target },
+  delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
+  phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
+  mesh: {
+    variable: "VIDIMUS_MESH",
+    what: "the mesh doors",
+    pattern: /^[a-z]+=[^\s,=]+:\d{1,5}(,[a-z]+=[^\s,=]+:\d{1,5})*$/,
+    shape: "a list like documents=host:50151,signing=host:50153",
+  },
+  ops: {
+    variable: "VIDIMUS_OPS",
+    what: "the ops ports",
+    pattern: /^[a-z]+=https?:\/\/[^\s,]+(,[a-z]+=https?:\/\/[^\s,]+)*$/,
+    shape: "a list like gateway=http://host:9090,documents=http://host:9091",
+  },
+  mongodb: {
+    variable: "VIDIMUS_MONGODB",
+    what: "the URL of MongoDB",
+    pattern: /^mongodb(\+srv)?:\/\/\S+$/,
+    shape: "a URL like mongodb://host:27017/?replicaSet=rs0",
+    secret: true,
+  },
+  nats: {
+    variable: "VIDIMUS_NATS",
+    what: "the URL of NATS",
+    pattern: /^(nats|tls):\/\/\S+$/,
+    shape: "a URL like nats://host:4222",
+    secret: true,
+  },
+  tenant: {
+    variable: "VIDIMUS_TENANT",
+    what: "a tenant",
+    pattern: tenantIdPattern,
+    shape: "a small letter, then up to 31 of a-z, 0-9 and _",
+  },
+  role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: /^[\w-]{1,64}$/, shape: "one word" },
+  key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces", secret: true },
+} as const satisfies Record<string, SettingRule>;
+
+/** The name of a setting, in flags and profiles. */
+export type SettingName = keyof typeof settingRules;
+
+/** All names, in the order of the table. */
+export const settingNames = Object.keys(settingRules) as SettingName[];
+
+/** Values of some settings. */
+export type SettingValues = Partial<Record<SettingName, string>>;

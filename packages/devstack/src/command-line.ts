@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { DevstackError } from "./errors.ts";
+import { stateDir } from "./paths.ts";
+
+/** The options of `npm start` and `npm stop`, which stand behind `--`. */
+interface Options {
+  /** Deletes data and keys before the start. */
+  readonly fresh: boolean;
+  /** Folder of data, keys, logs and dev.json; `.vidimus/` by default. */
+  readonly state: string;
+}
+
+/**
+ * Reads the command line.
+ *
+ * @param known the options of the command
+ * @throws DevstackError listing the known options, when there is another one
+ */
+export function readOptions(known: readonly (keyof Options)[]): Options {
+  try {
+    const { values } = parseArgs({ options: { fresh: { type: "boolean" }, state: { type: "string" } } });
+    const unknown = (["fresh", "state"] as const).find((name) => values[name] !== undefined && !known.includes(name));
+    if (unknown) throw new Error(`Unknown option '--${unknown}'`);
+    return { fresh: values.fresh ?? false, state: values.state === undefined ? stateDir : resolve(values.state) };
+  } catch (error) {
+    const options = known.map((name) => (name === "state" ? "--state FOLDER" : `--${name}`)).join(", ");
+    throw new DevstackError(`${error instanceof Error ? error.message : String(error)}; there is ${options}`);
+  }
+}
+
+/** Prints why a command failed, of a DevstackError without its stack. Sets the exit code 1. */
+export function fail(error: unknown): void {
+  console.error(error instanceof DevstackError ? error.message : error);
+  process.exitCode = 1;
+}

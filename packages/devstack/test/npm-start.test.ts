@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { projectDir } from "@vidimus/devstack/paths";
+import { pickFreePort } from "@vidimus/devstack/port-guard";
+import { describeProcess } from "@vidimus/devstack/process-info";
+import { readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { lockHolder } from "@vidimus/devstack/stack/stack-lock";
+import { portSettings } from "@vidimus/devstack/stack/service-plan";
+
+let stateDir: string;
+let env: NodeJS.ProcessEnv;
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "vidimus-npm-"));
+  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
+  const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
+  env = { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports) };
+});
+afterEach(async () => {
+  await npm("stop").ended;
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rm(stateDir, { recursive: true, force: true }));
+
+/** Runs an npm script in a process group of its own, as a terminal does. */
+function npm(script: "start" | "stop", settings: NodeJS.ProcessEnv = {}) {
+  const args = ["--silent", script, "--", "--state", stateDir];
+  const child = spawn("npm", args, { cwd: projectDir, env: { ...env, ...settings }, detached: true });
+  started.push(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  const ended = once(child, "close").then(() => said);
+  const says = (words: string) => vi.waitFor(() => expect(said).toContain(words), { timeout: 60_000, interval: 20 });
+  return { child, ended, says };
+}
+
+/** Waits until the stack runs. Returns its pid and those of its seven processes. */
+async function running(start: ReturnType<typeof npm>) {
+  await start.says("Vidimus runs");
+  const pids = Object.values((await readDevJson(stateDir))?.pids ?? {});
+  expect(pids).toHaveLength(7);
+  const holder = await lockHolder(stateDir);
+  return { pids, stackPid: holder!.pid };
+}
+
+const allGone = (pids: readonly number[]) =>
+  vi.waitFor(
+    async () => {
+      const left = (await Promise.all(pids.map(describeProcess))).filter((each) => each !== undefined);
+      expect(left).toEqual([]);
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+
+const pdeathsigWorks = spawnSync("setpriv", ["--pdeathsig", "TERM", "--", "true"]).status === 0;
+
+describe("npm start", { timeout: 120_000 }, () => {
+  it("stops all seven processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
+    // Five services take a second each, so the second start begins before the first stack has
+    // ended.
+    const first = npm("start", { DRAIN_DELAY_MS: "1000" });
+    const { pids, stackPid } = await running(first);
+    first.child.kill("SIGTERM");
+    await first.says("stopping");
+    const second = npm("start");
+    await second.says(`waiting for the dev stack of process ${stackPid} to stop`);
+    await allGone([stackPid, ...pids]);
+    await running(second);
+  });
+
+  it("stops in order at Ctrl-C, although npm forwards the signal a second time", async () => {
+    const start = npm("start");
+    const { pids, stackPid } = await running(start);
+    // As from a terminal, the whole process group gets the signal: npm and the stack.
+    process.kill(-start.child.pid!, "SIGINT");
+    await allGone([stackPid, ...pids]);
+    // The lock is removed last in a complete stop; a killed stack leaves it.
+    await expect(readFile(join(stateDir, "stack.json"))).rejects.toThrow("ENOENT");
+  });
+
+  it.skipIf(!pdeathsigWorks)("leaves none of the seven behind when the stack is killed with SIGKILL", async () => {
+    const { pids, stackPid } = await running(npm("start"));
+    process.kill(stackPid, "SIGKILL");
+    await allGone([stackPid, ...pids]);
+  });
+
+  it("ends at SIGTERM while it is still starting", async () => {
+    const start = npm("start");
+    const holder = await vi.waitFor(
+      async () => {
+        const found = await lockHolder(stateDir);
+        if (!found) throw new Error("the state folder is not locked yet");
+        return found;
+      },
+      { timeout: 30_000, interval: 10 },
+    );
+    const killedMs = performance.now();
+    start.child.kill("SIGTERM");
+    const said = await start.ended;
+    expect(said).not.toContain("Vidimus runs");
+    await allGone([holder.pid]);
+    expect(performance.now() - killedMs).toBeLessThan(15_000);
+  });
+
+  it("says within 5 s that MONGODB_URL does not answer, and prints no password", async () => {
+    const startedMs = performance.now();
+    const said = await npm("start", { MONGODB_URL: "mongodb://ida:hunter2@127.0.0.1:2/?replicaSet=r" }).ended;
+    expect(said).toMatch(/MONGODB_URL: no primary answered .*127\.0\.0\.1:2.*ECONNREFUSED/);
+    expect(said).not.toContain("hunter2");
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+  });
+
+  it("says which setting a service refuses", async () => {
+    const said = await npm("start", { IP_RATE_LIMIT: "many" }).ended;
+    expect(said).toMatch(/gateway refuses to start:[^]*IP_RATE_LIMIT must be a rate/);
+  });
+});
+
+describe("npm stop", { timeout: 120_000 }, () => {
+  it("returns when the stack and its seven processes are gone, and says so when there is none", async () => {
+    const start = npm("start");
+    const { pids, stackPid } = await running(start);
+    expect(await npm("stop").ended).toBe(`stopping the dev stack of process ${stackPid}\nstopped\n`);
+    expect(await Promise.all([stackPid, ...pids].map(describeProcess))).toEqual(Array(8).fill(undefined));
+    expect(await npm("stop").ended).toBe("no dev stack runs here\n");
+  });
+});

@@ -1,0 +1,95 @@
+import { type Db, MongoClient, type MongoClientOptions, MongoServerError } from "mongodb";
+import { withinDeadline } from "../deadline.ts";
+import { ConfigError } from "../env.ts";
+
+interface MongoOptions {
+  /** Connection string of a replica set. */
+  url: string;
+  /** Name of the service's database. */
+  database: string;
+  /** Name of the service, shown in the server's logs. Fail points in tests select by it. */
+  appName: string;
+  /** Most connections; 20 by default. */
+  poolSizeMax?: number;
+}
+
+/** An open database. Disposing it closes its connections. */
+export interface Mongo extends AsyncDisposable {
+  readonly client: MongoClient;
+  readonly db: Db;
+  /** Resolves when the primary answers, rejects when it does not within two seconds. */
+  ping(): Promise<void>;
+}
+
+/**
+ * Connects to MongoDB. Writes are acknowledged by a majority, with their journal.
+ *
+ * `journal: true` is explicit because `w: "majority"` alone waits for the periodic journal flush,
+ * at a third of the rate. `timeoutMS` is not set because it has no effect in this driver. Calls are
+ * bounded by server selection, the wait queue, the socket, and `maxTimeMS` where a query could run
+ * long.
+ *
+ * @throws ConfigError naming MONGODB_URL when the URL is malformed, when no primary answers within
+ * 3.5 s, or when the server refuses the user. The message contains no credentials.
+ */
+export async function openMongo(options: MongoOptions): Promise<Mongo> {
+  const client = createClient(options);
+  await connect(client);
+  const db = client.db(options.database);
+  return {
+    client,
+    db,
+    ping: async () => {
+      await db.command({ ping: 1 }, { signal: AbortSignal.timeout(2_000) });
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function createClient(options: MongoOptions): MongoClient {
+  const settings: MongoClientOptions = {
+    appName: options.appName,
+    maxPoolSize: options.poolSizeMax ?? 20,
+    writeConcern: { w: "majority", journal: true },
+    readConcernLevel: "majority",
+    serverSelectionTimeoutMS: 5_000,
+    waitQueueTimeoutMS: 5_000,
+    connectTimeoutMS: 3_000,
+    socketTimeoutMS: 30_000,
+  };
+  try {
+    return new MongoClient(options.url, settings);
+  } catch (error) {
+    throw unusable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * A start that cannot succeed has to end within five seconds, and starting Node takes part of them.
+ */
+const firstAnswerMs = 3_500;
+
+async function connect(client: MongoClient): Promise<void> {
+  const faults = new Map<string, string>();
+  client.on("serverHeartbeatFailed", ({ connectionId, failure }) => {
+    faults.set(connectionId, failure.message);
+  });
+  const connecting = client.connect();
+  try {
+    if (await withinDeadline(connecting, firstAnswerMs)) return;
+  } catch (error) {
+    await client.close();
+    throw error instanceof MongoServerError ? unusable(error.message) : error;
+  } finally {
+    client.removeAllListeners("serverHeartbeatFailed");
+  }
+  connecting.catch(() => {});
+  await withinDeadline(client.close(), 500);
+  const reasons = [...faults].map(([address, reason]) => `${address}: ${reason}`);
+  throw unusable(`no primary answered within ${firstAnswerMs / 1000} s (${reasons.join("; ") || "no answer at all"})`);
+}
+
+/** Removes credentials: the driver's messages quote malformed URLs. */
+function unusable(reason: string): ConfigError {
+  return new ConfigError(`MONGODB_URL: ${reason.replaceAll(/\/\/[^/@\s]*@/g, "//…@")}`);
+}

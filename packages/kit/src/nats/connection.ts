@@ -1,0 +1,146 @@
+import { connect, createInbox, DebugEvents, Events, type NatsConnection, type Status } from "nats";
+import { setTimeout as pause } from "node:timers/promises";
+import { withinDeadline } from "../deadline.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { parseServers } from "./servers.ts";
+import { throttle } from "../telemetry/throttle.ts";
+
+interface ConnectionOptions {
+  readonly url: string;
+  /** Name of the service, shown in the broker's monitoring. */
+  readonly name: string;
+  readonly log: Logger;
+  /** Called after each loss and each return of the broker, whose store may be empty by then. */
+  onChange(): void;
+}
+
+/** Pause before another attempt to connect or to consume. */
+export const retryMs = 250;
+/** How long one answer of the broker may take. */
+export const brokerTimeoutMs = 2_000;
+/** Connecting fails four times a second while the broker is down, so the logs are throttled. */
+const failureLogMs = 60_000;
+/**
+ * The client pings the broker this often and reconnects after two pings without an answer: a
+ * connection that receives nothing is replaced within six seconds. The client's default of two
+ * minutes made it six minutes.
+ */
+const pingEveryMs = 2_000;
+const pingTimeoutMs = 1_000;
+
+/** A connection to the broker that reconnects until it is disposed. */
+export class BrokerConnection implements AsyncDisposable {
+  readonly #options: ConnectionOptions;
+  readonly #servers: readonly string[];
+  readonly #stop = new AbortController();
+  readonly #opened = Promise.withResolvers<NatsConnection>();
+  readonly #connecting: Promise<void>;
+  readonly #logFailure: (reason: unknown) => void;
+  #connection: NatsConnection | undefined;
+  #up = false;
+
+  /** @throws ConfigError naming NATS_URL when the URL is malformed */
+  constructor(options: ConnectionOptions) {
+    const address = parseServers(options.url);
+    this.#options = options;
+    this.#servers = address.servers;
+    this.#opened.promise.catch(() => {});
+    this.#logFailure = throttle(failureLogMs, (reason, suppressed) => {
+      const about = reason instanceof Error ? { err: reason } : { reason };
+      options.log.warn({ ...about, servers: this.#servers, suppressed }, "broker cannot be reached");
+    });
+    this.#connecting = this.#connect(address);
+  }
+
+  /** Resolves with the connection once there is one. The object stays the same over reconnects. */
+  get opened(): Promise<NatsConnection> {
+    return this.#opened.promise;
+  }
+
+  /** The connection, or undefined while the broker is not reachable. */
+  get current(): NatsConnection | undefined {
+    return this.#up ? this.#connection : undefined;
+  }
+
+  /**
+   * Sends a message to itself. Rejects without a connection or when it is not back within a second.
+   */
+  async ping(): Promise<void> {
+    const connection = this.current;
+    if (!connection) throw new Error("the broker cannot be reached");
+    const inbox = createInbox();
+    const echo = Promise.withResolvers<void>();
+    const subscription = connection.subscribe(inbox, { callback: () => echo.resolve() });
+    try {
+      connection.publish(inbox);
+      if (!(await withinDeadline(echo.promise, pingTimeoutMs)))
+        throw new Error("the broker is connected, but this process receives nothing");
+    } finally {
+      if (!connection.isClosed()) subscription.unsubscribe();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#opened.reject(new Error("the bus is closed"));
+    await this.#connecting;
+    const connection = this.#connection;
+    if (!connection) return;
+    // A drain waits for the broker's answer, which a hanging broker never gives.
+    if (
+      !(await withinDeadline(
+        connection.drain().catch(() => {}),
+        brokerTimeoutMs,
+      ))
+    )
+      await connection.close();
+  }
+
+  async #connect(address: ReturnType<typeof parseServers>): Promise<void> {
+    const options = {
+      ...address,
+      name: this.#options.name,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: retryMs,
+      timeout: brokerTimeoutMs,
+      pingInterval: pingEveryMs,
+      maxPingOut: 2,
+      // Without this the client stops reconnecting after one refused password, for example during a
+      // change.
+      ignoreAuthErrorAbort: true,
+    };
+    while (!this.#stop.signal.aborted) {
+      try {
+        this.#connection = await connect(options);
+        this.#up = true;
+        this.#opened.resolve(this.#connection);
+        this.#options.log.info({ servers: this.#servers }, "broker connected");
+        // Not awaited: the client's status iterator does not end when the connection closes.
+        void this.#watch(this.#connection);
+        return;
+      } catch (error) {
+        this.#logFailure(error);
+        await pause(retryMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+      }
+    }
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) this.#note(status);
+  }
+
+  #note({ type, data }: Status): void {
+    const { log } = this.#options;
+    if (type === Events.Disconnect || type === Events.Reconnect) {
+      this.#up = type === Events.Reconnect;
+      this.#options.onChange();
+      if (this.#up) log.info({ servers: this.#servers }, "broker connected again");
+      else if (!this.#stop.signal.aborted) log.warn({ servers: this.#servers }, "broker lost");
+    }
+    if (type === DebugEvents.Reconnecting) this.#logFailure("connecting again");
+    if (type === DebugEvents.StaleConnection) {
+      log.warn({ servers: this.#servers }, "broker does not answer, the connection is made anew");
+    }
+    if (type === Events.Error) log.warn({ reason: data }, "broker refuses");
+  }
+}

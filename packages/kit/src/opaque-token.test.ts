@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "./opaque-token.ts";
+
+test("a token gives back its values", () => {
+  for (const values of [[], [0], [1_767_607_200_000, "news", "é\u{1f600}", 7]]) {
+    expect(decodeOpaqueToken(encodeOpaqueToken(values))).toEqual(values);
+  }
+});
+
+test("the wire form is unsigned base64url of [1, ...values]: tokens made before are read", () => {
+  expect(encodeOpaqueToken([12, "a"])).toBe(Buffer.from('[1,12,"a"]').toString("base64url"));
+});
+
+const token = (json: string) => Buffer.from(json).toString("base64url");
+test.each([
+  ["nothing", ""],
+  ["no base64url", "!!"],
+  ["no JSON", token("1 2")],
+  ["no array", token('{"0":1}')],
+  ["another version", token('[2,"a"]')],
+  ["a nested value", token('[1,["a"]]')],
+  ["null", token("[1,null]")],
+  ["JSON with white space", token('[1, "a"]')],
+  ["padding", `${token("[1,2]")}=`],
+  ["the other base64 alphabet", token('[1,"???>>>"]').replaceAll("_", "/").replaceAll("-", "+")],
+  ["257 characters", encodeOpaqueToken(["a".repeat(187)])],
+])("%s is no token", (_, text) => {
+  expect(decodeOpaqueToken(text)).toBeUndefined();
+});
+
+test("only whole milliseconds within the range of Date are times", () => {
+  expect([0, -8.64e15, 8.64e15].every(isEpochMs)).toBe(true);
+  expect([undefined, "0", 0.5, 8.64e15 + 2].some(isEpochMs)).toBe(false);
+});

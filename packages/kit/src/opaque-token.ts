@@ -1,0 +1,44 @@
+/** What an opaque token is made of. */
+type TokenValue = string | number;
+
+/** Version of the form; stands first in every token. */
+const version = 1;
+
+/** Longest token that is decoded. Those that services make have at most 180 characters. */
+const charactersMax = 256;
+
+/**
+ * A token that callers hand back without reading it: unsigned base64url of the JSON array `[1,
+ * ...values]`. It holds only what its reader may know, and a caller can make one, so a service
+ * checks the values that it decodes.
+ */
+export function encodeOpaqueToken(values: readonly TokenValue[]): string {
+  return Buffer.from(JSON.stringify([version, ...values])).toString("base64url");
+}
+
+/** The values of a token; undefined for anything that `encodeOpaqueToken` does not make. */
+export function decodeOpaqueToken(token: string): TokenValue[] | undefined {
+  if (token.length > charactersMax) return undefined;
+  const decoded = parse(Buffer.from(token, "base64url").toString());
+  if (!Array.isArray(decoded) || decoded[0] !== version) return undefined;
+  const values: unknown[] = decoded.slice(1);
+  if (!values.every(isTokenValue)) return undefined;
+  return encodeOpaqueToken(values) === token ? values : undefined;
+}
+
+function isTokenValue(value: unknown): value is TokenValue {
+  return typeof value === "string" || typeof value === "number";
+}
+
+/** Whether a decoded value is milliseconds since the epoch that a `Date` can hold. */
+export function isEpochMs(value: TokenValue | undefined): value is number {
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= 8.64e15;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { createBatcher } from "./batcher.ts";
+
+/** A runner whose batches finish when the test calls `finish`. */
+function gatedRunner() {
+  const batches: { items: number[]; finish: (error?: Error) => void }[] = [];
+  const run = (items: number[]) =>
+    new Promise<number[]>((resolve, reject) => {
+      batches.push({ items, finish: (error) => (error ? reject(error) : resolve(items.map((item) => item * 10))) });
+    });
+  return { batches, run };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("a batcher", () => {
+  it("sends at once when idle, and collects while a batch is in flight", async () => {
+    const { batches, run } = gatedRunner();
+    const submit = createBatcher({ run, itemsMax: 64 });
+    const first = submit(1);
+    await turn();
+    const later = [submit(2), submit(3)];
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
+    batches[0]!.finish();
+    expect(await first).toBe(10);
+    await turn();
+    batches[1]!.finish();
+    expect(await Promise.all(later)).toEqual([20, 30]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
+  });
+
+  it("ends a batch at its most items and at its most bytes, and lets a larger item go alone", async () => {
+    const { batches, run } = gatedRunner();
+    const submit = createBatcher({ run, itemsMax: 3, bytesMax: 10, sizeOf: (item) => item, inFlightMax: 10 });
+    const all = [1, 1, 1, 1, 9, 50, 2].map((item) => submit(item));
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[1, 1, 1], [1, 9], [50], [2]]);
+    for (const batch of batches) batch.finish();
+    await Promise.all(all);
+  });
+
+  it("fails every item of a failed batch, and goes on with the next", async () => {
+    const { batches, run } = gatedRunner();
+    const submit = createBatcher({ run, itemsMax: 2 });
+    const settled = Promise.allSettled([submit(1), submit(2), submit(3)]);
+    await turn();
+    batches[0]!.finish(new Error("refused"));
+    await turn();
+    batches[1]!.finish();
+    expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+  });
+
+  it("fails one item alone when its result is an Error", async () => {
+    const run = async (items: number[]) => items.map((item) => (item === 2 ? new Error("refused") : item));
+    const submit = createBatcher<number, number>({ run, itemsMax: 64 });
+    const settled = await Promise.allSettled([submit(1), submit(2), submit(3)]);
+    expect(settled.map((each) => (each.status === "fulfilled" ? each.value : each.reason.message))).toEqual([
+      1,
+      "refused",
+      3,
+    ]);
+  });
+
+  it("fails the batch when the number of results differs from the number of items", async () => {
+    const submit = createBatcher<number, number>({ run: async () => [], itemsMax: 2 });
+    await expect(submit(1)).rejects.toThrow("1 items was answered with 0");
+  });
+
+  it("gives each lane batches of its own: a slow lane does not delay another", async () => {
+    const { batches, run } = gatedRunner();
+    const submit = createBatcher({ run, itemsMax: 64, laneOf: (item) => (item < 10 ? "small" : "large") });
+    const slow = [submit(11), submit(12)];
+    const quick = submit(1);
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[11, 12], [1]]);
+    const behind = [submit(13), submit(2)];
+    batches[1]!.finish();
+    expect(await quick).toBe(10);
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[11, 12], [1], [2]]);
+    batches[0]!.finish();
+    batches[2]!.finish();
+    await turn();
+    batches[3]!.finish();
+    expect(await Promise.all([...slow, ...behind])).toEqual([110, 120, 130, 20]);
+  });
+
+  it("lets lanes take turns when they share a limit of batches in flight", async () => {
+    const { batches, run } = gatedRunner();
+    const laneOf = (item: number) => String(Math.floor(item / 10));
+    const submit = createBatcher({ run, itemsMax: 2, inFlightMax: 9, laneOf, lanesInFlightMax: 1 });
+    const all = [11, 12, 13, 14, 15, 21, 31, 32].map((item) => submit(item));
+    for (let at = 0; at < 5; at += 1) {
+      await turn();
+      expect(batches).toHaveLength(at + 1);
+      batches[at]!.finish();
+    }
+    await Promise.all(all);
+    expect(batches.map(({ items }) => items)).toEqual([[11, 12], [21], [31, 32], [13, 14], [15]]);
+  });
+
+  it("runs the items that a partial answer left out before later items", async () => {
+    const batches: number[][] = [];
+    const run = async (items: number[]) => {
+      batches.push(items);
+      await turn();
+      return items.slice(0, 2);
+    };
+    const submit = createBatcher({ run, itemsMax: 3, partialAnswers: true });
+    expect(await Promise.all([1, 2, 3, 4, 5].map((item) => submit(item)))).toEqual([1, 2, 3, 4, 5]);
+    expect(batches).toEqual([[1, 2, 3], [3, 4, 5], [5]]);
+    const none = createBatcher<number, number>({ run: async () => [], itemsMax: 3, partialAnswers: true });
+    await expect(none(1)).rejects.toThrow("1 items was answered with 0");
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { shareCalls } from "./share-calls.ts";
+
+/** A call that resolves when the test calls `finish`. */
+function gated() {
+  const made: { question: string; finish: (answer: string) => void; fail: (error: Error) => void }[] = [];
+  const call = (question: string) =>
+    new Promise<string>((finish, fail) => {
+      made.push({ question, finish, fail });
+    });
+  return { made, ask: shareCalls((question: string) => question, call) };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("a shared call", () => {
+  it("starts at once without a running call, and once for all callers that arrive during a call", async () => {
+    const { made, ask } = gated();
+    const first = ask("a");
+    const later = [ask("a"), ask("a"), ask("a")];
+    expect(made).toHaveLength(1);
+    made[0]!.finish("old");
+    expect(await first).toBe("old");
+    await turn();
+    expect(made).toHaveLength(2);
+    made[1]!.finish("new");
+    expect(await Promise.all(later)).toEqual(["new", "new", "new"]);
+  });
+
+  it("never answers with what was read before the question", async () => {
+    const { made, ask } = gated();
+    void ask("a");
+    const afterWrite = ask("a");
+    made[0]!.finish("before the write");
+    await turn();
+    made[1]!.finish("after the write");
+    expect(await afterWrite).toBe("after the write");
+  });
+
+  it("does not share calls between different questions, nor wait for them", async () => {
+    const { made, ask } = gated();
+    void ask("a");
+    void ask("b");
+    expect(made.map(({ question }) => question)).toEqual(["a", "b"]);
+  });
+
+  it("rejects the callers that shared it, and starts again for the next one", async () => {
+    const { made, ask } = gated();
+    const first = ask("a");
+    const second = ask("a");
+    made[0]!.fail(new Error("no"));
+    await expect(first).rejects.toThrow("no");
+    await turn();
+    made[1]!.finish("yes");
+    expect(await second).toBe("yes");
+    void ask("a");
+    expect(made).toHaveLength(3);
+  });
+});

@@ -1,0 +1,46 @@
+import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { describe, expect, it } from "vitest";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { callContextKey } from "./call-context.ts";
+import { callObserver } from "./call-observer.ts";
+import { logLines } from "./testing/log-lines.ts";
+
+const context = { requestId: "r-1", traceparent: "00-a-b-00", actor: "", role: "" };
+const endedAfter = (ms: number) => ({
+  method: PhraseService.method.upsertPhrase,
+  values: createContextValues().set(callContextKey, context),
+  request: { tenantId: "demo", phraseJson: Buffer.from("secret") },
+  startedMs: performance.now() - ms,
+});
+
+describe("a call that has ended", () => {
+  it.each([
+    { what: "that succeeded", error: undefined, ms: 0, level: "debug" },
+    { what: "that was refused as promised", error: new ConnectError("no", Code.NotFound), ms: 0, level: "debug" },
+    { what: "whose caller left", error: new ConnectError("left", Code.Canceled), ms: 0, level: "debug" },
+    { what: "that took over a second", error: undefined, ms: 1_001, level: "info" },
+    { what: "that found something missing", error: new ConnectError("down", Code.Unavailable), ms: 0, level: "warn" },
+    {
+      what: "that ran into its deadline",
+      error: new ConnectError("late", Code.DeadlineExceeded),
+      ms: 0,
+      level: "warn",
+    },
+    { what: "that met a bug", error: new ConnectError("bug", Code.Internal), ms: 0, level: "error" },
+  ])("$what is counted, and logged at $level without its body", async ({ error, ms, level }) => {
+    const { log, lines } = logLines("debug");
+    const metrics = createMetrics("test");
+    callObserver(log, metrics)(endedAfter(ms), error);
+    const code = error ? Code[error.code] : "ok";
+    const method = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
+    const shared = { requestId: "r-1", traceparent: "00-a-b-00", tenant: "demo" };
+    expect(lines).toEqual([expect.objectContaining({ level, method, code, ...shared, ms: expect.any(Number) })]);
+    expect(JSON.stringify(lines)).not.toContain("secret");
+    const { values } = await metrics.rpcHandled.get();
+    expect(values.find(({ metricName }) => metricName?.endsWith("_count"))).toMatchObject({
+      value: 1,
+      labels: { method, code },
+    });
+  });
+});

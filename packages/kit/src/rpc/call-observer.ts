@@ -1,0 +1,62 @@
+import { Code, type ConnectError, type HandlerContext } from "@connectrpc/connect";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { callContextKey } from "./call-context.ts";
+
+/** A call that has ended, with what logs and metrics need. */
+export interface EndedCall {
+  readonly method: DescMethod;
+  readonly values: HandlerContext["values"];
+  /** The request, for its `tenantId`; undefined when it was not parsed. */
+  readonly request: unknown;
+  /** Start of the call, by `performance.now()`. */
+  readonly startedMs: number;
+}
+
+/** Counts a call and logs it. `error` is undefined when the call succeeded. */
+export type CallObserver = (call: EndedCall, error?: ConnectError) => void;
+
+/** A call that takes longer is logged at `info` even if it succeeds. */
+const slowMs = 1_000;
+
+/** Levels of unexpected failures: bugs, and dependencies that did not answer. */
+const levels: { readonly [C in Code]?: "error" | "warn" } = {
+  [Code.Internal]: "error",
+  [Code.Unknown]: "error",
+  [Code.DataLoss]: "error",
+  [Code.Unavailable]: "warn",
+  [Code.DeadlineExceeded]: "warn",
+};
+
+/**
+ * Makes an observer that measures each call and logs one line for it: at `debug`, or at `info` and
+ * above when the call failed unexpectedly or took over a second. Bodies are not logged. A bug is
+ * logged here, once, with its cause.
+ */
+export function callObserver(log: Logger, metrics: Metrics): CallObserver {
+  return (call, error) => {
+    const { method, request, startedMs } = call;
+    const ms = performance.now() - startedMs;
+    const name = `${method.parent.typeName}/${method.name}`;
+    const code = error === undefined ? "ok" : Code[error.code];
+    metrics.rpcHandled.observe({ method: name, code }, ms / 1_000);
+    const level = (error && levels[error.code]) ?? (ms > slowMs ? "info" : "debug");
+    if (!log.isLevelEnabled(level)) return;
+    const { requestId, traceparent } = call.values.get(callContextKey);
+    const line = {
+      method: name,
+      code,
+      ms: Math.round(ms * 10) / 10,
+      tenant: tenantOf(request),
+      requestId,
+      traceparent,
+    };
+    log[level](level === "error" ? { ...line, err: error?.cause ?? error } : line, "call");
+  };
+}
+
+function tenantOf(message: unknown): string | undefined {
+  const tenant: unknown = Object.getOwnPropertyDescriptor(message ?? {}, "tenantId")?.value;
+  return typeof tenant === "string" ? tenant : undefined;
+}

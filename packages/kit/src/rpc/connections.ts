@@ -1,0 +1,72 @@
+import type { Http2SecureServer, Http2Server, ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import { withinDeadline } from "../deadline.ts";
+import { ConfigError } from "../env.ts";
+import { flowWindowBytes } from "./message-limit.ts";
+
+/**
+ * Throws a ConfigError unless the address is loopback. Without certificates any machine that
+ * reaches the port could call with any role.
+ */
+export function assertLoopback(host: string): void {
+  const loopback = host === "localhost" || host === "::1" || host.startsWith("127.");
+  if (!loopback) throw new ConfigError(`RPC without certificates binds loopback addresses only, not "${host}"`);
+}
+
+/** The open connections of a server. */
+export interface Connections {
+  /** Sends GOAWAY to all clients. Running calls continue. */
+  closeSessions(): void;
+  /** Destroys all sockets, also those without an HTTP/2 session. */
+  destroy(): void;
+}
+
+/** Tracks all connections for a stop, and closes each at `ageMs` ±10 %. */
+export function trackConnections(servers: Iterable<Http2Server | Http2SecureServer>, ageMs: number): Connections {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  const onConnection = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  };
+  const onSession = (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.settings({ initialWindowSize: flowWindowBytes });
+    session.setLocalWindowSize(flowWindowBytes);
+    const age = setTimeout(() => session.close(), ageMs * (0.9 + Math.random() * 0.2)).unref();
+    session.once("close", () => {
+      clearTimeout(age);
+      sessions.delete(session);
+    });
+  };
+  for (const server of servers) server.on("connection", onConnection).on("session", onSession);
+  return {
+    closeSessions: () => sessions.forEach((session) => session.close()),
+    destroy: () => sockets.forEach((socket) => socket.destroy()),
+  };
+}
+
+/** Time for the answers of refused calls to reach their callers. */
+const refusalMs = 500;
+
+/**
+ * Ends a stop. Running calls have `drainMs` to finish, then they are refused, then their
+ * connections are destroyed.
+ *
+ * @param closed resolves when the server has closed
+ * @param refuseRunning answers all running calls with UNAVAILABLE
+ */
+export async function drain(
+  closed: Promise<unknown>,
+  drainMs: number,
+  connections: Connections,
+  refuseRunning: () => void,
+): Promise<void> {
+  connections.closeSessions();
+  if (!(await withinDeadline(closed, drainMs))) {
+    refuseRunning();
+    // A TCP connection without an HTTP/2 session would keep the server open.
+    if (!(await withinDeadline(closed, refusalMs))) connections.destroy();
+  }
+  await closed;
+}

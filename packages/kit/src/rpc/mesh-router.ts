@@ -1,0 +1,96 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { handleServerStreamingCall, handleUnaryCall, Server, StatusObject } from "@grpc/grpc-js";
+import { MeshCall, type MeshDoor } from "./mesh-call.ts";
+import { messageBytesMax } from "./message-limit.ts";
+import { responseMetadata } from "./metadata.ts";
+import type { ServiceRegistry } from "./route.ts";
+import { toWire, fromWire } from "./wire-message.ts";
+
+type Spec<K extends MethodImplSpec["kind"]> = Extract<MethodImplSpec, { kind: K }>;
+
+/**
+ * Registers Connect services on a grpc-js server. Throws a TypeError at methods with a stream of
+ * requests.
+ */
+export function meshRouter(server: Server, door: MeshDoor): ServiceRegistry {
+  return {
+    service(service, implementation) {
+      for (const spec of Object.values(createServiceImplSpec(service, implementation).methods)) add(server, spec, door);
+    },
+  };
+}
+
+function add(server: Server, spec: MethodImplSpec, door: MeshDoor): void {
+  const path = `/${spec.method.parent.typeName}/${spec.method.name}`;
+  // grpc-js passes bytes on unparsed, so that malformed messages are counted and logged here like
+  // other failures.
+  if (spec.kind === "unary") {
+    server.register(path, serveUnary(spec, door), identity, identity, "unary");
+  } else if (spec.kind === "server_streaming") {
+    server.register(path, serveStream(spec, door), identity, identity, "serverStream");
+  } else {
+    throw new TypeError(`the mesh door does not carry ${path}, which takes a stream of requests`);
+  }
+}
+
+function serveUnary({ method, impl }: Spec<"unary">, door: MeshDoor): handleUnaryCall<Buffer, Buffer> {
+  return (wire, respond) => {
+    const call = new MeshCall(method, wire, door, (error) => respond(statusOf(error, call)));
+    const answer = async () => {
+      const request = (call.request = fromWire(method.input, wire.request));
+      const bytes = answerOf(method.output, await impl(request, call));
+      if (call.end()) respond(null, bytes, call.trailer);
+    };
+    answer().catch((error: unknown) => call.fail(error));
+  };
+}
+
+function serveStream(
+  { method, impl }: Spec<"server_streaming">,
+  door: MeshDoor,
+): handleServerStreamingCall<Buffer, Buffer> {
+  return (wire) => {
+    const call = new MeshCall(method, wire, door, (error) => wire.emit("error", statusOf(error, call)));
+    let wake = () => {};
+    wire.once("close", () => wake());
+    // Waits until the socket has taken each message: grpc-js buffers 16 of any size before
+    // backpressure.
+    const written = (bytes: Buffer) =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+        wire.write(bytes, () => resolve());
+      });
+    const answer = async () => {
+      const request = (call.request = fromWire(method.input, wire.request));
+      for await (const message of impl(request, call)) {
+        if (call.hasEnded) return;
+        call.sendHeader();
+        await written(answerOf(method.output, message));
+      }
+      if (call.end()) wire.end(call.trailer);
+    };
+    answer().catch((error: unknown) => call.fail(error));
+  };
+}
+
+/**
+ * Converts an error to the status of grpc-js, with its details, metadata and the handler's
+ * trailers.
+ */
+function statusOf(error: ConnectError, call: MeshCall): StatusObject & Error {
+  const metadata = responseMetadata(setTrailerStatus(call.responseTrailer, error));
+  // grpc-js throws when it encodes half a surrogate pair.
+  const details = error.rawMessage.toWellFormed();
+  // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- both libraries number gRPC's codes as gRPC does
+  return { name: error.name, message: details, code: error.code as number, details, metadata };
+}
+
+function answerOf<T extends DescMessage>(type: T, message: MessageInitShape<T>): Buffer {
+  const bytes = toWire(type, message);
+  if (bytes.length <= messageBytesMax) return bytes;
+  throw new ConnectError(`the answer is larger than ${messageBytesMax} bytes`, Code.ResourceExhausted);
+}
+
+const identity = (bytes: Buffer): Buffer => bytes;

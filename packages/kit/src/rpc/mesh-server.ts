@@ -1,0 +1,72 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import type { Http2Server } from "node:http2";
+import { Server as NetServer } from "node:net";
+import { promisify } from "node:util";
+import { listenFault } from "../service/listen-fault.ts";
+import { callObserver } from "./call-observer.ts";
+import { assertLoopback, drain, trackConnections } from "./connections.ts";
+import { healthService } from "./health.ts";
+import type { MeshDoor } from "./mesh-call.ts";
+import { meshRouter } from "./mesh-router.ts";
+import { messageBytesMax } from "./message-limit.ts";
+import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-server.ts";
+
+/**
+ * Starts the mesh door: gRPC with health for the other services, at a quarter of the teams door's
+ * CPU per call (ADR 0002). It has no methods with a stream of requests, and therefore no
+ * reflection.
+ *
+ * @throws ConfigError when the address is not loopback or the port is not usable
+ */
+export async function startMeshServer(options: RpcServerOptions): Promise<RpcServer> {
+  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = {
+    ...rpcServerDefaults,
+    ...options,
+  };
+  assertLoopback(host);
+  const door: MeshDoor = { observe: callObserver(log, metrics), defaultTimeoutMs, running: new Set() };
+  const server = new Server({
+    "grpc.max_send_message_length": messageBytesMax,
+    "grpc.max_receive_message_length": messageBytesMax,
+    // channelz counts every call and message, which costs CPU, and its data is not used.
+    "grpc.enable_channelz": 0,
+  });
+  const router = meshRouter(server, door);
+  for (const route of routes) route.register(router);
+  router.service(Health, healthService(readiness, new Set(routes.map(({ service }) => service.typeName))));
+  const port = await bind(server, host, options.port);
+  const connections = trackConnections(http2ServersOf(server), sessionAgeMs);
+  return {
+    host,
+    port,
+    [Symbol.asyncDispose]: () =>
+      drain(promisify(server.tryShutdown.bind(server))(), drainMs, connections, () => {
+        for (const call of door.running) call.fail(new ConnectError("the server is shutting down", Code.Unavailable));
+      }),
+  };
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return promisify(server.bindAsync.bind(server))(address, ServerCredentials.createInsecure())
+    .catch(withListenCode)
+    .catch(listenFault({ host, port, hostSetting: "HOST", portSetting: "MESH_PORT" }));
+}
+
+/** Sets `code`, which grpc-js only quotes: "No address added out of …: [listen EADDRINUSE: …]". */
+function withListenCode(error: Error): never {
+  const [, code] = /\blisten (E[A-Z]+)/.exec(error.message) ?? [];
+  throw Object.assign(error, { code });
+}
+
+/**
+ * Returns the HTTP/2 servers of a grpc-js server, one for each address. The field is private, but
+ * grpc-js has no option for a server's receive window and no access to sockets without a session.
+ */
+function http2ServersOf(server: Server): Http2Server[] {
+  const servers: unknown = Reflect.get(server, "http2Servers");
+  if (!(servers instanceof Map) || servers.size === 0) throw new TypeError("grpc-js has changed: no http2Servers");
+  return [...servers.keys()].filter((each): each is Http2Server => each instanceof NetServer);
+}

@@ -1,0 +1,36 @@
+import type { TeamsConfig } from "../service/service.ts";
+import { startMeshServer } from "./mesh-server.ts";
+import type { RpcRoute } from "./route.ts";
+import type { RpcServer, RpcServerOptions } from "./rpc-server.ts";
+import { startRpcServer } from "./server.ts";
+
+/** What a service serves at each of its doors. */
+export interface DoorRoutes {
+  /** For internal teams. */
+  readonly teams: readonly RpcRoute[];
+  /** For the platform's other services. */
+  readonly mesh: readonly RpcRoute[];
+}
+
+/** Where the doors of a service listen. */
+export type DoorPorts = Pick<TeamsConfig, "grpcPort" | "meshPort">;
+
+/**
+ * Opens the teams door and the mesh door of a service. Disposing the stack closes both at once, so
+ * that a stop lasts as long as one drain. If the second cannot be opened, the stack closes the
+ * first.
+ */
+export async function openDoors(
+  stack: AsyncDisposableStack,
+  { host, grpcPort, meshPort }: DoorPorts & Pick<TeamsConfig, "host">,
+  routes: DoorRoutes,
+  options: Omit<RpcServerOptions, "routes" | "host" | "port">,
+): Promise<DoorPorts> {
+  const open: RpcServer[] = [];
+  stack.defer(async () => void (await Promise.all(open.map((door) => door[Symbol.asyncDispose]()))));
+  const teams = await startRpcServer({ ...options, host, port: grpcPort, routes: routes.teams });
+  open.push(teams);
+  const mesh = await startMeshServer({ ...options, host, port: meshPort, routes: routes.mesh });
+  open.push(mesh);
+  return { grpcPort: teams.port, meshPort: mesh.port };
+}

@@ -1,0 +1,36 @@
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Readiness } from "../service/readiness.ts";
+import type { RpcRoute } from "./route.ts";
+
+/** Options of both doors. */
+export interface RpcServerOptions {
+  routes: readonly RpcRoute[];
+  /** Address to bind; without certificates it must be a loopback address. */
+  host: string;
+  /** 0 chooses a free port. */
+  port: number;
+  readiness: Readiness;
+  log: Logger;
+  metrics: Metrics;
+  /** Deadline of unary calls without one; 15 s by default. */
+  defaultTimeoutMs?: number;
+  /** Time that running calls have to finish after a stop; 10 s by default. */
+  drainMs?: number;
+  /**
+   * Age at which a connection gets GOAWAY, ±10 %, so that clients find new pods; 5 min by default.
+   */
+  sessionAgeMs?: number;
+}
+
+/** Defaults of `RpcServerOptions`. */
+export const rpcServerDefaults = { defaultTimeoutMs: 15_000, drainMs: 10_000, sessionAgeMs: 300_000 } as const;
+
+/**
+ * A listening server. Disposing it refuses new calls, waits for running ones, then closes all
+ * connections.
+ */
+export interface RpcServer extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+}

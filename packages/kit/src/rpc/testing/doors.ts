@@ -1,0 +1,132 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import type { Client, HandlerContext, Interceptor, ServiceImpl, Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport as createNodeTransport } from "@connectrpc/connect-node";
+import { Http2SessionManager } from "@connectrpc/connect-node";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { once } from "node:events";
+import pino from "pino";
+import { afterEach, expect } from "vitest";
+import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import { Readiness } from "../../service/readiness.ts";
+import { createGrpcTransport } from "../grpc-transport.ts";
+import { startMeshServer } from "../mesh-server.ts";
+import type { RpcServerOptions } from "../rpc-server.ts";
+import { startRpcServer } from "../server.ts";
+import { partialRoute } from "../route.ts";
+
+export const mib = 1024 * 1024;
+export const limit = 16 * mib;
+
+/** Run in reverse order after each test, also after a failed one. */
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+export function cleanUp(cleanup: () => unknown): void {
+  cleanups.push(cleanup);
+}
+
+/** The service that the tests call: unary and server streaming, with bytes in both directions. */
+export type Phrases = Partial<ServiceImpl<typeof PhraseService>>;
+
+export interface Door {
+  readonly name: "mesh" | "teams";
+  readonly start: typeof startMeshServer;
+}
+
+export const mesh: Door = { name: "mesh", start: startMeshServer };
+export const teams: Door = { name: "teams", start: startRpcServer };
+export const doors = [mesh, teams];
+
+export type DoorOptions = Partial<RpcServerOptions>;
+
+/** Starts a door with one service on a free port. */
+export async function serve(door: Door, implementation: Phrases, options: DoorOptions = {}) {
+  const readiness = new Readiness();
+  const metrics: Metrics = createMetrics("test");
+  const log = pino({ level: "silent" });
+  const common = { host: "127.0.0.1", port: 0, readiness, metrics, log, drainMs: 200 };
+  const server = await door.start({ ...common, routes: [partialRoute(PhraseService, implementation)], ...options });
+  let stopped: PromiseLike<void> | undefined;
+  const stop = async () => (stopped ??= server[Symbol.asyncDispose]());
+  cleanUp(stop);
+  return { port: server.port, readiness, metrics, stop };
+}
+
+export interface Settings {
+  interceptors?: Interceptor[];
+  defaultTimeoutMs?: number;
+}
+type Closable = Transport & { close(): void };
+
+export function overGrpcJs(port: number, settings: Settings = {}): Closable {
+  return createGrpcTransport({ target: `127.0.0.1:${port}`, messageBytesMax: limit, ...settings });
+}
+
+function overConnectNode(protocol: "gRPC" | "Connect") {
+  return (port: number, settings: Settings = {}): Closable => {
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const sessionManager = new Http2SessionManager(baseUrl);
+    const limits = { readMaxBytes: limit, writeMaxBytes: limit, defaultTimeoutMs: 10_000 };
+    const options = { baseUrl, sessionManager, ...limits, ...settings };
+    const transport =
+      protocol === "gRPC"
+        ? createNodeTransport(options)
+        : createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: true });
+    return Object.assign(transport, { close: () => sessionManager.abort() });
+  };
+}
+
+export function opened<T extends Closable>(transport: T): T {
+  cleanUp(() => transport.close());
+  return transport;
+}
+
+const ours = { client: "our client", protocol: "gRPC", ours: true, open: overGrpcJs };
+const nodeGrpc = { client: "connect-node gRPC", protocol: "gRPC", ours: false, open: overConnectNode("gRPC") };
+const nodeConnect = {
+  client: "connect-node Connect",
+  protocol: "Connect",
+  ours: false,
+  open: overConnectNode("Connect"),
+};
+
+/** Pairs of client and door. The mesh door has gRPC only. */
+export const pairs = [
+  { ...ours, door: mesh },
+  { ...nodeGrpc, door: mesh },
+  { ...ours, door: teams },
+  { ...nodeGrpc, door: teams },
+  { ...nodeConnect, door: teams },
+].map(({ client, door, ours, protocol, open }) => ({
+  name: `${client} at the ${door.name} door`,
+  door,
+  ours,
+  protocol,
+  connect: (port: number, settings?: Settings): Client<typeof PhraseService> =>
+    createClient(PhraseService, opened(open(port, settings))),
+}));
+
+export const failure = async (call: Promise<unknown>): Promise<ConnectError> =>
+  call.then(
+    () => expect.fail("the call succeeded"),
+    (error: unknown) => (error instanceof ConnectError ? error : expect.fail(`not a ConnectError: ${String(error)}`)),
+  );
+
+/** A handler that does not answer until its call is cancelled. */
+export async function untilCancelled({ signal }: HandlerContext): Promise<never> {
+  if (!signal.aborted) await once(signal, "abort");
+  throw new ConnectError("cancelled", Code.Canceled);
+}
+
+/** An answer, and a piece of a stream, that contain a number. */
+export const phrase = (value: number) => ({ phraseJson: Buffer.from(String(value)) });
+export const piece = (value: number) => ({ content: Buffer.from(String(value)) });
+export const numberIn = (bytes: Uint8Array) => Number(new TextDecoder().decode(bytes));
+
+/** Reads a stream of numbers to its end. */
+export async function collect(pieces: AsyncIterable<{ content: Uint8Array }>, into: number[] = []): Promise<number[]> {
+  for await (const { content } of pieces) into.push(numberIn(content));
+  return into;
+}

@@ -1,0 +1,108 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { credentials } from "@grpc/grpc-js";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { once } from "node:events";
+import { Agent, get as getPlain } from "node:http";
+import { Agent as TlsAgent } from "node:https";
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { createGrpcTransport as createOwnTransport } from "./grpc-transport.ts";
+import { startRpcServer } from "./server.ts";
+import { makeCertificate } from "./testing/certificate.ts";
+import { cleanUp, collect, type Door, type DoorOptions, numberIn, opened, phrase } from "./testing/doors.ts";
+import { type Phrases, piece, serve } from "./testing/doors.ts";
+
+const tls = makeCertificate();
+const secured: Door = { name: "teams", start: (options) => startRpcServer({ ...options, tls }) };
+const implementation: Phrases = {
+  upsertPhrase: () => phrase(1),
+  async *listPhrases() {
+    yield* [piece(1), piece(2)];
+  },
+};
+const serveTls = (options?: DoorOptions) => serve(secured, implementation, options);
+
+describe("the teams door under TLS", () => {
+  const nodeOptions = { ca: tls.cert };
+  const agent = new TlsAgent({ ca: tls.cert });
+  it.each<[string, (baseUrl: string) => Transport]>([
+    [
+      "Connect over HTTP/1.1",
+      (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { agent } }),
+    ],
+    [
+      "gRPC-Web over HTTP/1.1",
+      (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { agent } }),
+    ],
+    ["Connect over HTTP/2", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2", nodeOptions })],
+    ["gRPC-Web over HTTP/2", (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "2", nodeOptions })],
+    ["gRPC", (baseUrl) => createGrpcTransport({ baseUrl, nodeOptions })],
+    [
+      "gRPC from our client",
+      (baseUrl) => {
+        const security = credentials.createSsl(Buffer.from(tls.cert));
+        return opened(createOwnTransport({ target: `dns:///${new URL(baseUrl).host}`, credentials: security }));
+      },
+    ],
+  ])("answers %s, one message and streams", async (_name, transportTo) => {
+    const { port } = await serveTls();
+    const client = createClient(PhraseService, transportTo(`https://localhost:${port}`));
+    expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(1);
+    expect(await collect(client.listPhrases({}))).toEqual([1, 2]);
+  });
+
+  it.each([
+    [["h2"], "h2"],
+    [["http/1.1"], "http/1.1"],
+    [["http/1.1", "h2"], "h2"],
+    [[], false],
+  ])("offered %j by ALPN, chooses %s", async (ALPNProtocols, chosen) => {
+    const { port } = await serveTls();
+    const socket = connectTls({ host: "127.0.0.1", port, ca: tls.cert, servername: "localhost", ALPNProtocols });
+    cleanUp(() => socket.destroy());
+    await once(socket, "secureConnect");
+    expect(socket.alpnProtocol).toBe(chosen);
+  });
+
+  it("may bind another address than loopback", async () => {
+    const { port } = await serveTls({ host: "0.0.0.0" });
+    expect(port).toBeGreaterThan(0);
+  });
+
+  it("stops at its deadline although a client never finishes its handshake", async () => {
+    const { port, stop } = await serveTls({ drainMs: 50 });
+    const socket = connectTcp({ host: "127.0.0.1", port });
+    await once(socket, "connect");
+    const closed = once(socket.resume(), "close");
+    await stop();
+    await closed;
+  });
+
+  it("stops at once although an HTTP/1.1 connection is kept alive", async () => {
+    const { port, stop } = await serveTls({ drainMs: 60_000 });
+    const agent = new TlsAgent({ keepAlive: true, ca: tls.cert });
+    cleanUp(() => agent.destroy());
+    const baseUrl = `https://localhost:${port}`;
+    const transport = createConnectTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { agent } });
+    await createClient(PhraseService, transport).upsertPhrase({});
+    const [kept] = Object.values(agent.freeSockets).flat();
+    const closed = once(kept as TLSSocket, "close");
+    await stop();
+    await closed;
+  });
+});
+
+describe("the teams door in plaintext", () => {
+  it("supports HTTP/2 only", async () => {
+    const { port } = await serve({ name: "teams", start: startRpcServer }, implementation);
+    const request = getPlain({ host: "127.0.0.1", port, agent: new Agent() });
+    cleanUp(() => request.destroy());
+    const answered = once(request, "response").then(
+      () => "answered",
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    expect(await answered).not.toBe("answered");
+  });
+});

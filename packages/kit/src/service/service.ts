@@ -1,0 +1,139 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { withinDeadline } from "../deadline.ts";
+import type { EnvReader } from "../env.ts";
+import { createLogger, type Logger } from "../telemetry/log.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { type OpsPage, startOpsServer } from "./ops-server.ts";
+import { Readiness } from "./readiness.ts";
+
+/** Settings of every service. */
+export interface BaseConfig {
+  /** Address to bind. */
+  host: string;
+  /** Port of the mesh door, for the platform's other services; 0 chooses a free one. */
+  meshPort: number;
+  /** Port of probes and metrics; 0 chooses a free one. */
+  opsPort: number;
+  mongoUrl: string;
+  /** Name of the service's database. */
+  database: string;
+  logLevel: string;
+  /** Time between "not ready" and the end of intake, in which load balancers notice. */
+  drainDelayMs: number;
+}
+
+/** Settings of a service that serves internal teams, too. */
+export interface TeamsConfig extends BaseConfig {
+  /** Port of the teams door; 0 chooses a free one. */
+  grpcPort: number;
+}
+
+type BaseDefaults = Pick<BaseConfig, "meshPort" | "opsPort" | "database">;
+type TeamsDefaults = BaseDefaults & Pick<TeamsConfig, "grpcPort">;
+
+/**
+ * Reads the settings of every service: HOST, MESH_PORT, OPS_PORT, MONGODB_URL, MONGODB_DATABASE,
+ * LOG_LEVEL and DRAIN_DELAY_MS.
+ */
+export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConfig {
+  return {
+    host: env.string("HOST", { fallback: "127.0.0.1" }),
+    meshPort: readPort(env, "MESH_PORT", defaults.meshPort),
+    opsPort: readPort(env, "OPS_PORT", defaults.opsPort),
+    mongoUrl: env.string("MONGODB_URL"),
+    database: env.string("MONGODB_DATABASE", {
+      fallback: defaults.database,
+      pattern: /^\w{1,38}$/,
+      shape: "a database name",
+    }),
+    logLevel: env.oneOf("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
+    drainDelayMs: env.int("DRAIN_DELAY_MS", { min: 0, max: 60_000, fallback: 0 }),
+  };
+}
+
+/** Reads the settings of a service with a teams door: those of every service, and GRPC_PORT. */
+export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsConfig {
+  return { grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), ...readBaseConfig(env, defaults) };
+}
+
+function readPort(env: EnvReader, name: string, fallback: number): number {
+  return env.int(name, { min: 0, max: 65_535, fallback });
+}
+
+/** What `startService` provides to the composition of a service. */
+export interface ServiceContext {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  /** Further pages of the ops port, by path. */
+  readonly pages: Map<string, OpsPage>;
+}
+
+/** What the composition of a service returns. */
+interface Composition {
+  /** Port of the teams door, if the service has one. */
+  readonly grpcPort?: number;
+  /** Port of the mesh door. */
+  readonly meshPort: number;
+  /** Rejects while the service cannot work and should get no traffic. Called on every `/readyz`. */
+  check(): Promise<void>;
+  /**
+   * Rejects while the service works but lacks something: `/readyz` stays 200 and gives the reason.
+   */
+  checkDegraded?(): Promise<void>;
+}
+
+/** A started service. Disposing it stops it in the order that `startService` describes. */
+export interface RunningService extends AsyncDisposable {
+  readonly meshPort: number;
+  readonly opsPort: number;
+}
+
+/** A started service that has a teams door. */
+export interface RunningTeamsService extends RunningService {
+  readonly grpcPort: number;
+}
+
+const closeFailedMs = 1_000;
+
+/**
+ * Starts a service. `compose` opens what it needs on the given stack: first the database, then the
+ * broker, the workers and last the servers. A stop reverses this order after a drain: not ready →
+ * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → ops port.
+ *
+ * When `compose` rejects, the stack is disposed for at most a second before the error is thrown, so
+ * that a hanging dependency does not hide the reason.
+ */
+export async function startService<C extends Composition>(
+  name: string,
+  config: BaseConfig,
+  compose: (stack: AsyncDisposableStack, process: ServiceContext) => Promise<C>,
+): Promise<RunningService & Omit<C, "check" | "checkDegraded">> {
+  const stack = new AsyncDisposableStack();
+  const log = createLogger(name, config.logLevel);
+  const metrics = createMetrics(name);
+  const readiness = new Readiness();
+  let composed: Composition | undefined;
+  const check = async () => {
+    if (!composed) throw new Error("starting");
+    await composed.check();
+  };
+  const checkDegraded = async () => composed?.checkDegraded?.();
+  const { host } = config;
+  const pages = new Map<string, OpsPage>();
+  const opsOptions = { host, port: config.opsPort, readiness, metrics, check, checkDegraded, pages };
+  const ops = stack.use(await startOpsServer(opsOptions));
+  const composition = await compose(stack, { log, metrics, readiness, pages }).catch(async (error: unknown) => {
+    await withinDeadline(stack.disposeAsync(), closeFailedMs).catch(() => false);
+    throw error;
+  });
+  composed = composition;
+  stack.defer(async () => {
+    log.info("draining");
+    readiness.drain();
+    await pause(config.drainDelayMs);
+  });
+  const { grpcPort, meshPort } = composition;
+  log.info({ grpcPort, meshPort, opsPort: ops.port }, "started");
+  return { ...composition, opsPort: ops.port, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}

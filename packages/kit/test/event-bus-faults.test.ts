@@ -1,0 +1,160 @@
+import { startChild } from "@vidimus/devstack/child";
+import { findBinary } from "@vidimus/devstack/backing/find-binary";
+import { waitForListener } from "@vidimus/devstack/backing/server";
+import { pickFreePort } from "@vidimus/devstack/port-guard";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { connect } from "nats";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { ConfigError } from "@vidimus/kit/env";
+import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
+import { portOf } from "@vidimus/kit/service/port";
+import { openMutableProxy } from "./support/mutable-proxy.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (data: Uint8Array) => new TextDecoder().decode(data);
+
+let stack: AsyncDisposableStack;
+let subject: string;
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+  subject = testDatabaseName("subject");
+});
+afterEach(() => stack.disposeAsync());
+
+/** Opens a bus, and gives access to its log lines and its failure counts. */
+function openBus(url = inject("natsUrl")) {
+  const lines: string[] = [];
+  const registry = new Registry();
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const bus = stack.use(openEventBus({ url, name: "faults", log, registry }));
+  const failures = async () => {
+    const metric = await registry.getSingleMetric("vidimus_bus_handling_failures_total")?.get();
+    return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels["source"], value]) ?? []);
+  };
+  return { bus, lines, failures, said: (words: string) => lines.filter((line) => line.includes(words)) };
+}
+
+const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), { timeout: 10_000 });
+
+describe("a message for which the handler throws", () => {
+  it("leaves the subscription and the connection alive, and is counted and logged", async () => {
+    const { bus, failures, said } = openBus();
+    const received: string[] = [];
+    bus.onBroadcast(subject, (data) => {
+      if (text(data).startsWith("hello")) throw new Error("no reference");
+      received.push(text(data));
+    });
+    await isUp(bus);
+    for (const message of ["hello 1", "hello 2", "a"]) bus.broadcast(subject, bytes(message));
+    await vi.waitFor(() => expect(received).toEqual(["a"]), { timeout: 5_000 });
+    await bus.ping();
+    expect(await failures()).toEqual({ [subject]: 2 });
+    expect(said("no reference")).toHaveLength(1);
+  });
+
+  it("does not prevent the other messages of its batch, nor later ones, from being handled", async () => {
+    const { bus, failures } = openBus();
+    const stream: StreamSpec = { name: subject.toUpperCase(), subjects: [subject], ageMsMax: 60_000 };
+    const handled: string[] = [];
+    await isUp(bus);
+    for (const message of ["a", "bad", "b"]) await bus.publish(stream, subject, bytes(message), message);
+    const handle = async (batch: readonly string[]) => {
+      if (batch.includes("bad")) throw new Error("cannot be handled");
+      handled.push(...batch);
+    };
+    bus.consume({ stream, durable: "reader", ackWaitMs: 30_000, batchMax: 8 }, { parse: text, handle });
+    await vi.waitFor(() => expect(handled.toSorted()).toEqual(["a", "b"]), { timeout: 10_000 });
+    await bus.publish(stream, subject, bytes("c"), "c");
+    await vi.waitFor(() => expect(handled.toSorted()).toEqual(["a", "b", "c"]), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await failures())["reader"]).toBeGreaterThan(1), { timeout: 10_000 });
+    expect(handled.toSorted()).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("a message that cannot be read", () => {
+  it("is counted and dropped, and the other messages of its batch are handled", async () => {
+    const { bus, failures, said } = openBus();
+    const stream: StreamSpec = { name: subject.toUpperCase(), subjects: [subject], ageMsMax: 60_000 };
+    const handled: number[] = [];
+    await isUp(bus);
+    for (const message of ["1", "hello", "2"]) await bus.publish(stream, subject, bytes(message), message);
+    const parse = (data: Uint8Array) => Number(JSON.parse(text(data)));
+    const handle = async (batch: readonly number[]) => void handled.push(...batch);
+    bus.consume({ stream, durable: "reader", ackWaitMs: 30_000, batchMax: 8 }, { parse, handle });
+    await vi.waitFor(() => expect(handled).toEqual([1, 2]), { timeout: 10_000 });
+    expect(await failures()).toEqual({ reader: 1 });
+    expect(said("message dropped")).toHaveLength(1);
+    const connection = await connect({ servers: new URL(inject("natsUrl")).host });
+    stack.defer(() => connection.close());
+    const { consumers } = await connection.jetstreamManager();
+    const waiting = async () => (await consumers.info(stream.name, "reader")).num_ack_pending;
+    await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 5_000 });
+  });
+});
+
+describe("a connection that is open and receives nothing", () => {
+  it("is reported by ping within a second, and replaced", async () => {
+    const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
+    const { bus, said } = openBus(`nats://127.0.0.1:${proxy.port}`);
+    const received: string[] = [];
+    bus.onBroadcast(subject, (data) => void received.push(text(data)));
+    await isUp(bus);
+    proxy.muteOpenConnections();
+    await expect(bus.ping()).rejects.toThrow("receives nothing");
+    await isUp(bus);
+    bus.broadcast(subject, bytes("a"));
+    await vi.waitFor(() => expect(received).toEqual(["a"]), { timeout: 5_000 });
+    expect(said("does not answer, the connection is made anew")).toHaveLength(1);
+  });
+
+  it("does not prevent the bus from closing", async () => {
+    const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
+    const { bus } = openBus(`nats://127.0.0.1:${proxy.port}`);
+    await isUp(bus);
+    proxy.muteOpenConnections();
+    const startedMs = performance.now();
+    await bus[Symbol.asyncDispose]();
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+});
+
+describe("a broker that cannot be reached", () => {
+  it("is logged once by its address, not four times a second, and without credentials", async () => {
+    let attempts = 0;
+    const refusing = stack.use(createServer((socket) => void (attempts++, socket.destroy())));
+    await once(refusing.listen(0, "127.0.0.1"), "listening");
+    const address = `127.0.0.1:${portOf(refusing.address())}`;
+    const { bus, lines } = openBus(`nats://ida:hunter2@${address}`);
+    await vi.waitFor(() => expect(attempts).toBeGreaterThan(3), { timeout: 10_000 });
+    await expect(bus.ping()).rejects.toThrow("cannot be reached");
+    expect(lines).toEqual([expect.stringContaining("broker cannot be reached")]);
+    expect(lines[0]).toContain(address);
+    expect(lines[0]).not.toMatch(/hunter2|ida/);
+  });
+
+  it("is refused at once when its URL cannot be read, without quoting it", () => {
+    const open = () => openBus("http://ida:hunter2@broker");
+    expect(open).toThrow(ConfigError);
+    expect(open).toThrow(/^NATS_URL must be(?!.*hunter2)/);
+  });
+
+  it("accepts the credentials of the URL", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "vidimus-bus-"));
+    stack.defer(() => rm(dir, { recursive: true, force: true }));
+    const port = await pickFreePort();
+    const args = ["--addr", "127.0.0.1", "--port", String(port), "--user", "ida", "--pass", "hunter/2"];
+    const command = await findBinary("nats-server");
+    const server = await startChild({ command, args, logFile: join(dir, "nats.log") });
+    stack.defer(async () => void (await server.stop(5_000)));
+    await waitForListener(port, AbortSignal.timeout(10_000));
+    await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/authorization/i);
+    await isUp(openBus(`nats://ida:hunter%2F2@127.0.0.1:${port}`).bus);
+  });
+});

@@ -1,0 +1,65 @@
+import { databaseUrl, testDatabaseName } from "@vidimus/devstack/testing/database";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { errorText } from "@vidimus/kit/telemetry/describe-error";
+import { DomainError } from "@vidimus/kit/errors";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+
+const client = new MongoClient(databaseUrl(inject("mongoUrl"), testDatabaseName("log")));
+const rows = client.db().collection<{ _id: string; body: string }>("rows");
+beforeAll(() => rows.insertOne({ _id: "ferry-cancelled", body: "first" }));
+afterAll(async () => {
+  await client.db().dropDatabase();
+  await client.close();
+});
+
+/** The driver's error for a bulk insert whose second row exists already. It contains both rows. */
+async function bulkError(): Promise<unknown> {
+  const taken = ["new-row", "ferry-cancelled"].map((_id) => ({ _id, body: "the whole body" }));
+  return rows.insertMany(taken, { ordered: false }).then(
+    () => "no error",
+    (error: unknown) => error,
+  );
+}
+
+function lineOf(error: unknown): string {
+  let line = "";
+  createLogger("test", "info", { write: (text) => void (line += text) }).warn({ err: error }, "failed");
+  return line;
+}
+
+test.each([
+  ["itself", (error: unknown) => error],
+  ["as a cause", (error: unknown) => new DomainError("unavailable", "not now", { cause: error })],
+  ["deeper", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
+  ["among others", (error: unknown) => new AggregateError([new Error("a"), error], "both")],
+])("a line about a refused bulk holds no byte of the rows: %s", async (_, wrapped) => {
+  const error = wrapped(await bulkError());
+  for (const text of [lineOf(error), errorText(error)]) {
+    expect(text).toContain("E11000 duplicate key error");
+    expect(text).toContain("log.test.ts");
+    expect(text).not.toMatch(/whole body|ferry-cancelled|new-row/);
+  }
+});
+
+test("a line contains the type, the code and the cause", () => {
+  const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", port: 2, secret: "hunter2" });
+  const line = lineOf(new DomainError("unavailable", "not now", { cause }));
+  expect(JSON.parse(line)).toMatchObject({
+    level: "warn",
+    err: {
+      type: "DomainError",
+      kind: "unavailable",
+      message: "not now",
+      cause: { type: "Error", code: "ECONNREFUSED", port: 2 },
+    },
+  });
+  expect(line).not.toContain("hunter2");
+});
+
+test("an error that causes itself, and a thrown text, do not break the line", () => {
+  const error = new Error("round");
+  error.cause = error;
+  expect(JSON.parse(lineOf(error))).toMatchObject({ err: { message: "round", cause: { message: "round" } } });
+  expect(lineOf("the whole body")).not.toContain("whole body");
+});

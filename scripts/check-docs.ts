@@ -1,0 +1,87 @@
+/**
+ * Fails when a Markdown file of the repository names something that does not exist:
+ * - a linked file, or a path in backticks; `services/<name>/src/{http,rpc}` and `*` stand for any
+ *   match, and `rpc/create-document.ts` is found wherever it ends a path;
+ * - an npm script, a benchmark, or a command of `npx vidimus`;
+ * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
+ *   contains. CHANGELOG.md is not read, since it names what was there once.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, matchesGlob } from "node:path";
+
+const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" });
+const files = listed.stdout.split("\n").filter((file) => file !== "" && existsSync(file));
+const places = new Set(files.flatMap(withFolders));
+const roots = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
+const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
+const sources = files.filter((file) => /\.(ts|proto|json)$/.test(file) && !file.startsWith("docs/"));
+const names = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
+
+/** Names that Node and HTTP/2 define. */
+const foreign = new Set(["NODE_OPTIONS", "REFUSED_STREAM", "INTERNAL_ERROR"]);
+
+const documents = files.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
+const faults = documents.flatMap((document) => {
+  let fenced = false;
+  return readFileSync(document, "utf8")
+    .split("\n")
+    .flatMap((line, index) => {
+      if (line.trimStart().startsWith("```")) fenced = !fenced;
+      const missing = [
+        ...missingLinks(document, line),
+        ...missingCommands(line),
+        ...(fenced ? [] : missingInCode(line)),
+      ];
+      return missing.map((name) => `${document}:${index + 1}: ${name} does not exist`);
+    });
+});
+
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;
+
+/** A file and every folder above it. */
+function withFolders(file: string): string[] {
+  const parts = file.split("/");
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+function missingLinks(document: string, line: string): string[] {
+  const targets = [...line.matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1] ?? "");
+  return targets.filter((target) => !/^[a-z]+:/.test(target) && !places.has(join(dirname(document), target)));
+}
+
+function missingCommands(line: string): string[] {
+  const run = [...line.matchAll(/npm run ([a-z][\w:-]*)/g)].filter((match) => !scripts[match[1] ?? ""]);
+  const bench = [...line.matchAll(/npm run bench -- ([a-z][\w-]*)/g)].filter(
+    (match) => !places.has(`bench/${match[1]}.ts`),
+  );
+  const vidimus = [...line.matchAll(/npx vidimus ([a-z]+)(?: ([a-z]+))?/g)].filter(([, noun, verb]) => {
+    const path = `packages/cli/src/commands/${noun}`;
+    return !places.has(`${path}.ts`) && !places.has(verb ? `${path}/${verb}.ts` : path);
+  });
+  return [...run, ...bench, ...vidimus].map((match) => match[0]);
+}
+
+function missingInCode(line: string): string[] {
+  const words = [...line.matchAll(/`([^`]+)`/g)].flatMap((match) => (match[1] ?? "").split(/\s+/));
+  return words.flatMap((word) => {
+    if (isPath(word)) return pathExists(word) ? [] : [word];
+    return (word.match(/\w+/g) ?? []).filter((name) => isCompound(name) && !names.has(name) && !foreign.has(name));
+  });
+}
+
+function isPath(word: string): boolean {
+  if (!/^[\w.<>{}*,-][\w./<>{}*,-]*$/.test(word)) return false;
+  return /\.(ts|proto|md|yaml)$/.test(word) || (word.includes("/") && roots.has(word.split("/")[0]));
+}
+
+function pathExists(path: string): boolean {
+  const pattern = path.replace(/<[^>]+>/g, "*").replace(/\/$/, "");
+  return [...places].some((place) => matchesGlob(place, pattern) || matchesGlob(place, `**/${pattern}`));
+}
+
+/** `SNAKE_CASE`, `snake_case`, `PascalCase` or `camelCase` of two words or more. */
+function isCompound(name: string): boolean {
+  return /^([A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[a-z][a-z0-9]*(_[a-z0-9]+)+|[A-Za-z][a-z0-9]+([A-Z][a-z0-9]+)+)$/.test(name);
+}

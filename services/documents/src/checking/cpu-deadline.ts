@@ -1,0 +1,71 @@
+import type { Worker } from "node:worker_threads";
+
+/** How often a deadline is looked at, in parts of itself. */
+const looks = 4;
+/**
+ * A thread that does not even get on with its CPU time is given up after so many deadlines by the
+ * clock.
+ */
+const wallFactor = 10;
+
+/**
+ * Ends a thread's job after so much CPU time, not time by the clock: on a busy machine a thread may
+ * stand still for long through no fault of its document. A job is cut at most half a deadline late;
+ * a short one costs a timer.
+ */
+export class CpuDeadline {
+  readonly #worker: Worker;
+  readonly #deadlineMs: number;
+  readonly #cut: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #looked = 0;
+  /** Of the thread at the first look since the start, in ms. */
+  #usedBefore: number | undefined;
+  #run = 0;
+
+  constructor(worker: Worker, deadlineMs: number, cut: () => void) {
+    this.#worker = worker;
+    this.#deadlineMs = deadlineMs;
+    this.#cut = cut;
+  }
+
+  /** Begins to count, or begins anew. */
+  start(): void {
+    this.stop();
+    this.#looked = 0;
+    this.#usedBefore = undefined;
+    this.#lookLater(this.#run);
+  }
+
+  /** Counts no more. */
+  stop(): void {
+    this.#run += 1;
+    clearTimeout(this.#timer);
+  }
+
+  #lookLater(run: number): void {
+    this.#timer = setTimeout(() => void this.#look(run), this.#deadlineMs / looks);
+  }
+
+  async #look(run: number): Promise<void> {
+    const used = await cpuMs(this.#worker);
+    // The job ended while the thread was asked.
+    if (run !== this.#run) return;
+    this.#looked += 1;
+    this.#usedBefore ??= used;
+    const isOver = used - this.#usedBefore >= this.#deadlineMs;
+    if (isOver || this.#looked > looks * wallFactor) this.#cut();
+    else this.#lookLater(run);
+  }
+}
+
+/** Milliseconds of CPU a thread has used in its life; it answers even while it computes. */
+async function cpuMs(worker: Worker): Promise<number> {
+  try {
+    const { user, system } = await worker.cpuUsage();
+    return (user + system) / 1_000;
+  } catch {
+    // The thread has ended; its job is told so by the thread's own events.
+    return 0;
+  }
+}

@@ -1,0 +1,83 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { Holdings } from "@vidimus/kit/queues/holdings";
+import { TurnQueue } from "@vidimus/kit/queues/turn-queue";
+import type { Job, JobShapes } from "./check-job.ts";
+import { type JobLimits, JobThread } from "./job-thread.ts";
+
+/** How many threads do jobs, and what one of these may cost. */
+interface JobThreadsOptions extends JobLimits {
+  readonly entry: URL;
+  /** At least 2. */
+  readonly threads: number;
+}
+
+interface Waiting {
+  readonly job: Job;
+  readonly signal: AbortSignal | undefined;
+  resolve(result: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Does jobs in threads. What waits takes turns by tenant, and a tenant never has more than half of
+ * the threads: one whose jobs take all the time they may have leaves the other half to everyone
+ * else.
+ */
+export class JobThreads implements AsyncDisposable {
+  readonly #waiting = new TurnQueue<Waiting>();
+  readonly #idle: JobThread[];
+  readonly #all: readonly JobThread[];
+  readonly #busy = new Holdings();
+  readonly #share: number;
+
+  constructor({ entry, threads, ...limits }: JobThreadsOptions) {
+    this.#all = Array.from({ length: threads }, () => new JobThread(entry, limits));
+    this.#idle = [...this.#all];
+    this.#share = Math.floor(threads / 2);
+  }
+
+  /**
+   * Rejects as `JobThread.run` does, and with the signal's reason when it is aborted before the job
+   * has begun.
+   */
+  run<J extends Job>(tenantId: string, job: J, signal?: AbortSignal): Promise<JobShapes[J["kind"]]["result"]> {
+    return new Promise((resolve, reject) => {
+      const settle = (result: unknown) => resolve(result as JobShapes[J["kind"]]["result"]);
+      this.#waiting.push(tenantId, { job, signal, resolve: settle, reject });
+      this.#assign();
+    });
+  }
+
+  /** Ends all threads; what waits or runs is refused. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#idle.length = 0;
+    for (const tenantId of this.#waiting.keys()) {
+      for (const { reject } of this.#waiting.take(tenantId, (line) => line.length)) {
+        reject(new DomainError("unavailable", "the service stops"));
+      }
+    }
+    await Promise.all(this.#all.map((thread) => thread[Symbol.asyncDispose]()));
+  }
+
+  #assign(): void {
+    for (const tenantId of this.#waiting.keys()) {
+      if (this.#idle.length === 0) return;
+      if (this.#busy.of(tenantId) < this.#share)
+        for (const next of this.#waiting.take(tenantId)) this.#begin(tenantId, next);
+    }
+  }
+
+  #begin(tenantId: string, next: Waiting): void {
+    const thread = next.signal?.aborted ? undefined : this.#idle.pop();
+    if (thread) void this.#do(thread, tenantId, next);
+    else next.reject(next.signal?.reason);
+  }
+
+  async #do(thread: JobThread, tenantId: string, { job, resolve, reject }: Waiting): Promise<void> {
+    this.#busy.add(tenantId, 1);
+    await thread.run(job).then(resolve, reject);
+    this.#busy.add(tenantId, -1);
+    this.#idle.push(thread);
+    this.#assign();
+  }
+}

@@ -1,0 +1,195 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
+import { canonicalJson } from "../domain/json/canonical-json.ts";
+import type { JsonValue } from "../domain/json/json-value.ts";
+import type { TypeSource } from "../domain/types/document-type.ts";
+import { checkDocument } from "./check-job.ts";
+import { type Checking, openChecking } from "./open-checking.ts";
+
+const form: DraftForm = { as: "create", tenantId: "demo", intakeToken: "t" };
+const id = "0194c9a0-0000-4000-8000-000000000001";
+const article: TypeSource = { builtIn: "core/article" };
+const opened: Checking[] = [];
+const logged: unknown[] = [];
+
+afterEach(async () => {
+  for (const checking of opened.splice(0)) await checking[Symbol.asyncDispose]();
+  logged.splice(0);
+});
+
+function open(limits = { cpuMs: 300, heapMiB: 192 }, registry = new Registry()): Checking {
+  const log = { warn: (fields: unknown) => logged.push(fields) };
+  const checking = openChecking({ threads: 2, registry, log: log as never, limits });
+  opened.push(checking);
+  return checking;
+}
+
+function request(document: object): Uint8Array {
+  return Buffer.from(JSON.stringify({ id, type: "core/article", title: "T", ...document }));
+}
+
+function source(key: string, shape: JsonValue, complete: JsonValue = {}): TypeSource {
+  return { key, shape: canonicalJson(shape), complete: canonicalJson(complete) };
+}
+
+async function outcome<T>(work: () => T | Promise<T>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { kind: error.kind, message: error.message, violations: error.violations };
+  }
+}
+
+/** A draft as plain bytes; what was parsed is left out. */
+function bytesOf(draft: unknown): unknown {
+  const { document, ...rest } = draft as Draft;
+  if (!document) return draft;
+  const parts = Object.entries(document.parts).map(([name, part]) => [name, Buffer.from(part).toString()]);
+  return { ...rest, type: document.type, parts, digest: Buffer.from(document.digest).toString("hex") };
+}
+
+const filler = "x".repeat(40_000);
+/** Values of a kind, 1 MiB at most. */
+const values = (value: unknown, count: number) => ({ content: { a: Array.from({ length: count }, () => value) } });
+
+describe("a document is read and checked alike in a thread and on the event loop", () => {
+  test.each<[string, Uint8Array]>([
+    ["text", request({ content: { text: filler, more: 'ü\u2028"\\' } })],
+    ["empty arrays", request(values([], 300_000))],
+    ["members", request({ content: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, i / 7])) })],
+    ["large integers", request(values(2 ** 60, 40_000))],
+    ["rich text", request({ title: { content: [{ type: "p", content: [{ text: "a" }, { text: filler }] }] } })],
+    ["meta of the platform's", request({ meta: { status: "usable", slug: filler } })],
+    [
+      "links",
+      request({ links: Array.from({ length: 1_000 }, () => ({ rel: "a", type: "b", id: filler.slice(0, 20) })) }),
+    ],
+    ["the wrapped form", Buffer.from(JSON.stringify({ version: 1, payload: { type: "core/tag", title: filler } }))],
+    ["wrong members", request({ content: [], extra: filler })],
+    ["wrong shape", request({ content: { blocks: [{ type: 7 }, { type: "t", data: filler }] } })],
+    ["no JSON", Buffer.from(`{"a":"${filler}`)],
+    ["an integer that cannot be kept", Buffer.from(`{"a":"${filler}","b":[0,9007199254740993]}`)],
+    ["more than 1 MiB", request({ title: "x".repeat(1024 * 1024) })],
+  ])("%s", async (_, json) => {
+    const checking = open({ cpuMs: 5_000, heapMiB: 192 });
+    expect(json.byteLength).toBeGreaterThan(32 * 1024);
+    const inThread = await outcome(() => checking.readDraft("demo", json, form));
+    const inline = await outcome(() => readDraft(json, form));
+    expect(bytesOf(inThread)).toEqual(bytesOf(inline));
+    const { document } = inline as Draft;
+    if (!document) return;
+    for (const tier of ["shape", "publication"] as const) {
+      const found = await checking.checks.check("demo", article, { parts: document.parts }, tier);
+      expect(found).toEqual(checkDocument(article, document, tier));
+    }
+  });
+});
+
+const small = { parts: readDraft(request({ content: { a: { a: { a: {} } } } }), form).document!.parts };
+const deep = JSON.parse(`${'{"a":'.repeat(50)}{}${"}".repeat(50)}`);
+const endless = { parts: readDraft(request({ content: deep }), form).document!.parts };
+const node = { properties: { a: { $ref: "#/$defs/node" } }, anyOf: [{ $ref: "#/$defs/twig" }] };
+const twig = { properties: { a: { $ref: "#/$defs/node" } } };
+const doubling = { $defs: { node, twig }, properties: { content: { $ref: "#/$defs/node" } } };
+
+describe("what a document's check may cost ends", () => {
+  test("in time: the document is refused, the type goes on, and it is counted and logged", async () => {
+    const registry = new Registry();
+    const checking = open(undefined, registry);
+    const type = source("acme", doubling);
+    await expect(checking.checks.check("demo", type, endless, "shape")).resolves.toEqual([
+      { pointer: "", message: "cannot be checked against its type: it takes more than 300 ms" },
+    ]);
+    await expect(checking.checks.check("demo", type, small, "shape")).resolves.toEqual([]);
+    expect(await registry.metrics()).toContain('vidimus_check_jobs_total{kind="check",outcome="time"} 1');
+    expect(logged).toMatchObject([{ tenantId: "demo", outcome: "time", type: "acme" }]);
+  });
+
+  test("the faults that were found before that are told instead", async () => {
+    const checking = open();
+    const wrong = { ...doubling, required: ["none"] };
+    const found = await checking.checks.check("demo", source("wrong", wrong), endless, "shape");
+    expect(found).toMatchObject([{ pointer: "/none" }]);
+    const complete = await checking.checks.check("demo", source("late", {}, wrong), endless, "publication");
+    expect(complete).toMatchObject([{ pointer: "/none" }]);
+  });
+
+  test("nothing found so far does not make a version publishable", async () => {
+    const found = await open().checks.check("demo", source("late", {}, doubling), endless, "publication");
+    expect(found).toMatchObject([{ pointer: "", message: expect.stringContaining("more than 300 ms") }]);
+  });
+
+  test("in memory: the document is refused, and the next one is read", async () => {
+    const checking = open({ cpuMs: 10_000, heapMiB: 16 });
+    await expect(checking.readDraft("demo", request(values([], 300_000)), form)).rejects.toMatchObject({
+      kind: "invalid",
+      message: "the document cannot be used: it takes more than 16 MiB",
+    });
+    await expect(checking.readDraft("demo", request({ content: { filler } }), form)).resolves.toMatchObject({
+      documentId: id,
+    });
+  });
+
+  test("a schema that cannot be compiled within it is refused", async () => {
+    const some = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, { type: "string", maxLength: i }]));
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`q${i}`, { properties: some }]));
+    const schema = Buffer.from(JSON.stringify({ properties: many }));
+    const adding = open({ cpuMs: 50, heapMiB: 192 }).readSchema("demo", "shape_schema_json", schema);
+    await expect(adding).rejects.toMatchObject({
+      kind: "invalid",
+      message: "shape_schema_json cannot be used: it takes more than 50 ms",
+    });
+  });
+});
+
+describe("neighbours", () => {
+  test("another tenant's documents are checked while one's takes all the time it may", async () => {
+    const checking = open({ cpuMs: 1_000, heapMiB: 192 });
+    let isOver = false;
+    const hostile = Promise.all(
+      [1, 2, 3].map(() => checking.checks.check("hostile", source("h", doubling), endless, "shape")),
+    ).finally(() => (isOver = true));
+    for (let count = 0; count < 50; count += 1) {
+      await checking.checks.check("demo", source("d", { required: ["title"] }), small, "shape");
+      expect(isOver).toBe(false);
+    }
+    await hostile;
+  });
+
+  test("a job whose caller has gone before its turn is not done", async () => {
+    const checking = open({ cpuMs: 300, heapMiB: 192 });
+    const gone = new AbortController();
+    const before = checking.checks.check("demo", source("h", doubling), endless, "shape");
+    const after = checking.readDraft("demo", request({ content: { filler } }), form, gone.signal);
+    gone.abort(new Error("gone"));
+    await expect(after).rejects.toThrow("gone");
+    await before;
+  });
+});
+
+describe("the end", () => {
+  test("refuses what waits and what runs, and leaves no thread", async () => {
+    const checking = open({ cpuMs: 60_000, heapMiB: 192 });
+    const running = checking.checks.check("demo", source("h", doubling), endless, "shape");
+    const waiting = checking.readDraft("demo", request({ content: { filler } }), form);
+    const refusals = Promise.all([outcome(() => running), outcome(() => waiting)]);
+    await checking[Symbol.asyncDispose]();
+    expect(await refusals).toMatchObject([{ kind: "unavailable" }, { kind: "unavailable" }]);
+    expect(process.getActiveResourcesInfo()).not.toContain("WORKER");
+  });
+
+  test("a thread that breaks fails its own document as unavailable, and is replaced", async () => {
+    const checking = open();
+    const broken = checking.checks.check(
+      "demo",
+      { builtIn: "core/none" },
+      { parts: { ...small.parts, content: Buffer.alloc(40_000, " ") } },
+      "shape",
+    );
+    await expect(broken).rejects.toMatchObject({ kind: "unavailable", message: "it could not be checked; try again" });
+    await expect(checking.checks.check("demo", source("d", {}), small, "shape")).resolves.toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { Counter, type Registry } from "prom-client";
+import type { CheckableDocument } from "../domain/document/assemble-document.ts";
+import type { DocumentParts } from "../domain/document/document.ts";
+import { type DraftReader, readDraft } from "../domain/intake/read-draft.ts";
+import { documentBytesMax } from "../domain/json/parse-json.ts";
+import type { TypeChecks, TypeSource } from "../domain/types/document-type.ts";
+import { readSchema, schemaBytesMax, type SchemaReader } from "../domain/types/read-schema.ts";
+import { checkDocument } from "./check-job.ts";
+import { JobCut, type JobLimits } from "./job-thread.ts";
+import { JobThreads } from "./job-threads.ts";
+import { createLoopTurns } from "./loop-turns.ts";
+
+/**
+ * Longest document that is read and checked on the event loop: 10 ms for the costliest of that
+ * size, 0.3 ms for most.
+ */
+const inlineBytesMax = 32 * 1024;
+
+/**
+ * The costliest 1 MiB takes 0.3 s and 100 MiB to read; docs/adr/0009-checking-beside-the-loop.md.
+ */
+const defaultLimits: JobLimits = { cpuMs: 1_000, heapMiB: 192 };
+
+/** Threads, log and metrics of checking. */
+interface CheckingOptions {
+  /** Threads for what is not checked on the event loop; at least 2. */
+  readonly threads: number;
+  readonly registry: Registry;
+  readonly log: Pick<Logger, "warn">;
+  readonly limits?: JobLimits;
+}
+
+/** Reads and checks documents without holding up what else the process does. */
+export interface Checking extends AsyncDisposable {
+  readonly readDraft: DraftReader;
+  readonly checks: TypeChecks;
+  readonly readSchema: SchemaReader;
+}
+
+/**
+ * Short documents of built-in types are checked on the event loop, in slices and by turns. What is
+ * long, and whatever a tenant's own schema has a part in, is checked in threads, where it may take
+ * its time and no more.
+ */
+export function openChecking({ limits = defaultLimits, ...options }: CheckingOptions): Checking {
+  const takeTurn = createLoopTurns();
+  const jobs = openJobs({ limits, ...options });
+
+  return {
+    readDraft: async (tenantId, json, form, signal) => {
+      // What is too long is refused before it is parsed.
+      const isInline = json.byteLength <= inlineBytesMax || json.byteLength > documentBytesMax;
+      if (isInline) return takeTurn(tenantId, () => readDraft(json, form));
+      const job = { kind: "read" as const, json: new Uint8Array(json), form };
+      return jobs.run(tenantId, job, signal).catch(refuseCut("the document", limits));
+    },
+    checks: {
+      isQuick,
+      check: async (tenantId, source, document, tier, signal) => {
+        if (isQuick(source, document)) return takeTurn(tenantId, () => checkDocument(source, document, tier));
+        const job = { kind: "check" as const, source, document: { parts: copyOf(document.parts) }, tier };
+        return jobs.run(tenantId, job, signal).catch((error: unknown) => cutViolations(error, limits));
+      },
+    },
+    readSchema: async (tenantId, field, bytes) => {
+      if (bytes.byteLength > schemaBytesMax) return readSchema(field, bytes);
+      const job = { kind: "schema" as const, field, bytes: new Uint8Array(bytes) };
+      return jobs.run(tenantId, job).catch(refuseCut(field, limits));
+    },
+    [Symbol.asyncDispose]: () => jobs[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * Threads whose jobs are counted and whose faults are logged. Rejects with `JobCut` or
+ * `DomainError`.
+ */
+function openJobs({
+  threads,
+  registry,
+  log,
+  limits,
+}: Required<CheckingOptions>): Pick<JobThreads, "run"> & AsyncDisposable {
+  const pool = new JobThreads({ entry: new URL("check-thread.ts", import.meta.url), threads, ...limits });
+  const outcomes = new Counter({
+    name: "vidimus_check_jobs_total",
+    help: "Jobs of checking that were done beside the event loop, by what became of them.",
+    labelNames: ["kind", "outcome"],
+    registers: [registry],
+  });
+  return {
+    run: async (tenantId, job, signal) => {
+      const { kind } = job;
+      try {
+        const result = await pool.run(tenantId, job, signal);
+        outcomes.inc({ kind, outcome: "done" });
+        return result;
+      } catch (error) {
+        if (error === signal?.reason) throw error;
+        const outcome = outcomeOf(error);
+        outcomes.inc({ kind, outcome });
+        if (error instanceof DomainError) throw error;
+        const type = job.kind === "check" ? { type: nameOf(job.source) } : {};
+        log.warn({ err: error, tenantId, kind, outcome, ...type }, "a job of checking was not done");
+        if (error instanceof JobCut) throw error;
+        throw new DomainError("unavailable", "it could not be checked; try again", { cause: error });
+      }
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+function outcomeOf(error: unknown): "refused" | "time" | "memory" | "failed" {
+  if (error instanceof DomainError) return "refused";
+  return error instanceof JobCut ? error.reason : "failed";
+}
+
+function nameOf(source: TypeSource): string {
+  return "builtIn" in source ? source.builtIn : source.key;
+}
+
+/** What had been found when a check was cut, else that it was. */
+function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
+  if (!(error instanceof JobCut)) throw error;
+  return error.found ?? [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
+}
+
+function refuseCut(subject: string, limits: JobLimits): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof JobCut)) throw error;
+    throw new DomainError("invalid", `${subject} cannot be used: ${excess(error, limits)}`, { cause: error });
+  };
+}
+
+function excess({ reason }: JobCut, { cpuMs, heapMiB }: JobLimits): string {
+  return reason === "time" ? `it takes more than ${cpuMs} ms` : `it takes more than ${heapMiB} MiB`;
+}
+
+/** Built-in schemas take linear time; what a tenant's schema takes is not known before. */
+function isQuick(source: TypeSource, { parts }: CheckableDocument): boolean {
+  return "builtIn" in source && byteLength(parts) <= inlineBytesMax;
+}
+
+function byteLength({ content, links, meta, title }: DocumentParts): number {
+  return content.byteLength + links.byteLength + meta.byteLength + title.byteLength;
+}
+
+/** Views on a message or a row take all its memory with them when they are passed to a thread. */
+function copyOf({ content, links, meta, title }: DocumentParts): DocumentParts {
+  return {
+    content: new Uint8Array(content),
+    links: new Uint8Array(links),
+    meta: new Uint8Array(meta),
+    title: new Uint8Array(title),
+  };
+}

@@ -1,0 +1,49 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import type { TypeRegistry } from "../types/document-type.ts";
+import { type DraftReader, draftViolations } from "./read-draft.ts";
+
+/** How drafts are read, and the types they are checked against. */
+export interface ValidateDocumentDeps {
+  readDraft: DraftReader;
+  types: Pick<TypeRegistry, "find">;
+}
+
+/** What is wrong with a document, and what it was checked against. */
+interface Validation {
+  violations: Violation[];
+  /** 0 also when the document did not come as far as its type. */
+  schemaGeneration: number;
+}
+
+/**
+ * Checks a create request, in either form and with or without an id, as intake or publication
+ * would; stores nothing.
+ */
+export async function validateDraft(
+  { readDraft, types }: ValidateDocumentDeps,
+  tenantId: string,
+  json: Uint8Array,
+  options: { forPublication: boolean; signal?: AbortSignal },
+): Promise<Validation> {
+  const { forPublication, signal } = options;
+  try {
+    const draft = await readDraft(tenantId, json, { as: "dryRun" }, signal);
+    const { document } = draft;
+    if (!document) return { violations: draftViolations(draft, draft.violations), schemaGeneration: 0 };
+    const known = await types.find(tenantId, document.type);
+    if (!known) return { violations: draftViolations(draft, [unknownType(document.type)]), schemaGeneration: 0 };
+    const { type } = known;
+    const violations = await type.check(document, forPublication ? "publication" : "shape", signal);
+    return { violations: draftViolations(draft, violations), schemaGeneration: type.generation };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
+    const { message } = error;
+    const violations = error.violations.length > 0 ? [...error.violations] : [{ pointer: "", message }];
+    return { violations, schemaGeneration: 0 };
+  }
+}
+
+/** The fault of a document whose type lacks a schema or a workflow. */
+export function unknownType(name: string): Violation {
+  return { pointer: "/type", message: `"${name}" is not a type this tenant knows` };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test, vi } from "vitest";
+import { ChangeSignal } from "./change-signal.ts";
+
+const never = new AbortController().signal;
+
+describe("a listener", () => {
+  test("hears a signal that came before it waited, of its own tenant only", async () => {
+    const changes = new ChangeSignal();
+    using acme = changes.listen("acme", "");
+    using rival = changes.listen("rival", "");
+    changes.notify("acme", "core/tag");
+    expect(await acme.within(10_000, never)).toBe("signalled");
+    expect(await rival.within(1, never)).toBe("elapsed");
+  });
+
+  test("hears a signal that comes while it waits, as do all the tenant's others", async () => {
+    const changes = new ChangeSignal();
+    const listeners = [changes.listen("acme", ""), changes.listen("acme", "")];
+    const heard = Promise.all(listeners.map((listener) => listener.within(10_000, never)));
+    changes.notify("acme", "core/tag");
+    expect(await heard).toEqual(["signalled", "signalled"]);
+  });
+
+  test("is woken by its own type, a listener to every type by any, and all listeners when the type is not known", async () => {
+    const changes = new ChangeSignal();
+    const woken = async (type: string) => {
+      const listeners = ["core/tag", "core/article", ""].map((each) => changes.listen("acme", each));
+      changes.notify("acme", type);
+      const heard = await Promise.all(listeners.map((listener) => listener.within(1, never)));
+      for (const listener of listeners) listener[Symbol.dispose]();
+      return heard.map((wakening) => wakening === "signalled");
+    };
+    expect(await woken("core/tag")).toEqual([true, false, true]);
+    expect(await woken("core/image")).toEqual([false, false, true]);
+    expect(await woken("")).toEqual([true, true, true]);
+  });
+
+  test("looks again after a second without a signal, at the same moment as all others", async () => {
+    vi.useFakeTimers();
+    try {
+      const changes = new ChangeSignal();
+      const woken: string[] = [];
+      const wait = async (tenantId: string) => {
+        using listener = changes.listen(tenantId, "core/tag");
+        woken.push(`${tenantId} ${await listener.within(60_000, never)}`);
+      };
+      const first = wait("acme");
+      await vi.advanceTimersByTimeAsync(900);
+      const second = wait("rival");
+      await vi.advanceTimersByTimeAsync(99);
+      expect(woken).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(woken).toEqual(["acme signalled", "rival signalled"]);
+      await Promise.all([first, second]);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("gives up with its caller", async () => {
+    using listener = new ChangeSignal().listen("acme", "");
+    const caller = new AbortController();
+    const waiting = listener.within(10_000, caller.signal);
+    caller.abort();
+    expect(await waiting).toBe("elapsed");
+  });
+
+  test("is told of the end, whether it listened before or after", async () => {
+    const changes = new ChangeSignal();
+    using before = changes.listen("acme", "");
+    changes.close();
+    using after = changes.listen("acme", "");
+    expect(await before.within(10_000, never)).toBe("closed");
+    expect(await after.within(10_000, never)).toBe("closed");
+  });
+});

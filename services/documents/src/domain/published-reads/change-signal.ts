@@ -1,0 +1,98 @@
+/** Why a wait ended: something may have changed, the time is over, or the service stops. */
+type Wakening = "signalled" | "elapsed" | "closed";
+
+/** Listens for a tenant's signals from the moment it was made until it is disposed. */
+interface ChangeListener extends Disposable {
+  /** Resolves at once when there was a signal already. */
+  within(ms: number, signal: AbortSignal): Promise<Wakening>;
+}
+
+/**
+ * How often listeners are woken without a signal: signals of other processes go through the broker
+ * and can be lost. All tenants' listeners are woken together, so that one read of the clocks serves
+ * them all.
+ */
+const lookAgainMs = 1_000;
+
+/** Wakes readers that wait for a tenant's changes; they read the changes themselves. */
+export class ChangeSignal {
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #lookAgain: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /**
+   * Wakes the tenant's listeners to a type and to every type; all of them when the type is "", not
+   * known.
+   */
+  notify(tenantId: string, type: string): void {
+    for (const listener of this.#listeners.get(tenantId) ?? []) if (listener.heeds(type)) listener.wake("signalled");
+  }
+
+  /**
+   * Wakes all listeners, present and future, so that waiting calls are answered before the service
+   * stops.
+   */
+  close(): void {
+    this.#closed = true;
+    this.#wakeAll("closed");
+  }
+
+  /** Listens to a type of a tenant, or with "" to every type. */
+  listen(tenantId: string, type: string): ChangeListener {
+    const listeners = this.#listeners.get(tenantId) ?? new Set();
+    const listener = new Listener(type, () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(tenantId);
+      if (this.#listeners.size === 0) this.#rest();
+    });
+    listeners.add(listener);
+    this.#listeners.set(tenantId, listeners);
+    this.#lookAgain ??= setInterval(() => this.#wakeAll("signalled"), lookAgainMs);
+    if (this.#closed) listener.wake("closed");
+    return listener;
+  }
+
+  #wakeAll(wakening: Wakening): void {
+    for (const listeners of this.#listeners.values()) listeners.forEach((listener) => listener.wake(wakening));
+  }
+
+  #rest(): void {
+    clearInterval(this.#lookAgain);
+    this.#lookAgain = undefined;
+  }
+}
+
+class Listener implements ChangeListener {
+  readonly #woken = Promise.withResolvers<Wakening>();
+  readonly #type: string;
+  readonly #onDispose: () => void;
+
+  constructor(type: string, onDispose: () => void) {
+    this.#type = type;
+    this.#onDispose = onDispose;
+  }
+
+  heeds(type: string): boolean {
+    return this.#type === "" || type === "" || this.#type === type;
+  }
+
+  wake(wakening: Wakening): void {
+    this.#woken.resolve(wakening);
+  }
+
+  async within(ms: number, signal: AbortSignal): Promise<Wakening> {
+    const elapse = () => this.wake("elapsed");
+    const timer = setTimeout(elapse, ms);
+    signal.addEventListener("abort", elapse);
+    try {
+      return signal.aborted ? "elapsed" : await this.#woken.promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", elapse);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#onDispose();
+  }
+}

@@ -1,0 +1,59 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { parseUuid } from "@vidimus/kit/ids";
+import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
+import type { PagePosition } from "./page-cursor.ts";
+
+/** How far a reader of changes has come. */
+export interface ChangeToken {
+  /** The place up to which the reader knows every change. */
+  readonly after: PagePosition;
+  /**
+   * The tick at which the reader began; removals up to it are left out, since the reader never got
+   * those documents. The epoch when nothing had been published yet.
+   */
+  readonly began: Date;
+}
+
+/** The place before every change. */
+export const beginning: PagePosition = {
+  updatedAt: new Date(0),
+  documentId: "00000000-0000-0000-0000-000000000000",
+};
+
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** The place behind every change of a tick. */
+export function endOf(tick: Date | undefined): PagePosition {
+  return tick ? { updatedAt: tick, documentId: lastId } : beginning;
+}
+
+/** Whether one place stands before another. */
+export function isBefore(one: PagePosition, other: PagePosition): boolean {
+  const ms = one.updatedAt.getTime() - other.updatedAt.getTime();
+  return ms < 0 || (ms === 0 && one.documentId < other.documentId);
+}
+
+/** The later of two places. */
+export function later({ updatedAt, documentId }: PagePosition, other: PagePosition): PagePosition {
+  return isBefore({ updatedAt, documentId }, other) ? other : { updatedAt, documentId };
+}
+
+/** An opaque token: of epoch ms and id of `after`, and epoch ms of `began`. */
+export function encodeChangeToken({ after, began }: ChangeToken): string {
+  return encodeOpaqueToken([after.updatedAt.getTime(), after.documentId, began.getTime()]);
+}
+
+/**
+ * Reads a token. A token that was not made here is refused: starting over would hide removals from
+ * its reader.
+ *
+ * @throws DomainError `invalid`
+ */
+export function decodeChangeToken(token: string): ChangeToken {
+  const [time, id, began, ...more] = decodeOpaqueToken(token) ?? [];
+  const documentId = typeof id === "string" ? parseUuid(id) : undefined;
+  if (documentId === undefined || !isEpochMs(time) || !isEpochMs(began) || more.length > 0) {
+    throw new DomainError("invalid", "since must be a token that an earlier answer gave");
+  }
+  return { after: { updatedAt: new Date(time), documentId }, began: new Date(began) };
+}

@@ -1,0 +1,137 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { parseUuid } from "@vidimus/kit/ids";
+import { isJsonObject, type JsonValue } from "../json/json-value.ts";
+import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { isPublishableType } from "./publishable-types.ts";
+import type { PublishedDocument } from "./read-published-page.ts";
+import type { SlugReader } from "./resolve-filter.ts";
+
+/** A document that was published: its newest publication, or its withdrawal, which has no bytes. */
+export interface PublicationState extends Partial<PublishedDocument> {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+}
+
+/** A document that is published now, with its bytes. */
+export type VisibleDocument = PublicationState & PublishedDocument;
+
+/** Reads one document that was published. */
+export interface PublicationReader {
+  find(tenantId: string, documentId: string, signal: AbortSignal): Promise<PublicationState | undefined>;
+}
+
+/** Reads a document and those it links to. */
+export interface LinkedPublicationReader extends PublicationReader {
+  /** Published documents among these, in any order; at most `bytesMax` bytes of them. */
+  findVisible(
+    tenantId: string,
+    documentIds: readonly string[],
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<VisibleDocument[]>;
+}
+
+/** Stores that one document is read from. */
+export interface GetPublishedDocumentDeps {
+  readonly publications: LinkedPublicationReader;
+  readonly slugs: SlugReader;
+}
+
+/** Names a document. */
+export type DocumentName = { readonly documentId: string } | { readonly type: string; readonly slug: string };
+
+/** One document, and those it links to when they were asked for. */
+export interface DocumentAnswer {
+  readonly documentJson: Uint8Array;
+  readonly includedJson: Uint8Array;
+  readonly etag: string;
+  readonly notModified: boolean;
+}
+
+const linksMax = 100;
+const includedBytesMax = 4 * 1024 * 1024;
+
+/**
+ * A document that readers may see. Throws `gone` once it is withdrawn, `not_found` when it was
+ * never published.
+ */
+export async function requireVisible(
+  publications: PublicationReader,
+  tenantId: string,
+  documentId: string,
+  signal: AbortSignal,
+): Promise<VisibleDocument> {
+  const found = await publications.find(tenantId, documentId, signal);
+  if (!found || !isPublishableType(found.type)) {
+    throw new DomainError("not_found", `there is no published document ${documentId}`);
+  }
+  if (!isVisible(found)) throw new DomainError("gone", `document ${documentId} was withdrawn`);
+  return found;
+}
+
+/** Reads one published document by id or by slug, with those it links to if asked. */
+export async function readDocument(
+  deps: GetPublishedDocumentDeps,
+  tenantId: string,
+  name: DocumentName,
+  request: { readonly includeLinks: boolean; readonly ifNoneMatch: string },
+  signal: AbortSignal,
+): Promise<DocumentAnswer> {
+  const documentId = "slug" in name ? await requireSlug(deps.slugs, tenantId, name) : name.documentId;
+  const document = await requireVisible(deps.publications, tenantId, documentId, signal);
+  const included = request.includeLinks ? await readLinked(deps.publications, tenantId, document, signal) : undefined;
+  const parts = [document, ...(included ?? [])].map(({ documentId: id, sequence }) => [id, sequence]);
+  const etag = pageEtag(document.updatedAt, [included !== undefined, parts]);
+  if (matchesEtag(request.ifNoneMatch, etag)) {
+    return { documentJson: new Uint8Array(), includedJson: new Uint8Array(), etag, notModified: true };
+  }
+  const includedJson = included ? joinMembers(included) : new Uint8Array();
+  return { documentJson: document.bytes, includedJson, etag, notModified: false };
+}
+
+async function requireSlug(
+  slugs: SlugReader,
+  tenantId: string,
+  { type, slug }: { type: string; slug: string },
+): Promise<string> {
+  const documentId = isPublishableType(type) ? await slugs.findDocument(tenantId, type, slug) : undefined;
+  if (documentId === undefined) throw new DomainError("not_found", `no ${type} was published under that slug`);
+  return documentId;
+}
+
+async function readLinked(
+  publications: LinkedPublicationReader,
+  tenantId: string,
+  document: VisibleDocument,
+  signal: AbortSignal,
+): Promise<VisibleDocument[]> {
+  const ids = linkedIds(document).filter((id) => id !== document.documentId);
+  if (ids.length === 0) return [];
+  const found = await publications.findVisible(tenantId, ids, includedBytesMax, signal);
+  return found
+    .filter(({ type }) => isPublishableType(type))
+    .toSorted((a, b) => ids.indexOf(a.documentId) - ids.indexOf(b.documentId));
+}
+
+function linkedIds({ bytes, linksStart, linksEnd }: VisibleDocument): string[] {
+  const text = Buffer.from(bytes.subarray(linksStart, linksEnd - 1)).toString();
+  const value: JsonValue = JSON.parse(`{${text}}`);
+  const links = isJsonObject(value) && Array.isArray(value["links"]) ? value["links"] : [];
+  const ids = links.map((link) => (isJsonObject(link) && typeof link["id"] === "string" ? parseUuid(link["id"]) : ""));
+  return [...new Set(ids.flatMap((id) => id || []))].slice(0, linksMax);
+}
+
+function joinMembers(documents: readonly VisibleDocument[]): Buffer {
+  const members = documents.flatMap(({ documentId, bytes }, index) => [
+    Buffer.from(`${index === 0 ? "" : ","}"${documentId}":`),
+    bytes,
+  ]);
+  return Buffer.concat([Buffer.from("{"), ...members, Buffer.from("}")]);
+}
+
+function isVisible(found: PublicationState): found is VisibleDocument {
+  return found.bytes !== undefined;
+}

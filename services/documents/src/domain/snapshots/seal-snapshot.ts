@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { assembleDocument, type AssembledDocument } from "../document/assemble-document.ts";
+import type { DocumentParts } from "../document/document.ts";
+
+/** A version at the moment it was published or withdrawn. */
+interface SnapshotStamp {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly status: "usable" | "withheld";
+  /** Tick of the tenant's clock. */
+  readonly updatedAt: Date;
+}
+
+/** A snapshot's bytes, their SHA-256, and where the links stand in them. */
+interface SealedSnapshot extends AssembledDocument {
+  readonly sha256: Uint8Array;
+}
+
+/**
+ * The canonical bytes `{content,id,links,meta,title,type,updated_at}` that are signed for, and
+ * their digest.
+ */
+export function sealSnapshot(parts: DocumentParts, stamp: SnapshotStamp): SealedSnapshot {
+  const assembled = assembleDocument(parts, { ...stamp });
+  return { ...assembled, sha256: createHash("sha256").update(assembled.bytes).digest() };
+}

@@ -1,0 +1,90 @@
+import type { Actor, DocumentParts, LastPublished } from "../document/document.ts";
+
+/** The values by which readers find a published document. */
+export interface PublicationKeys {
+  readonly slug?: string;
+  /** Lowercase. */
+  readonly language?: string;
+  /** Ids of the tags it is linked to. */
+  readonly tags?: readonly string[];
+  /** Ids and slugs of the sites it belongs to. */
+  readonly sites?: readonly string[];
+  /** Lowercase host names, of a site only. */
+  readonly hosts?: readonly string[];
+}
+
+/** The row that readers get for a document: its content, or a tombstone. */
+export interface Publication {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly updatedAt: Date;
+  /** Absent on a tombstone. */
+  readonly content?: PublicationKeys & {
+    readonly bytes: Uint8Array;
+    readonly linksStart: number;
+    readonly linksEnd: number;
+  };
+}
+
+/** A sealed copy of one version. */
+export interface Snapshot {
+  readonly documentId: string;
+  readonly type: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly status: "usable" | "withheld";
+  readonly updatedAt: Date;
+  readonly bytes: Uint8Array;
+  readonly sha256: Uint8Array;
+}
+
+/** A slug, and the document that has it or had it last. */
+export interface Slug {
+  readonly type: string;
+  readonly slug: string;
+  readonly documentId: string;
+  /** True while the document is published under it. */
+  readonly current: boolean;
+}
+
+/** A version that is no longer the head. */
+export interface StoredVersion extends DocumentParts {
+  readonly documentId: string;
+  readonly version: number;
+  readonly schemaGeneration: number;
+  readonly createdBy: Actor;
+}
+
+/** A slug that the transaction made or changed. */
+export interface SlugChange extends Slug {
+  /** No document had it before. */
+  readonly isNew: boolean;
+}
+
+/** The state of a head after a transition. */
+export interface HeadChange {
+  readonly documentId: string;
+  readonly state: { readonly status: string; readonly changedAt: Date; readonly lastPublished?: LastPublished };
+}
+
+/** One transition, as history keeps it. */
+export interface TransitionEntry {
+  readonly documentId: string;
+  readonly at: Date;
+  readonly by: Actor;
+  readonly transition: string;
+  readonly version: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Everything one transaction writes. */
+export interface Changes {
+  readonly heads: HeadChange[];
+  readonly history: TransitionEntry[];
+  readonly publications: Publication[];
+  readonly snapshots: Snapshot[];
+  slugs: readonly SlugChange[];
+}

@@ -1,0 +1,70 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { LRUCache } from "lru-cache";
+import type { DocumentParts } from "../document/document.ts";
+import type { TypeRegistry } from "../types/document-type.ts";
+
+/** One version of a document, and the schema it is checked against. Both are immutable. */
+interface VersionToCheck {
+  readonly documentId: string;
+  readonly version: number;
+  readonly type: string;
+  readonly schemaGeneration: number;
+  readonly parts: DocumentParts;
+}
+
+/**
+ * A version must be checked outside of the transaction first: call `check`, then repeat the
+ * transaction.
+ */
+class Unchecked extends DomainError {
+  readonly check: (signal?: AbortSignal) => Promise<void>;
+
+  constructor(check: Unchecked["check"]) {
+    super("unavailable", "the version has not been checked yet; try again");
+    this.check = check;
+  }
+}
+
+/** Most versions whose result is kept between two attempts. */
+const rememberedMax = 10_000;
+
+/**
+ * Checks versions for publication. A slow check runs outside of the transaction, which would hold
+ * the tenant's clock.
+ */
+export class PublicationChecks {
+  readonly #types: Pick<TypeRegistry, "at">;
+  readonly #found = new LRUCache<string, readonly Violation[]>({ max: rememberedMax });
+
+  constructor(types: Pick<TypeRegistry, "at">) {
+    this.#types = types;
+  }
+
+  /**
+   * What a version lacks for publication. Rejects with `Unchecked` when the check is slow and its
+   * result is not known yet.
+   */
+  async violations(tenantId: string, version: VersionToCheck): Promise<readonly Violation[]> {
+    const { documentId, version: number, type: name, schemaGeneration, parts } = version;
+    const type = await this.#types.at(tenantId, name, schemaGeneration);
+    if (type.isQuick({ parts })) return type.check({ parts }, "publication");
+    const key = JSON.stringify([tenantId, documentId, number, schemaGeneration]);
+    const found = this.#found.get(key);
+    if (found) return found;
+    throw new Unchecked(async (signal) => {
+      this.#found.set(key, await type.check({ parts }, "publication", signal));
+    });
+  }
+}
+
+/** Runs `attempt`; after each `Unchecked` checks that version, and runs it again. */
+export async function checkedFirst<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Unchecked)) throw error;
+      await error.check(signal);
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { DocumentTransition, TransitionOutcome } from "./transition-documents.ts";
+import { createTransitionQueue, type TransitionDocument } from "./transition-queue.ts";
+import { TransactionConflict } from "./transition-transaction.ts";
+
+function requestOf(documentId: string, name = "publish"): DocumentTransition {
+  return { documentId, name, expectedVersion: 1, by: { actor: "", role: "" } };
+}
+
+function transitionedOf({ documentId }: DocumentTransition) {
+  return { documentId, type: "core/article", version: 1, status: "usable", sequence: 1 };
+}
+
+/**
+ * A queue over a transaction that is told what to do; `batches` are the documents of each attempt.
+ */
+function queueOver(
+  runBatch: (requests: readonly DocumentTransition[], attempt: number) => Promise<TransitionOutcome[]>,
+  { patienceMs = 10_000, itemsMax = 4, lingerMs = 20 } = {},
+) {
+  const batches: string[][] = [];
+  const transition = createTransitionQueue({
+    itemsMax,
+    patienceMs,
+    lingerMs,
+    runBatch: (_tenantId, requests) => {
+      batches.push(requests.map(({ documentId }) => documentId));
+      return runBatch(requests, batches.length);
+    },
+  });
+  return { transition, batches };
+}
+
+describe("the queue", () => {
+  test("collects what arrives during a transaction into the next one, at most as many as it may", async () => {
+    const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
+    const first = transition("acme", requestOf("a"));
+    await Promise.resolve();
+    await Promise.all([first, ..."bcdefg".split("").map((id) => transition("acme", requestOf(id)))]);
+    expect(batches).toEqual([["a"], ["b", "c", "d", "e"], ["f", "g"]]);
+  });
+
+  test("takes each document once a transaction, in the order of arrival", async () => {
+    const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
+    await Promise.all(["a", "a", "b", "a"].map((id) => transition("acme", requestOf(id))));
+    expect(batches).toEqual([["a", "b"], ["a"], ["a"]]);
+  });
+
+  test("never mixes tenants", async () => {
+    const tenants: string[] = [];
+    const transition = createTransitionQueue({
+      runBatch: async (tenantId, requests) => {
+        tenants.push(`${tenantId}:${requests.length}`);
+        return requests.map(transitionedOf);
+      },
+    });
+    await Promise.all([
+      transition("a", requestOf("1")),
+      transition("b", requestOf("2")),
+      transition("a", requestOf("3")),
+    ]);
+    expect(tenants).toEqual(["a:2", "b:1"]);
+  });
+
+  test("tries again after a conflict: the same transitions when it met the clock, half of them when a document is to blame", async () => {
+    for (const [atClock, second] of [
+      [true, ["a", "b", "c", "d"]],
+      [false, ["a", "b"]],
+    ] as const) {
+      const { transition, batches } = queueOver(async (requests, attempt) => {
+        if (attempt === 1) throw new TransactionConflict(undefined, atClock);
+        return requests.map(transitionedOf);
+      });
+      await Promise.all("abcd".split("").map((id) => transition("acme", requestOf(id))));
+      expect(batches[1]).toEqual(second);
+      expect(batches.slice(1).flat()).toEqual(["a", "b", "c", "d"]);
+    }
+  });
+
+  test("tells a caller who loses for too long to try again", async () => {
+    const { transition } = queueOver(async () => Promise.reject(new TransactionConflict(undefined, true)), {
+      patienceMs: 20,
+    });
+    await expect(transition("acme", requestOf("a"))).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("finds the one transition that causes an unexpected failure", async () => {
+    const { transition } = queueOver(async (requests) => {
+      if (requests.some(({ documentId }) => documentId === "c")) throw new TypeError("broken");
+      return requests.map(transitionedOf);
+    });
+    const settled = await Promise.allSettled("abcd".split("").map((id) => transition("acme", requestOf(id))));
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  });
+
+  test("fails all callers at once when the database is away", async () => {
+    const away = new DomainError("unavailable", "the database cannot be reached");
+    const { transition, batches } = queueOver(async () => Promise.reject(away));
+    const settled = await Promise.allSettled("abcd".split("").map((id) => transition("acme", requestOf(id))));
+    expect(settled.every(({ status }) => status === "rejected")).toBe(true);
+    expect(batches).toHaveLength(1);
+  });
+
+  test("takes up again what a transaction had no room for", async () => {
+    const { transition, batches } = queueOver(async (requests) =>
+      requests.map((one, at) => (at === 0 ? transitionedOf(one) : undefined)),
+    );
+    await Promise.all("abc".split("").map((id) => transition("acme", requestOf(id))));
+    expect(batches).toEqual([["a", "b", "c"], ["b", "c"], ["c"]]);
+  });
+
+  test("finishes what a transaction had no room for before it takes what came since", async () => {
+    // As a store that reads heads in the order of their ids and has room for two.
+    const { transition, batches } = queueOver(
+      async (requests) => {
+        const ids = requests.map(({ documentId }) => documentId).toSorted();
+        const fitting = new Set(ids.slice(0, 2));
+        return requests.map((one) => (fitting.has(one.documentId) ? transitionedOf(one) : undefined));
+      },
+      { itemsMax: 64 },
+    );
+    const done = new AbortController();
+    const repeat = async (id: string) => {
+      while (!done.signal.aborted && batches.length < 20) await transition("acme", requestOf(id));
+    };
+    const repeated = ["a", "b", "c"].map(repeat);
+    await transition("acme", requestOf("z"));
+    done.abort();
+    expect(batches.slice(0, 2)).toEqual([
+      ["a", "b", "c", "z"],
+      ["c", "z"],
+    ]);
+    await Promise.all(repeated);
+  });
+
+  test("finishes it first after a conflict, too", async () => {
+    const { transition, batches } = queueOver(async (requests, attempt) => {
+      if (attempt === 2) throw new TransactionConflict(undefined, true);
+      return requests.map((one) => (attempt === 1 && one.documentId === "z" ? undefined : transitionedOf(one)));
+    });
+    const large = transition("acme", requestOf("z"));
+    await transition("acme", requestOf("a"));
+    await Promise.all([large, transition("acme", requestOf("b"))]);
+    expect(batches).toEqual([["z", "a"], ["z"], ["z"], ["b"]]);
+  });
+
+  test("does not run transitions of callers who have gone", async () => {
+    const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
+    const gone = AbortSignal.abort(new Error("gone"));
+    await expect(transition("acme", requestOf("a"), gone)).rejects.toThrow("gone");
+    expect(batches).toEqual([]);
+  });
+
+  describe("under load", () => {
+    const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+
+    /** Eight transitions run; while they do, two others come. What the eight do then is `next`. */
+    async function eightThenTwo(
+      lingerMs: number,
+      next: (transition: TransitionDocument) => Promise<unknown>,
+    ): Promise<number[]> {
+      const sizes: number[] = [];
+      let others: Promise<unknown> = Promise.resolve();
+      const transition: TransitionDocument = createTransitionQueue({
+        lingerMs,
+        runBatch: async (_tenantId, requests) => {
+          sizes.push(requests.length);
+          if (sizes.length === 1) others = Promise.all(ids("other", 2).map((id) => transition("acme", requestOf(id))));
+          return requests.map(transitionedOf);
+        },
+      });
+      await Promise.all(ids("first", 8).map((id) => transition("acme", requestOf(id))));
+      await next(transition);
+      await others;
+      return sizes;
+    }
+
+    test("those who wait are kept a moment for callers who come again", async () => {
+      const sizes = await eightThenTwo(60_000, async (transition) => {
+        await nextTurn();
+        await Promise.all(ids("again", 8).map((id) => transition("acme", requestOf(id))));
+      });
+      expect(sizes).toEqual([8, 10]);
+    });
+
+    test("and no longer than a moment, when they do not", async () => {
+      expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
+    });
+
+    test("does not wait after a conflict, or when a transaction was full", async () => {
+      const twoAtATime = queueOver(
+        async (requests, attempt) => {
+          if (attempt <= 2) throw new TransactionConflict(undefined, true);
+          return requests.map((one, at) => (at < 9 ? transitionedOf(one) : undefined));
+        },
+        { itemsMax: 64, lingerMs: 60_000 },
+      );
+      await Promise.all(ids("first", 20).map((id) => twoAtATime.transition("acme", requestOf(id))));
+      expect(twoAtATime.batches.map(({ length }) => length)).toEqual([20, 20, 20, 11, 2]);
+    });
+
+    test("does not wait when the queue is empty", async () => {
+      const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf), {
+        itemsMax: 64,
+        lingerMs: 60_000,
+      });
+      await Promise.all(ids("first", 8).map((id) => transition("acme", requestOf(id))));
+      await transition("acme", requestOf("late"));
+      expect(batches.flat()).toHaveLength(9);
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import type { Head } from "../document/document.ts";
+import type { Changes, Slug, StoredVersion } from "./changes.ts";
+
+/**
+ * The reads and writes of transitions, all inside one transaction of
+ * `store/session-transaction.ts`.
+ */
+export interface TransitionTransaction {
+  /**
+   * Takes the next tick of the tenant's clock, now or one millisecond after the last tick if that
+   * is later, and stamps it on the types whose readers will see a change. Ticks commit in their
+   * order: a tick conflicts when another one was committed after this transaction's first read.
+   */
+  tick(types: ReadonlySet<string>): Promise<Date>;
+  /**
+   * Heads in any order, as many as fit into `bytesMax` (one at least); `complete` when none was
+   * left out.
+   */
+  readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
+  readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
+  /** The named slugs, and those that these documents hold now. */
+  readSlugs(named: readonly { type: string; slug: string }[], holders: readonly string[]): Promise<Slug[]>;
+  /**
+   * Writes all changes; called once, at the end. Without it the transaction is rolled back, and
+   * with it the tick.
+   */
+  write(changes: Changes): Promise<void>;
+}
+
+/** The transaction conflicted with another one and changed nothing; it can be repeated. */
+export class TransactionConflict extends Error {
+  override readonly name = "TransactionConflict";
+  /**
+   * Whether the conflict came before the first write, as at the clock: then it is not about a
+   * single document.
+   */
+  readonly beforeWriting: boolean;
+
+  constructor(cause: unknown, beforeWriting: boolean) {
+    super("met another transaction", { cause });
+    this.beforeWriting = beforeWriting;
+  }
+}

@@ -1,0 +1,95 @@
+import { LRUCache } from "lru-cache";
+import type { WorkflowReference } from "../document/document.ts";
+import { coreSchemas } from "./core-types.ts";
+import type { DocumentType, TypeChecks, TypeRegistry, TypeSource } from "./document-type.ts";
+import type { SchemaGeneration } from "./schema-generation.ts";
+
+/** Where generations, workflows and checks come from. */
+interface TypeRegistryDeps {
+  schemas: {
+    /** The newest generation of each of a tenant's types. */
+    newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
+    find(tenantId: string, type: string, generation: number): Promise<SchemaGeneration | undefined>;
+  };
+  /**
+   * What new documents of a type are stamped with; undefined when the type has no workflow.
+   * `current` of `workflow/workflow-registry.ts`.
+   */
+  currentWorkflow(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
+  checks: TypeChecks;
+}
+
+/** The registry of all tenants. */
+interface CachedTypeRegistry extends TypeRegistry {
+  /** Drops what is cached of a tenant's types. */
+  forget(tenantId: string): void;
+}
+
+/** Most bytes of schemas that are kept at hand. */
+const sourceBytesMax = 64 * 1024 * 1024;
+
+/** How long another process's new generation may go unseen. */
+const staleMsMax = 1_000;
+
+/**
+ * A registry of the tenants' own types over the core ones. Generations never change, so they are
+ * kept as long as there is room; which one is the newest is asked again after a second, and
+ * whenever a type is not known.
+ */
+export function createTypeRegistry({ schemas, currentWorkflow, checks }: TypeRegistryDeps): CachedTypeRegistry {
+  const newest = new LRUCache<string, ReadonlyMap<string, number>>({
+    max: 10_000,
+    ttl: staleMsMax,
+    fetchMethod: (tenantId) => schemas.newest(tenantId),
+  });
+  const sources = new LRUCache<string, TypeSource>({
+    max: 1_000,
+    maxSize: sourceBytesMax,
+    sizeCalculation: (source) => 1 + ("key" in source ? source.shape.byteLength + source.complete.byteLength : 0),
+  });
+
+  async function newestGeneration(tenantId: string, name: string): Promise<number | undefined> {
+    const known = (newest.get(tenantId) ?? (await newest.forceFetch(tenantId))).get(name);
+    if (known !== undefined || coreSchemas.has(name)) return known;
+    return (await newest.forceFetch(tenantId, { forceRefresh: true })).get(name);
+  }
+
+  async function sourceAt(tenantId: string, name: string, generation: number): Promise<TypeSource> {
+    if (generation === 0 && coreSchemas.has(name)) return { builtIn: name };
+    const key = JSON.stringify([tenantId, name, generation]);
+    const known = sources.get(key);
+    if (known) return known;
+    const found = await schemas.find(tenantId, name, generation);
+    if (!found) throw new TypeError(`there is no generation ${generation} of type ${name}`);
+    const source = { key, shape: toShared(found.shape), complete: toShared(found.complete) };
+    sources.set(key, source);
+    return source;
+  }
+
+  async function at(tenantId: string, name: string, generation: number): Promise<DocumentType> {
+    const source = await sourceAt(tenantId, name, generation);
+    return {
+      name,
+      generation,
+      check: (document, tier, signal) => checks.check(tenantId, source, document, tier, signal),
+      isQuick: (document) => checks.isQuick(source, document),
+    };
+  }
+
+  return {
+    at,
+    find: async (tenantId, name) => {
+      const generation = (await newestGeneration(tenantId, name)) ?? 0;
+      if (generation === 0 && !coreSchemas.has(name)) return undefined;
+      const workflow = await currentWorkflow(tenantId, name);
+      return workflow && { type: await at(tenantId, name, generation), workflow };
+    },
+    forget: (tenantId) => newest.delete(tenantId),
+  };
+}
+
+function toShared(bytes: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  shared.set(bytes);
+  return shared;
+}

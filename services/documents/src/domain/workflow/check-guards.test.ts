@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import type { Guard } from "./definition.ts";
+import { type GuardFacts, checkGuards } from "./check-guards.ts";
+
+function check(guard: Guard, facts: Partial<GuardFacts> = {}): Promise<void> {
+  return checkGuards([guard], {
+    actor: "ed",
+    writer: "wanda",
+    everPublished: false,
+    now: new Date("2026-11-21T12:00:00Z"),
+    meta: {},
+    links: [],
+    violations: async () => [],
+    slugHolder: () => undefined,
+    ...facts,
+  });
+}
+
+describe("publishValid", () => {
+  test("refuses with every violation, and passes without any", async () => {
+    const violations = [
+      { pointer: "/meta/slug", message: "is missing" },
+      { pointer: "/content/blocks", message: "is empty" },
+    ];
+    const refused = check({ kind: "publishValid" }, { violations: async () => violations });
+    await expect(refused).rejects.toMatchObject({ kind: "failed_precondition", violations });
+    await expect(check({ kind: "publishValid" })).resolves.toBeUndefined();
+  });
+});
+
+describe("slugFree", () => {
+  test("refuses and names the document that has the slug", async () => {
+    await expect(check({ kind: "slugFree" }, { slugHolder: () => "abc" })).rejects.toThrow("published document abc");
+    await expect(check({ kind: "slugFree" })).resolves.toBeUndefined();
+  });
+});
+
+describe("notEmbargoed", () => {
+  test.each([
+    ["2026-11-21T12:00:00.001Z", false],
+    ["2026-11-21T12:00:00Z", true],
+    ["2026-11-21T13:00:00+01:00", true],
+    ["2026-11-21T12:00:00-01:00", false],
+    ["2026-11-21T12:00:00", true],
+    ["2026-11-21T12:00:01", false],
+    ["2026-11-21", true],
+    ["2026-11-22", false],
+    ["tomorrow", false],
+    [1, false],
+    ["", true],
+    [null, true],
+    [undefined, true],
+  ])("an embargo until %j is over: %j", async (embargoUntil, isOver) => {
+    const checked = check({ kind: "notEmbargoed" }, { meta: { embargoUntil } });
+    await (isOver ? expect(checked).resolves.toBeUndefined() : expect(checked).rejects.toThrow("embargoUntil"));
+  });
+});
+
+describe("fourEyes", () => {
+  test("refuses the version's writer and the nameless, and lets others pass", async () => {
+    await expect(check({ kind: "fourEyes" }, { actor: "wanda" })).rejects.toThrow("wanda wrote this version");
+    await expect(check({ kind: "fourEyes" }, { actor: "" })).rejects.toThrow("vidimus-actor");
+    await expect(check({ kind: "fourEyes" })).resolves.toBeUndefined();
+  });
+});
+
+describe("neverPublished", () => {
+  test("refuses what was published once", async () => {
+    await expect(check({ kind: "neverPublished" }, { everPublished: true })).rejects.toThrow("published before");
+    await expect(check({ kind: "neverPublished" })).resolves.toBeUndefined();
+  });
+});
+
+describe("metaPresent", () => {
+  test("refuses with a pointer for every key that is missing, null or empty", async () => {
+    const guard: Guard = { kind: "metaPresent", keys: ["a", "b", "c", "d", "e/f"] };
+    const checked = check(guard, { meta: { a: 0, b: null, c: "", d: [] } });
+    const pointers = ["/meta/b", "/meta/c", "/meta/d", "/meta/e~1f"];
+    await expect(checked).rejects.toMatchObject({ violations: pointers.map((pointer) => ({ pointer })) });
+  });
+});
+
+describe("linkPresent", () => {
+  test("wants one link with the rel", async () => {
+    const guard: Guard = { kind: "linkPresent", rel: "source" };
+    await expect(check(guard, { links: [{ rel: "subject" }] })).rejects.toThrow('no link "source"');
+    await expect(check(guard, { links: [{ rel: "subject" }, { rel: "source" }] })).resolves.toBeUndefined();
+  });
+});
+
+test("guards are checked in order and the first that fails is told", async () => {
+  const facts = { everPublished: true, slugHolder: () => "abc" };
+  const guards: Guard[] = [{ kind: "fourEyes" }, { kind: "neverPublished" }, { kind: "slugFree" }];
+  const checked = checkGuards(guards, {
+    actor: "ed",
+    writer: "wanda",
+    now: new Date(),
+    meta: {},
+    links: [],
+    violations: async () => [],
+    ...facts,
+  });
+  await expect(checked).rejects.toThrow(/^neverPublished/);
+});

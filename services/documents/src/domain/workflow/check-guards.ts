@@ -1,0 +1,104 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { jsonPointer } from "../json/json-value.ts";
+import type { Guard } from "./definition.ts";
+
+/** The version that the transition acts on, as guards see it. */
+export interface GuardFacts {
+  readonly actor: string;
+  /** The actor that wrote the version. */
+  readonly writer: string;
+  /** Whether any version of the document was ever published. */
+  readonly everPublished: boolean;
+  readonly now: Date;
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly links: readonly unknown[];
+  /** What the version lacks for publication; called only by `publishValid`. */
+  violations(): Promise<readonly Violation[]>;
+  /**
+   * Id of another published document of the type that has the version's slug; called only by
+   * `slugFree`.
+   */
+  slugHolder(): string | undefined;
+}
+
+/**
+ * Throws `failed_precondition` for the first guard that fails, with JSON pointers where the version
+ * is at fault.
+ */
+export async function checkGuards(guards: readonly Guard[], facts: GuardFacts): Promise<void> {
+  for (const guard of guards) {
+    const violations = await faultsOf(guard, facts);
+    if (violations.length === 0) continue;
+    const [first] = violations;
+    const message = `${guard.kind}: ${first?.pointer ? `${first.pointer} ` : ""}${first?.message}`;
+    throw new DomainError("failed_precondition", message, { violations });
+  }
+}
+
+async function faultsOf(guard: Guard, facts: GuardFacts): Promise<readonly Violation[]> {
+  switch (guard.kind) {
+    case "publishValid":
+      return facts.violations();
+    case "slugFree":
+      return fault(facts.slugHolder(), "/meta/slug", (id) => `is the slug of published document ${id}`);
+    case "notEmbargoed":
+      return fault(embargo(facts), "/meta/embargoUntil", (until) => `is ${until}, which is not past`);
+    case "fourEyes":
+      return fault(secondPair(facts), "", (text) => text);
+    case "neverPublished":
+      return fault(facts.everPublished || undefined, "", () => "the document was published before");
+    case "metaPresent":
+      return guard.keys
+        .filter((key) => isMissing(facts.meta[key]))
+        .map((key) => ({ pointer: jsonPointer(["meta", key]), message: "is missing" }));
+    case "linkPresent":
+      return hasLink(facts.links, guard.rel) ? [] : [{ pointer: "/links", message: `has no link "${guard.rel}"` }];
+    default:
+      return guard satisfies never;
+  }
+}
+
+function fault<T>(found: T | undefined, pointer: string, message: (found: T) => string): readonly Violation[] {
+  return found === undefined ? [] : [{ pointer, message: message(found) }];
+}
+
+/**
+ * The embargo as JSON, until it ends. An unreadable time never ends, since a publication cannot be
+ * undone.
+ */
+function embargo({ meta, now }: GuardFacts): string | undefined {
+  const until = meta["embargoUntil"];
+  if (until === undefined || until === null || until === "") return undefined;
+  const time = typeof until === "string" ? instantOf(until) : Number.NaN;
+  return time <= now.getTime() ? undefined : JSON.stringify(until);
+}
+
+/** Epoch milliseconds of an ISO 8601 time, UTC when it names no offset; NaN for anything else. */
+function instantOf(text: string): number {
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return plainInstantOf(text);
+  }
+}
+
+function plainInstantOf(text: string): number {
+  try {
+    return Temporal.PlainDateTime.from(text).toZonedDateTime("UTC").epochMilliseconds;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function secondPair({ actor, writer }: GuardFacts): string | undefined {
+  if (actor === "") return "a second pair of eyes needs a name (metadata vidimus-actor)";
+  return actor === writer ? `${actor} wrote this version` : undefined;
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function hasLink(links: readonly unknown[], rel: string): boolean {
+  return links.some((link) => typeof link === "object" && link !== null && "rel" in link && link.rel === rel);
+}

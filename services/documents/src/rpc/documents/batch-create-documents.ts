@@ -1,0 +1,20 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { type IntakeDeps, type IntakeOutcome, takeIn } from "../../domain/intake/take-in.ts";
+import { refused } from "../refused.ts";
+import { fromCreateRequest } from "./messages.ts";
+import { callingActor, requireBatch } from "../requests.ts";
+
+/** Takes many documents in; each succeeds or fails on its own. */
+export function batchCreateDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.batchCreateDocuments> {
+  return async ({ items }, context) => {
+    requireBatch(items);
+    const outcomes = await takeIn(deps, items.map(fromCreateRequest), callingActor(context), context.signal);
+    return { results: outcomes.map(toResult) };
+  };
+}
+
+function toResult(outcome: IntakeOutcome) {
+  return outcome instanceof DomainError ? refused(outcome) : { outcome: { case: "created" as const, value: outcome } };
+}

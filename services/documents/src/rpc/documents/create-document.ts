@@ -1,0 +1,15 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { type IntakeDeps, takeIn } from "../../domain/intake/take-in.ts";
+import { fromCreateRequest } from "./messages.ts";
+import { callingActor } from "../requests.ts";
+
+/** Takes one document in. */
+export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.createDocument> {
+  return async (request, context) => {
+    const [outcome] = await takeIn(deps, [fromCreateRequest(request)], callingActor(context), context.signal);
+    if (outcome === undefined || outcome instanceof DomainError) throw outcome ?? new Error("no outcome");
+    return outcome;
+  };
+}

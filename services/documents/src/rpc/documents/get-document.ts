@@ -1,0 +1,20 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { type HeadReader, requireHead } from "../../domain/document/require-head.ts";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { toDocument } from "./messages.ts";
+
+/** The store of heads. */
+interface GetDocumentDeps {
+  documents: HeadReader;
+}
+
+/** Reads one document as editors see it. */
+export function getDocument({ documents }: GetDocumentDeps): MethodImpl<typeof DocumentService.method.getDocument> {
+  return async (request, { signal }) => {
+    const tenantId = requireTenantId(request.tenantId);
+    const documentId = requireDocumentId(request.documentId);
+    return { document: toDocument(await requireHead(documents, tenantId, documentId, { signal })) };
+  };
+}

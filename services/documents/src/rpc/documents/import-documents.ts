@@ -1,0 +1,37 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { IdInUse, type IntakeDeps, type IntakeOutcome, takeIn } from "../../domain/intake/take-in.ts";
+import { refused } from "../refused.ts";
+import { callingActor } from "../requests.ts";
+
+/** Most documents in one call. */
+const draftsMax = 1_000;
+/** Documents stored by one insert. */
+const chunkSize = 64;
+
+/** Takes a whole archive in; what is there already with the same content is no fault. */
+export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.importDocuments> {
+  return async ({ tenantId, drafts }, context) => {
+    if (drafts.length === 0 || drafts.length > draftsMax) {
+      throw new DomainError("invalid", `an import has 1 to ${draftsMax} documents, this one ${drafts.length}`);
+    }
+    const items = drafts.map(({ documentJson: json, intakeToken }) => ({ tenantId, json, intakeToken }));
+    const results: ReturnType<typeof toResult>[] = [];
+    for (let start = 0; start < items.length; start += chunkSize) {
+      context.signal.throwIfAborted();
+      const chunk = items.slice(start, start + chunkSize);
+      const outcomes = await takeIn(deps, chunk, callingActor(context), context.signal);
+      results.push(...outcomes.map(toResult));
+    }
+    return { results };
+  };
+}
+
+function toResult(outcome: IntakeOutcome) {
+  if (!(outcome instanceof DomainError)) return { outcome: { case: "created" as const, value: outcome } };
+  if (outcome instanceof IdInUse && outcome.sameContent) {
+    return { outcome: { case: "existing" as const, value: { documentId: outcome.documentId } } };
+  }
+  return refused(outcome);
+}

@@ -1,0 +1,35 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { encodeOpaqueToken } from "@vidimus/kit/opaque-token";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { listVersions, type ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
+import { toDocumentVersion } from "./messages.ts";
+import { editorPages, pagePlace, pageSize } from "../requests.ts";
+
+/** Walks the versions of one document, newest first. */
+export function listDocumentVersions(
+  deps: ListDocumentVersionsDeps,
+): MethodImpl<typeof DocumentService.method.listDocumentVersions> {
+  return async (request, { signal }) => {
+    const reference = {
+      tenantId: requireTenantId(request.tenantId),
+      documentId: requireDocumentId(request.documentId),
+    };
+    const before = pagePlace(request.pageToken, toVersion);
+    const { versions, hasMore } = await listVersions(deps, reference, {
+      limit: pageSize(request.limit, editorPages),
+      ...(before === undefined ? {} : { before }),
+      signal,
+    });
+    const last = versions.at(-1);
+    return {
+      versions: versions.map(toDocumentVersion),
+      nextPageToken: hasMore && last ? encodeOpaqueToken([last.version]) : "",
+    };
+  };
+}
+
+function toVersion([version, ...more]: readonly (string | number)[]): number | undefined {
+  return typeof version === "number" && Number.isSafeInteger(version) && more.length === 0 ? version : undefined;
+}

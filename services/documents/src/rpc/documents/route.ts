@@ -1,0 +1,49 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { partialRoute, route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { ListDocumentHistoryDeps } from "../../domain/editing/document-history.ts";
+import type { GetDocumentVersionDeps, ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
+import type { UpdateDocumentDeps } from "../../domain/editing/update-document.ts";
+import type { IntakeDeps } from "../../domain/intake/take-in.ts";
+import { batchCreateDocuments } from "./batch-create-documents.ts";
+import { createDocument } from "./create-document.ts";
+import { getDocument } from "./get-document.ts";
+import { getDocumentVersion } from "./get-document-version.ts";
+import { importDocuments } from "./import-documents.ts";
+import { listDocumentHistory } from "./list-document-history.ts";
+import { listDocumentVersions } from "./list-document-versions.ts";
+import { listDocuments, type ListDocumentsDeps } from "./list-documents.ts";
+import { batchTransitionDocuments } from "./batch-transition-documents.ts";
+import { transitionDocument, type TransitionDocumentDeps } from "./transition-document.ts";
+import { updateDocument } from "./update-document.ts";
+import { validateDocument } from "./validate-document.ts";
+
+/** Stores, types and workflows of all methods. */
+type DocumentServiceDeps = IntakeDeps &
+  UpdateDocumentDeps &
+  GetDocumentVersionDeps &
+  ListDocumentVersionsDeps &
+  ListDocumentHistoryDeps &
+  ListDocumentsDeps & { publication: TransitionDocumentDeps };
+
+/** The editor's surface. */
+export function documentRoute(deps: DocumentServiceDeps): RpcRoute {
+  return route(DocumentService, {
+    createDocument: createDocument(deps),
+    batchCreateDocuments: batchCreateDocuments(deps),
+    importDocuments: importDocuments(deps),
+    validateDocument: validateDocument(deps),
+    updateDocument: updateDocument(deps),
+    getDocument: getDocument(deps),
+    listDocuments: listDocuments(deps),
+    listDocumentVersions: listDocumentVersions(deps),
+    getDocumentVersion: getDocumentVersion(deps),
+    listDocumentHistory: listDocumentHistory(deps),
+    transitionDocument: transitionDocument(deps.publication),
+    batchTransitionDocuments: batchTransitionDocuments(deps.publication),
+  });
+}
+
+/** What the gateway calls of it. */
+export function batchIntakeRoute(deps: IntakeDeps): RpcRoute {
+  return partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps) });
+}

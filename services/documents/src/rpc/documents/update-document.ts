@@ -1,0 +1,22 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { type UpdateDocumentDeps, updateDocument as update } from "../../domain/editing/update-document.ts";
+import { toDocument } from "./messages.ts";
+import { callingActor, requireVersionNumber } from "../requests.ts";
+
+/** Writes the next version of a document. */
+export function updateDocument(deps: UpdateDocumentDeps): MethodImpl<typeof DocumentService.method.updateDocument> {
+  return async (request, context) => {
+    const head = await update(deps, {
+      tenantId: requireTenantId(request.tenantId),
+      documentId: requireDocumentId(request.documentId),
+      expectedVersion: requireVersionNumber("expected_version", request.expectedVersion),
+      json: request.documentJson,
+      by: callingActor(context),
+      signal: context.signal,
+    });
+    return { document: toDocument(head) };
+  };
+}

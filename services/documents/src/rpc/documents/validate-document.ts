@@ -1,0 +1,12 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { validateDraft, type ValidateDocumentDeps } from "../../domain/intake/validate-draft.ts";
+
+/** Says what is wrong with a document, and stores nothing. */
+export function validateDocument(
+  deps: ValidateDocumentDeps,
+): MethodImpl<typeof DocumentService.method.validateDocument> {
+  return async ({ tenantId, documentJson, forPublication }, { signal }) =>
+    validateDraft(deps, requireTenantId(tenantId), documentJson, { forPublication, signal });
+}

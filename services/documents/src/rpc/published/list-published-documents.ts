@@ -1,0 +1,37 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { MethodImpl } from "@connectrpc/connect";
+import type {
+  ListPublishedDocumentsRequest,
+  PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { isPublishableType } from "../../domain/published-reads/publishable-types.ts";
+import {
+  type ListPublishedDocumentsDeps,
+  type PageRequest,
+  readPublishedPage,
+} from "../../domain/published-reads/read-published-page.ts";
+import { pageSize, readerPages } from "../requests.ts";
+
+/** One page of published documents of one type, newest first. */
+export function listPublishedDocuments(
+  deps: ListPublishedDocumentsDeps,
+): MethodImpl<typeof PublishedDocumentService.method.listPublishedDocuments> {
+  return async (request, { signal }) => {
+    const { tenantId, page } = fromListRequest(request);
+    return readPublishedPage(deps, tenantId, page, signal);
+  };
+}
+
+/** Whose page is asked for, and which. Throws `invalid`. */
+export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
+  const { type, updatedSince, cursor, ifNoneMatch, includeLinks } = request;
+  if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
+  const limit = pageSize(request.limit, readerPages);
+  const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
+  const { tag = "", site = "", language = "", slug = "" } = request.filter ?? {};
+  const filter = { tag, site, language, slug };
+  const page = { type, limit, cursor, ifNoneMatch, includeLinks, filter, ...since };
+  return { tenantId: requireTenantId(request.tenantId), page };
+}

@@ -1,0 +1,52 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { MethodImpl } from "@connectrpc/connect";
+import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { type PublicationReader, requireVisible } from "../../domain/published-reads/read-document.ts";
+import type { SnapshotStore } from "../../store/snapshot-store.ts";
+import { pageSize, readerPages } from "../requests.ts";
+
+/** Stores that versions are read from. */
+export interface ListPublishedVersionsDeps {
+  publications: PublicationReader;
+  snapshots: Pick<SnapshotStore, "listUsableVersions">;
+}
+
+/** The versions of a document that were usable, newest first. */
+export function listPublishedVersions(
+  deps: ListPublishedVersionsDeps,
+): MethodImpl<typeof PublishedDocumentService.method.listPublishedVersions> {
+  return async (request, { signal }) => {
+    const limit = pageSize(request.limit, readerPages);
+    const tenantId = requireTenantId(request.tenantId);
+    const { documentId } = await requireVisible(
+      deps.publications,
+      tenantId,
+      requireDocumentId(request.documentId),
+      signal,
+    );
+    const before = decodeVersion(request.cursor);
+    const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
+    const found = await deps.snapshots.listUsableVersions(tenantId, documentId, page, signal);
+    const versions = found.slice(0, limit);
+    const last = versions.at(-1);
+    return {
+      versions: versions.map(({ version, sequence, updatedAt, sha256 }) => ({
+        version: BigInt(version),
+        sequence: BigInt(sequence),
+        updatedAt: timestampFromDate(updatedAt),
+        sha256,
+      })),
+      nextCursor: last ? encodeOpaqueToken([last.version]) : "",
+      hasMore: found.length > limit,
+    };
+  };
+}
+
+/** Undefined for anything that was not made here. */
+function decodeVersion(cursor: string): number | undefined {
+  const [version, ...more] = decodeOpaqueToken(cursor) ?? [];
+  return typeof version === "number" && Number.isSafeInteger(version) && more.length === 0 ? version : undefined;
+}

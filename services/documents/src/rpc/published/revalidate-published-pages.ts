@@ -1,0 +1,36 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type {
+  ListPublishedDocumentsRequest,
+  PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { type ListPublishedDocumentsDeps, currentEtag } from "../../domain/published-reads/read-published-page.ts";
+import { fromListRequest } from "./list-published-documents.ts";
+import { requireBatch } from "../requests.ts";
+
+/** The clocks that tags are made of. */
+type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
+
+/** Compares the tags of many pages with the current ones, without reading a page. */
+export function revalidatePublishedPages(
+  deps: RevalidatePublishedPagesDeps,
+): MethodImpl<typeof PublishedDocumentService.method.revalidatePublishedPages> {
+  return async ({ pages }) => {
+    requireBatch(pages);
+    return { etags: await Promise.all(pages.map((page) => revalidate(deps, page))) };
+  };
+}
+
+/**
+ * An invalid request is answered "": its reader gets the error when it asks for the page, and the
+ * batch goes on.
+ */
+async function revalidate(deps: RevalidatePublishedPagesDeps, request: ListPublishedDocumentsRequest): Promise<string> {
+  try {
+    const { tenantId, page } = fromListRequest(request);
+    return (await currentEtag(deps, tenantId, page)) ?? "";
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "invalid") return "";
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { BatchGetPublishedDocumentsDeps } from "../../domain/published-reads/read-documents.ts";
+import type { ListPublishedChangesDeps } from "../../domain/published-reads/read-changes.ts";
+import type { GetPublishedSiteDeps } from "../../domain/published-reads/read-site.ts";
+import type { ListPublishedDocumentsDeps } from "../../domain/published-reads/read-published-page.ts";
+import { batchGetPublishedDocuments } from "./batch-get-published-documents.ts";
+import { getPublishedDocument } from "./get-published-document.ts";
+import { getPublishedSite } from "./get-published-site.ts";
+import { getPublishedVersion, type GetPublishedVersionDeps } from "./get-published-version.ts";
+import { listPublishedChanges } from "./list-published-changes.ts";
+import { listPublishedDocuments } from "./list-published-documents.ts";
+import { listPublishedVersions, type ListPublishedVersionsDeps } from "./list-published-versions.ts";
+import { revalidatePublishedPages } from "./revalidate-published-pages.ts";
+
+/** Stores of all methods. */
+type PublishedDocumentServiceDeps = BatchGetPublishedDocumentsDeps &
+  GetPublishedSiteDeps &
+  GetPublishedVersionDeps &
+  ListPublishedChangesDeps &
+  ListPublishedDocumentsDeps &
+  ListPublishedVersionsDeps;
+
+/** The service for readers. */
+export function publishedDocumentRoute(deps: PublishedDocumentServiceDeps): RpcRoute {
+  return route(PublishedDocumentService, {
+    listPublishedDocuments: listPublishedDocuments(deps),
+    revalidatePublishedPages: revalidatePublishedPages(deps),
+    getPublishedDocument: getPublishedDocument(deps),
+    batchGetPublishedDocuments: batchGetPublishedDocuments(deps),
+    getPublishedSite: getPublishedSite(deps),
+    listPublishedChanges: listPublishedChanges(deps),
+    listPublishedVersions: listPublishedVersions(deps),
+    getPublishedVersion: getPublishedVersion(deps),
+  });
+}

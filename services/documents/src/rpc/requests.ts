@@ -1,0 +1,72 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { DomainError } from "@vidimus/kit/errors";
+import { decodeOpaqueToken } from "@vidimus/kit/opaque-token";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import type { Actor } from "../domain/document/document.ts";
+
+/** The caller, from the metadata of the call; "" for what it does not say. */
+export function callingActor(context: HandlerContext): Actor {
+  const { actor, role } = callContext(context);
+  return { actor, role };
+}
+
+/** A version number from the request field `field`; throws `invalid` when it cannot be one. */
+export function requireVersionNumber(field: string, version: bigint): number {
+  if (version >= 1n && version <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(version);
+  throw new DomainError("invalid", `${field} must be a version, counted from 1`);
+}
+
+/** Most items in one batch. */
+const itemsMax = 64;
+
+/**
+ * Throws `invalid` for an empty batch and for one of more than 64; `what` names its items in the
+ * message.
+ */
+export function requireBatch(items: readonly unknown[], what = "items"): void {
+  if (items.length > 0 && items.length <= itemsMax) return;
+  throw new DomainError("invalid", `a batch has 1 to ${itemsMax} ${what}, this one ${items.length}`);
+}
+
+/** How many items a page may have. */
+export interface PageSizeRule {
+  readonly max: number;
+  /** Size when a request has 0; without it 0 is refused. */
+  readonly fallback?: number;
+}
+
+/** Page size of the lists for editors. */
+export const editorPages: PageSizeRule = { max: 200, fallback: 50 };
+/** Page size of the lists for readers; the gateway always names one. */
+export const readerPages: PageSizeRule = { max: 200 };
+
+/** The number of items of a page; throws `invalid` when `limit` is not within the rule. */
+export function pageSize(limit: number, { max, fallback }: PageSizeRule): number {
+  const size = limit === 0 ? fallback : limit;
+  if (size !== undefined && size <= max) return size;
+  throw new DomainError("invalid", `limit must be from 1 to ${max}`);
+}
+
+/**
+ * The place that a page token names, as `read` makes it of the token's values; undefined for "",
+ * which means the first page. Throws `invalid` for a token that was not made here, for which `read`
+ * answers undefined.
+ */
+export function pagePlace<Place>(
+  token: string,
+  read: (values: readonly (string | number)[]) => Place | undefined,
+): Place | undefined {
+  if (token === "") return undefined;
+  const place = read(decodeOpaqueToken(token) ?? earlierForm(token));
+  if (place === undefined) throw new DomainError("invalid", "page_token must be one that an earlier page gave");
+  return place;
+}
+
+/**
+ * The values of a page token as they were made before tokens had a version: base64url of text, in
+ * which a space divides them. A caller may hold one while it pages through a list during a rollout.
+ */
+function earlierForm(token: string): (string | number)[] {
+  const values = Buffer.from(token.slice(0, 256), "base64url").toString().split(" ");
+  return values.map((value) => (/^\d{1,15}$/.test(value) ? Number(value) : value));
+}

@@ -1,0 +1,47 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SignedSnapshot, SnapshotKey } from "../../domain/snapshots/snapshot-feed.ts";
+import type { SnapshotStore } from "../../store/snapshot-store.ts";
+import { fromReferences, toSnapshot } from "./messages.ts";
+
+const referencesMax = 256;
+const bytesMax = 4 * 1024 * 1024;
+
+/** The store of snapshots. */
+interface GetSnapshotsDeps {
+  snapshots: Pick<SnapshotStore, "find">;
+}
+
+/** Reads snapshots by reference, in the order of the references, up to where the answer is full. */
+export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
+  return async ({ references }, { signal }) => {
+    const keys = distinct(fromReferences(references, referencesMax));
+    const found = await readFirst(deps, keys, signal);
+    const byName = new Map(found.map((snapshot) => [nameOf(snapshot), snapshot]));
+    return { snapshots: keys.flatMap((key) => byName.get(nameOf(key)) ?? []).map(toSnapshot) };
+  };
+}
+
+/**
+ * As many of the first snapshots as fit, one at least if any is known. Callers go on behind the
+ * last snapshot they got, so none before it may be left out for its size.
+ */
+async function readFirst(
+  deps: GetSnapshotsDeps,
+  keys: readonly SnapshotKey[],
+  signal: AbortSignal,
+): Promise<SignedSnapshot[]> {
+  const { snapshots, complete } = await deps.snapshots.find(keys, bytesMax, signal);
+  if (complete) return snapshots;
+  const cut = Math.min(snapshots.length, keys.length - 1);
+  const first = await readFirst(deps, keys.slice(0, cut), signal);
+  return first.length > 0 ? first : readFirst(deps, keys.slice(cut), signal);
+}
+
+function distinct(keys: readonly SnapshotKey[]): SnapshotKey[] {
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+}
+
+function nameOf({ tenantId, documentId, sequence }: SnapshotKey): string {
+  return `${tenantId}/${documentId}/${sequence}`;
+}

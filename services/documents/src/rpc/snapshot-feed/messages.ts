@@ -1,0 +1,58 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { SnapshotSignature as SignatureMessage } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SnapshotReference } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { DomainError } from "@vidimus/kit/errors";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import type { SignedSnapshot, SnapshotKey, SnapshotSignature } from "../../domain/snapshots/snapshot-feed.ts";
+
+/** Reads references; throws `invalid` unless there are 1 to `max` and each names a snapshot. */
+export function fromReferences(references: readonly (SnapshotReference | undefined)[], max: number): SnapshotKey[] {
+  if (references.length === 0 || references.length > max) {
+    throw new DomainError("invalid", `name 1 to ${max} snapshots, not ${references.length}`);
+  }
+  return references.map(fromReference);
+}
+
+function fromReference(reference: SnapshotReference | undefined): SnapshotKey {
+  const sequence = reference?.sequence ?? 0n;
+  if (sequence < 1n || sequence > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new DomainError("invalid", "sequence starts at 1");
+  }
+  return {
+    tenantId: requireTenantId(reference?.tenantId ?? ""),
+    documentId: requireDocumentId(reference?.documentId ?? ""),
+    sequence: Number(sequence),
+  };
+}
+
+/** A snapshot's key as a message. */
+export function toReference({ tenantId, documentId, sequence }: SnapshotKey) {
+  return { tenantId, documentId, sequence: BigInt(sequence) };
+}
+
+/** A snapshot as a message. */
+export function toSnapshot(snapshot: SignedSnapshot) {
+  const { type, version, status, committedAt, bytes, sha256, signature } = snapshot;
+  return {
+    reference: toReference(snapshot),
+    documentType: type,
+    version: BigInt(version),
+    status,
+    committedAt: timestampFromDate(committedAt),
+    snapshotJson: bytes,
+    sha256,
+    ...(signature ? { signature } : {}),
+  };
+}
+
+/**
+ * Reads a signature; throws `invalid` for one that cannot be an Ed25519 signature over a statement.
+ */
+export function fromSignature(signature: SignatureMessage | undefined): SnapshotSignature {
+  if (!signature || signature.keyId === "" || signature.statement === "" || signature.value.byteLength !== 64) {
+    throw new DomainError("invalid", "a signature has a key_id, a statement and a value of 64 bytes");
+  }
+  const { keyId, statement, value } = signature;
+  return { keyId, statement, value };
+}

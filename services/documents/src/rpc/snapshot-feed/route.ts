@@ -1,0 +1,17 @@
+import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { SnapshotStore } from "../../store/snapshot-store.ts";
+import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
+import { attachSignatures } from "./attach-signatures.ts";
+import { getSnapshots } from "./get-snapshots.ts";
+import { listPendingSnapshots } from "./list-pending-snapshots.ts";
+
+/** The service for delivery. */
+export function snapshotFeedRoute(deps: { snapshots: SnapshotStore }): RpcRoute {
+  return route(SnapshotFeedService, {
+    listPendingSnapshots: listPendingSnapshots(deps),
+    getSnapshots: getSnapshots(deps),
+    attachSignatures: attachSignatures(deps),
+    acknowledgeSnapshots: acknowledgeSnapshots(deps),
+  });
+}

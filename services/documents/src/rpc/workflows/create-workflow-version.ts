@@ -1,0 +1,15 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { addWorkflow, type CreateWorkflowVersionDeps } from "../../domain/workflow/add-workflow.ts";
+import { callingActor } from "../requests.ts";
+
+/** Keeps a definition as the next version of a workflow. */
+export function createWorkflowVersion(
+  deps: CreateWorkflowVersionDeps,
+): MethodImpl<typeof WorkflowService.method.createWorkflowVersion> {
+  return async ({ tenantId, workflowId, expectedVersion, definitionJson }, context) => {
+    const request = { tenantId: requireTenantId(tenantId), workflowId, expectedVersion, definition: definitionJson };
+    return { version: await addWorkflow(deps, request, callingActor(context)) };
+  };
+}

@@ -1,0 +1,13 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { requireTenantId } from "@vidimus/kit/ids";
+import type { WorkflowStore } from "../../store/workflow-store.ts";
+
+/** Lists which workflow versions were activated for which types. */
+export function listWorkflowActivations({
+  workflows,
+}: {
+  workflows: Pick<WorkflowStore, "activations">;
+}): MethodImpl<typeof WorkflowService.method.listWorkflowActivations> {
+  return async ({ tenantId }) => ({ activations: await workflows.activations(requireTenantId(tenantId)) });
+}

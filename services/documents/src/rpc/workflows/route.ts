@@ -1,0 +1,27 @@
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
+import type { WorkflowStore } from "../../store/workflow-store.ts";
+import { activateWorkflow } from "./activate-workflow.ts";
+import { createWorkflowVersion } from "./create-workflow-version.ts";
+import { getWorkflowVersion } from "./get-workflow-version.ts";
+import { listWorkflowActivations } from "./list-workflow-activations.ts";
+import { listWorkflows } from "./list-workflows.ts";
+
+/** The store of workflows, and the registry that caches them. */
+interface WorkflowRouteDeps {
+  workflows: WorkflowStore;
+  registry: WorkflowRegistry;
+  now(): Date;
+}
+
+/** The service of workflows. */
+export function workflowRoute(deps: WorkflowRouteDeps): RpcRoute {
+  return route(WorkflowService, {
+    createWorkflowVersion: createWorkflowVersion(deps),
+    getWorkflowVersion: getWorkflowVersion(deps),
+    listWorkflows: listWorkflows(deps),
+    activateWorkflow: activateWorkflow(deps),
+    listWorkflowActivations: listWorkflowActivations(deps),
+  });
+}

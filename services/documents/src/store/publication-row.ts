@@ -1,0 +1,46 @@
+import { Binary } from "mongodb";
+import type { Publication } from "../domain/transitions/changes.ts";
+
+/** `publications`: what readers see, one row a document, kept as a tombstone once withdrawn. */
+export interface PublicationRow {
+  tenantId: string;
+  documentId: string;
+  type: string;
+  state: "live" | "withdrawn";
+  version: number;
+  sequence: number;
+  updatedAt: Date;
+  /** The snapshot's bytes; absent on a tombstone. */
+  document?: Binary;
+  /**
+   * Where `"links":[…],` stands in `document`, so that the six-member item is spliced without
+   * parsing.
+   */
+  linksStart?: number;
+  linksEnd?: number;
+  slug?: string;
+  /** Lowercase. */
+  language?: string;
+  /** Ids of linked tags. */
+  tags?: string[];
+  /** Ids and slugs of the sites it belongs to. */
+  sites?: string[];
+  /** Lowercase host names of a site. */
+  hosts?: string[];
+}
+
+/** A tombstone keeps no content. */
+export function toPublicationRow(tenantId: string, { content, ...publication }: Publication): PublicationRow {
+  if (!content) return { tenantId, ...publication, state: "withdrawn" };
+  const { bytes, tags, sites, hosts, ...rest } = content;
+  return {
+    tenantId,
+    ...publication,
+    state: "live",
+    document: new Binary(bytes),
+    ...rest,
+    ...(tags ? { tags: [...tags] } : {}),
+    ...(sites ? { sites: [...sites] } : {}),
+    ...(hosts ? { hosts: [...hosts] } : {}),
+  };
+}

@@ -1,0 +1,27 @@
+import { type ClientSession, MongoServerError, MongoServerSelectionError, type TopologyDescription } from "mongodb";
+import { expect, test, vi } from "vitest";
+import { commit } from "./run-transaction.ts";
+
+/** A session whose commits fail with these errors, one after the other, and then succeed. */
+function failingWith(...errors: Error[]) {
+  const commitTransaction = vi.fn(async () => {
+    const error = errors.shift();
+    if (error) throw error;
+  });
+  return { session: { commitTransaction } as unknown as ClientSession, commitTransaction };
+}
+
+const noPrimary = new MongoServerSelectionError("no primary", {} as unknown as TopologyDescription);
+
+test("a commit that finds no primary to ask for its outcome asks again", async () => {
+  const { session, commitTransaction } = failingWith(noPrimary, noPrimary);
+  await commit(session);
+  expect(commitTransaction).toHaveBeenCalledTimes(3);
+});
+
+test("a commit that was refused is not repeated", async () => {
+  const refused = new MongoServerError({ code: 112, message: "write conflict" });
+  const { session, commitTransaction } = failingWith(refused);
+  await expect(commit(session)).rejects.toBe(refused);
+  expect(commitTransaction).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,31 @@
+import { Binary } from "mongodb";
+import type { TransitionEntry, Slug, Snapshot, StoredVersion } from "../domain/transitions/changes.ts";
+import type { HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
+
+export function toSnapshotRow(tenantId: string, snapshot: Snapshot): SnapshotRow {
+  const { updatedAt, bytes, sha256, ...rest } = snapshot;
+  const kept = { bytes: new Binary(bytes), sha256: new Binary(sha256) };
+  return { tenantId, ...rest, committedAt: updatedAt, ...kept, pending: true };
+}
+
+export function toHistoryRow(tenantId: string, entry: TransitionEntry): HistoryRow {
+  return { tenantId, ...entry, by: { ...entry.by } };
+}
+
+export function fromSlugRow({ type, slug, documentId, current }: SlugRow): Slug {
+  return { type, slug, documentId, current };
+}
+
+export function fromStoredVersionRow(row: VersionRow): StoredVersion {
+  const { documentId, version, schemaGeneration, createdBy } = row;
+  return {
+    documentId,
+    version,
+    schemaGeneration,
+    createdBy,
+    content: row.content.value(),
+    links: row.links.value(),
+    meta: row.meta.value(),
+    title: row.title.value(),
+  };
+}

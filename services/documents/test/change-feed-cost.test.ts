@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { article, type Publishing, runPublishing } from "./publishing.ts";
+
+const followers = 256;
+let service: Publishing;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const tag = () => ({ ...article(), type: "core/tag", content: { name: "Snow" } });
+
+async function publish(tenantId: string, document: { id: string }): Promise<string> {
+  await service.create(tenantId, document);
+  await service.take(tenantId, document.id, "publish");
+  return document.id;
+}
+
+/** Follows tags with a token, for as long as a poll may wait. */
+async function follow(tenantId: string, since: string, waitMs = 20_000) {
+  const query = { tenantId, since, type: "core/tag", limit: 50, waitMs };
+  const answer = await service.published.listPublishedChanges(query, { timeoutMs: 30_000 });
+  const items: { id: string }[] = JSON.parse(Buffer.from(answer.itemsJson).toString());
+  return { since: answer.since, ids: items.map(({ id }) => id) };
+}
+
+/** Counts the reads of clocks and of publications that MongoDB serves from now on. */
+async function countReads(): Promise<() => Promise<{ clocks: number; publications: number }>> {
+  const { db, database } = service;
+  const names = ["clocks", "publications"] as const;
+  await db.command({ profile: 0 });
+  await db.dropCollection("system.profile");
+  // Large enough for what a faulty wait would read.
+  await db.createCollection("system.profile", { capped: true, size: 64 * 1024 * 1024 });
+  const ns = { $in: names.map((name) => `${database}.${name}`) };
+  await db.command({ profile: 1, filter: { op: "query", ns } });
+  const count = (name: string) => db.collection("system.profile").countDocuments({ ns: `${database}.${name}` });
+  return async () => ({ clocks: await count("clocks"), publications: await count("publications") });
+}
+
+test("256 followers of a quiet type cost one read a second in all, while another type is published steadily", async () => {
+  const tenantId = "steady";
+  const { since } = await follow(tenantId, "", 0);
+  const busy = await service.create(tenantId, article());
+  const waiting = Array.from({ length: followers }, () => follow(tenantId, since));
+  // Answered behind them on the same connection: all of them have arrived.
+  await service.list(tenantId);
+  const reads = await countReads();
+  const from = performance.now();
+  for (let at = 0; at < 150; at += 1) await service.take(tenantId, busy, at % 2 === 0 ? "publish" : "withhold");
+  const seconds = (performance.now() - from) / 1_000;
+  const { clocks, publications } = await reads();
+  expect(publications).toBe(0);
+  expect(clocks).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+  const id = await publish(tenantId, tag());
+  expect((await Promise.all(waiting)).map(({ ids }) => ids)).toEqual(waiting.map(() => [id]));
+});
+
+test("the token of an empty answer stands behind all that was examined, and skips nothing that comes", async () => {
+  const tenantId = "advance";
+  const first = await publish(tenantId, tag());
+  const begun = await follow(tenantId, "", 0);
+  expect(begun.ids).toEqual([first]);
+  for (let at = 0; at < 20; at += 1) await publish(tenantId, article());
+  const empty = await follow(tenantId, begun.since, 0);
+  expect(empty.ids).toEqual([]);
+  expect(empty.since).not.toBe(begun.since);
+  const reads = await countReads();
+  expect(await follow(tenantId, empty.since, 0)).toEqual(empty);
+  expect(await reads()).toEqual({ clocks: 1, publications: 0 });
+  const second = await publish(tenantId, tag());
+  expect((await follow(tenantId, empty.since, 0)).ids).toEqual([second]);
+  const row = await service.db.collection("system.profile").findOne({ ns: `${service.database}.publications` });
+  // The keys about the place and the new tag, and not the twenty articles.
+  expect(row?.["keysExamined"]).toBeLessThanOrEqual(4);
+});

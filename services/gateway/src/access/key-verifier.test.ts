@@ -1,0 +1,184 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { beforeEach, describe, expect, test } from "vitest";
+import { hashApiKey, mintApiKey } from "./api-key.ts";
+import type { KnownKey } from "./key-record.ts";
+import { KeyVerifier } from "./key-verifier.ts";
+
+const { key, prefix } = mintApiKey();
+const row: KnownKey = {
+  keyId: "k1",
+  tenantId: "acme",
+  prefix,
+  hash: hashApiKey(key),
+  scopes: ["publisher:read"],
+  tenantDisabled: false,
+};
+
+/** The monotonic clock. */
+let now = 0;
+/** How far the wall clock is ahead of it. */
+let skew = 0;
+let lookups = 0;
+let answer: () => Promise<KnownKey | undefined>;
+let verifier: KeyVerifier;
+
+const down = () => Promise.reject(new DomainError("unavailable", "down"));
+
+beforeEach(() => {
+  now = 1_000_000;
+  skew = 0;
+  lookups = 0;
+  answer = async () => row;
+  const find = () => {
+    lookups += 1;
+    return answer();
+  };
+  verifier = new KeyVerifier({ find, now: () => now + skew, elapsed: () => now });
+});
+
+describe("a known key", () => {
+  test("names its tenant and scopes, and is looked up once in ten seconds", async () => {
+    expect(await verifier.verify(key)).toEqual({ tenantId: "acme", keyId: "k1", prefix, scopes: ["publisher:read"] });
+    now += 9_999;
+    await verifier.verify(key);
+    expect(lookups).toBe(1);
+    now += 1;
+    await verifier.verify(key);
+    expect(lookups).toBe(2);
+  });
+
+  test.each([-3_600_000, 3_600_000])("ages by ten seconds, not by a wall clock that is set by %d ms", async (jump) => {
+    await verifier.verify(key);
+    skew = jump;
+    now += 9_999;
+    await verifier.verify(key);
+    expect(lookups).toBe(1);
+    now += 1;
+    await verifier.verify(key);
+    expect(lookups).toBe(2);
+  });
+
+  test("is looked up once for all who ask meanwhile", async () => {
+    const gate = Promise.withResolvers<KnownKey>();
+    answer = () => gate.promise;
+    const all = Array.from({ length: 20 }, () => verifier.verify(key));
+    gate.resolve(row);
+    for (const caller of await Promise.all(all)) expect(caller?.keyId).toBe("k1");
+    expect(lookups).toBe(1);
+  });
+
+  test.each([
+    ["revoked", { revokedAt: new Date(0) }],
+    ["expired", { expiresAt: new Date(1_000_000) }],
+    ["of a disabled tenant", { tenantDisabled: true }],
+  ])("opens nothing once it is %s", async (_, change) => {
+    answer = async () => ({ ...row, ...change });
+    expect(await verifier.verify(key)).toBeUndefined();
+  });
+
+  test("ends at the moment it expires, though it is in memory", async () => {
+    answer = async () => ({ ...row, expiresAt: new Date(now + 5_000) });
+    expect(await verifier.verify(key)).toBeDefined();
+    now += 5_000;
+    expect(await verifier.verify(key)).toBeUndefined();
+    expect(lookups).toBe(1);
+  });
+});
+
+describe("an unknown key", () => {
+  test("without a key's shape is not looked up at all", async () => {
+    expect(await verifier.verify("vk_nonsense")).toBeUndefined();
+    expect(lookups).toBe(0);
+  });
+
+  test("with a right prefix and a right checksum, but another secret, is refused", async () => {
+    const other = mintApiKey();
+    answer = async () => ({ ...row, prefix: other.prefix });
+    expect(await verifier.verify(other.key)).toBeUndefined();
+  });
+
+  test("is looked up once in five seconds, and does not cost the real key its entry", async () => {
+    await verifier.verify(key);
+    const other = mintApiKey();
+    answer = async () => undefined;
+    await verifier.verify(other.key);
+    now += 4_999;
+    expect(await verifier.verify(other.key)).toBeUndefined();
+    expect(lookups).toBe(2);
+    expect(await verifier.verify(key)).toBeDefined();
+    now += 1;
+    await verifier.verify(other.key);
+    expect(lookups).toBe(3);
+  });
+});
+
+describe("while the database is down", () => {
+  test("the minute of grace ends, though the wall clock is set back", async () => {
+    await verifier.verify(key);
+    answer = down;
+    skew = -3_600_000;
+    now += 60_000;
+    await expect(verifier.verify(key)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("a key seen in the last minute stays valid, and is not looked up at every request", async () => {
+    await verifier.verify(key);
+    answer = down;
+    now += 30_000;
+    for (let times = 0; times < 5; times += 1) expect(await verifier.verify(key)).toBeDefined();
+    expect(lookups).toBe(2);
+    now += 1_000;
+    expect(await verifier.verify(key)).toBeDefined();
+    expect(lookups).toBe(3);
+  });
+
+  test("a key seen longer ago is unavailable, not unauthorized", async () => {
+    await verifier.verify(key);
+    answer = down;
+    now += 60_000;
+    await expect(verifier.verify(key)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("a key never seen is unavailable, and valid when the database is back", async () => {
+    answer = down;
+    await expect(verifier.verify(key)).rejects.toMatchObject({ kind: "unavailable" });
+    answer = async () => row;
+    now += 1_000;
+    expect(await verifier.verify(key)).toBeDefined();
+  });
+
+  test("a key that was evicted has no grace", async () => {
+    await verifier.verify(key);
+    answer = down;
+    verifier.evict({ prefix });
+    await expect(verifier.verify(key)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
+
+describe("an eviction", () => {
+  test.each([{ prefix }, { tenantId: "acme" }])("of %j is felt at the next request", async (eviction) => {
+    await verifier.verify(key);
+    answer = async () => ({ ...row, revokedAt: new Date(0) });
+    verifier.evict(eviction);
+    expect(await verifier.verify(key)).toBeUndefined();
+  });
+
+  test("of another key or tenant leaves the entry", async () => {
+    await verifier.verify(key);
+    verifier.evict({ prefix: "another" });
+    verifier.evict({ tenantId: "rival" });
+    await verifier.verify(key);
+    expect(lookups).toBe(1);
+  });
+
+  test("outruns a look-up that has read the state before it", async () => {
+    const gate = Promise.withResolvers<KnownKey>();
+    answer = () => gate.promise;
+    const early = verifier.verify(key);
+    verifier.evict({ prefix });
+    gate.resolve(row);
+    await early;
+    answer = async () => ({ ...row, revokedAt: new Date(0) });
+    expect(await verifier.verify(key)).toBeUndefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { apiKeyPrefix, hashApiKey } from "./api-key.ts";
+import type { KnownKey } from "./key-record.ts";
+import type { Scope } from "./scopes.ts";
+
+/** The tenant and the key of an authenticated request. */
+export interface Caller {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Which cached keys to drop: one, by its prefix, or all of a tenant. */
+export type Eviction = { readonly prefix: string } | { readonly tenantId: string };
+
+interface KeyVerifierDeps {
+  /** Looks a key up. Rejects with an `unavailable` DomainError while the database cannot answer. */
+  find(prefix: string): Promise<KnownKey | undefined>;
+  /** Milliseconds since 1970, compared with the ends of keys; the wall clock by default. */
+  now?: () => number;
+  /** Milliseconds for the age of entries; the monotonic clock by default. */
+  elapsed?: () => number;
+}
+
+const freshMs = 10_000;
+const negativeMs = 5_000;
+const graceMs = 60_000;
+/**
+ * After a failed look-up the database is not asked for this long, so that an outage does not make
+ * every request wait.
+ */
+const pauseMs = 1_000;
+const entriesMax = 50_000;
+const dummyHash = Buffer.alloc(32);
+
+interface Entry {
+  readonly key: KnownKey;
+  readonly readAt: number;
+}
+
+/** Verifies presented keys, from memory while an entry is fresh. */
+export class KeyVerifier {
+  readonly #find: KeyVerifierDeps["find"];
+  readonly #now: () => number;
+  readonly #elapsed: () => number;
+  readonly #known = new LRUCache<string, Entry>({ max: entriesMax });
+  readonly #unknown = new LRUCache<string, number>({ max: entriesMax });
+  readonly #lookups = new Map<string, Promise<KnownKey | undefined>>();
+  #evictions = 0;
+  #pausedUntil = 0;
+
+  constructor(deps: KeyVerifierDeps) {
+    this.#find = deps.find;
+    this.#now = deps.now ?? Date.now;
+    this.#elapsed = deps.elapsed ?? (() => performance.now());
+  }
+
+  /**
+   * The caller of a key; undefined for any text that is not a valid key, whatever the reason.
+   * Entries are kept by the hash of the whole key, never by prefix, so that a wrong secret finds no
+   * entry. Rejects with an `unavailable` DomainError while the database is down and the key was not
+   * seen in the last 60 s.
+   */
+  async verify(presented: string): Promise<Caller | undefined> {
+    const prefix = apiKeyPrefix(presented);
+    if (prefix === undefined) return undefined;
+    const hash = hashApiKey(presented);
+    const key = await this.#lookUp(prefix, hash);
+    if (!key || !this.#isLive(key)) return undefined;
+    return { tenantId: key.tenantId, keyId: key.keyId, prefix, scopes: key.scopes };
+  }
+
+  /**
+   * Drops the named entries. Results of look-ups under way are not cached, because they may have
+   * read the state before the change.
+   */
+  evict(eviction: Eviction): void {
+    this.#evictions += 1;
+    this.#lookups.clear();
+    for (const [hash, { key }] of this.#known.entries()) {
+      const hit = "prefix" in eviction ? key.prefix === eviction.prefix : key.tenantId === eviction.tenantId;
+      if (hit) this.#known.delete(hash);
+    }
+    this.#unknown.clear();
+  }
+
+  async #lookUp(prefix: string, hash: Buffer): Promise<KnownKey | undefined> {
+    const id = hash.toString("base64");
+    const now = this.#elapsed();
+    const entry = this.#known.get(id);
+    if (entry && now - entry.readAt < freshMs) return entry.key;
+    if (now - (this.#unknown.get(id) ?? -negativeMs) < negativeMs) return undefined;
+    try {
+      return await this.#shared(id, prefix, hash);
+    } catch (error) {
+      // The error may come late, so the entry's age is measured again.
+      if (entry && this.#known.has(id) && this.#elapsed() - entry.readAt < graceMs) return entry.key;
+      throw error;
+    }
+  }
+
+  #shared(id: string, prefix: string, hash: Buffer): Promise<KnownKey | undefined> {
+    const running = this.#lookups.get(id);
+    if (running) return running;
+    if (this.#elapsed() < this.#pausedUntil) return Promise.reject(unavailable());
+    const lookup = this.#read(id, prefix, hash).finally(() => {
+      if (this.#lookups.get(id) === lookup) this.#lookups.delete(id);
+    });
+    this.#lookups.set(id, lookup);
+    return lookup;
+  }
+
+  async #read(id: string, prefix: string, hash: Buffer): Promise<KnownKey | undefined> {
+    const readAt = this.#elapsed();
+    const evictions = this.#evictions;
+    const found = await this.#find(prefix).catch((error: unknown) => {
+      this.#pausedUntil = this.#elapsed() + pauseMs;
+      throw error;
+    });
+    const matches = timingSafeEqual(hash, found?.hash ?? dummyHash);
+    const key = matches ? found : undefined;
+    if (evictions !== this.#evictions) return key;
+    if (key) this.#known.set(id, { key, readAt });
+    else {
+      this.#known.delete(id);
+      this.#unknown.set(id, readAt);
+    }
+    return key;
+  }
+
+  #isLive({ revokedAt, expiresAt, tenantDisabled }: KnownKey): boolean {
+    const now = this.#now();
+    const over = (end: Date | undefined) => end !== undefined && end.getTime() <= now;
+    return !tenantDisabled && !over(revokedAt) && !over(expiresAt);
+  }
+}
+
+function unavailable(): DomainError {
+  return new DomainError("unavailable", "API keys cannot be checked right now");
+}

@@ -1,0 +1,26 @@
+import { weakTag, holdsCopy } from "../http/answers/etag.ts";
+import type { Route } from "../http/route.ts";
+import type { DocsPage } from "./api-docs.ts";
+
+/** The pages as routes of the public port. They are not part of the API description themselves. */
+export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
+  return pages.map(({ path, type, body }) => {
+    const etag = weakTag(body);
+    const headers = {
+      "content-type": type,
+      "cache-control": "public, no-cache",
+      etag,
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    };
+    return {
+      method: "GET",
+      url: path,
+      scope: "open",
+      doc: { operationId: path, summary: path, success: { status: 200, description: path, content: {} } },
+      handler: () => async (call) =>
+        // A cache replaces the headers it holds by those of a 304: a stricter policy there would
+        // strip the styles.
+        holdsCopy(call, etag) ? { status: 304, headers, body: undefined } : { status: 200, headers, body },
+    };
+  });
+}

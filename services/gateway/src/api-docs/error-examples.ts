@@ -1,0 +1,38 @@
+import { rateExceeded } from "../limits/rate-limited.ts";
+import type { ErrorExamples, Route } from "../http/route.ts";
+
+const rate = { count: 3_000, windowMs: 60_000 };
+const verdict = { allowed: false, remaining: 0, resetMs: 12_000 };
+
+/**
+ * An example of every error a route can answer: those of its scope, body and method, and its own.
+ */
+export function errorExamples(route: Route<never>): ErrorExamples {
+  const { scope, body, method, doc } = route;
+  return {
+    INVALID_QUERY: 'query parameter "limti" is unknown',
+    ...(scope === "open" ? {} : closed(scope)),
+    ...(body ? bodyErrors(body.types, body.bytesMax) : {}),
+    RATE_LIMITED: rateExceeded(method === "GET" ? "ip" : "writes", rate, verdict).message,
+    INTERNAL: "internal error",
+    UNAVAILABLE: "a service cannot be reached",
+    TIMEOUT: "a service did not answer in time",
+    ...doc.errors,
+  };
+}
+
+function closed(scope: string): ErrorExamples {
+  return {
+    UNAUTHORIZED: "a valid API key is needed: Authorization: Bearer <API_KEY>",
+    FORBIDDEN: `the API key lacks the scope ${scope}`,
+  };
+}
+
+function bodyErrors(types: readonly string[], bytesMax: number): ErrorExamples {
+  return {
+    INVALID_PAYLOAD: "the body is not valid",
+    REQUEST_TIMEOUT: "the body did not arrive within 10 s",
+    PAYLOAD_TOO_LARGE: `the body must not be larger than ${bytesMax} bytes`,
+    UNSUPPORTED_MEDIA_TYPE: `Content-Type must be ${types.join(" or ")}`,
+  };
+}

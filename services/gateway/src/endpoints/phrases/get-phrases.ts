@@ -1,0 +1,114 @@
+import type { CallOptions, Client } from "@connectrpc/connect";
+import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { Readable } from "node:stream";
+import { Type } from "typebox";
+import { notModified } from "../../http/answers/answer.ts";
+import { holdsCopy } from "../../http/answers/etag.ts";
+import { defineRoute } from "../../http/route.ts";
+import { csvExample, phraseExample, phraseSchema } from "./phrase-schemas.ts";
+
+const cacheControl = "private, no-cache";
+
+interface GetPhrasesDeps {
+  readonly phrases: Pick<Client<typeof PhraseService>, "getDictionaryRevision" | "listPhrases">;
+}
+
+/** Of each format: its name in the RPC, the bytes around the rows, and its headers. */
+const formats = {
+  json: {
+    format: PhraseFormat.JSON,
+    before: '{"ok":true,"data":{"phrases":',
+    after: "}}",
+    headers: { "content-type": "application/json; charset=utf-8" },
+  },
+  csv: {
+    format: PhraseFormat.CSV,
+    before: "",
+    after: "",
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="phrases.csv"',
+    },
+  },
+};
+
+const query = Type.Object(
+  {
+    language: Type.Optional(
+      Type.String({ minLength: 1, "x-must": "a BCP 47 tag", description: "Only phrases of exactly this language." }),
+    ),
+    format: Type.Optional(
+      Type.Unsafe<"json" | "csv">({ type: "string", enum: ["json", "csv"], "x-must": "json or csv", default: "json" }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * The dictionary, streamed row by row. A 304 needs no row, because the tag is made from the
+ * dictionary's revision.
+ */
+export const getPhrases = defineRoute({
+  method: "GET",
+  url: "/v1/phrases",
+  scope: "phrases:read",
+  query,
+  streams: true,
+  doc: {
+    operationId: "listPhrases",
+    summary: "Read or export the dictionary",
+    description:
+      "All of it, in one answer, ordered by language and phrase. An answer that breaks off is cut, never ended: " +
+      "a file that arrived whole is whole. A tenant has eight exports under way at once; a ninth waits for up to a second, " +
+      "and is then answered 429.",
+    success: {
+      status: 200,
+      description: "The dictionary",
+      content: {
+        "application/json": {
+          schema: Type.Object({ ok: Type.Literal(true), data: Type.Object({ phrases: Type.Array(phraseSchema) }) }),
+          example: { ok: true, data: { phrases: [phraseExample] } },
+        },
+        "text/csv": { schema: Type.String(), example: csvExample },
+      },
+    },
+  },
+  handler: (deps: GetPhrasesDeps) => async (call) => {
+    const { language = "", format = "json" } = call.query;
+    const { tenantId } = call.caller;
+    // Read before the rows, so that the tag is never newer than the rows.
+    const state = await deps.phrases.getDictionaryRevision({ tenantId, language }, call.rpc);
+    const etag = state.revision && `W/"${state.revision}-${state.language || "all"}-${format}"`;
+    if (etag !== "" && holdsCopy(call, etag)) return notModified(etag, cacheControl);
+    const { headers, ...form } = formats[format];
+    const request = { tenantId, language: state.language, format: form.format };
+    return {
+      status: 200,
+      // No tag while the dictionary is being changed, because the rows read then may mix two
+      // states.
+      headers: { ...headers, "cache-control": cacheControl, ...(etag === "" ? {} : { etag }) },
+      body: (signal) => Readable.from(exported(deps, request, form, { ...call.rpc, signal }), { objectMode: false }),
+    };
+  },
+});
+
+/**
+ * Reads the next piece when the socket has taken the last. An error before the first piece is still
+ * answered with its status.
+ */
+async function* exported(
+  { phrases }: GetPhrasesDeps,
+  request: { tenantId: string; language: string; format: PhraseFormat },
+  { before, after }: { before: string; after: string },
+  rpc: CallOptions & { signal: AbortSignal },
+): AsyncGenerator<Buffer> {
+  let lead = before;
+  // No deadline of its own, because the answer has one. The signal ends the call when this loop is
+  // left early.
+  for await (const { content } of phrases.listPhrases(request, { ...rpc, timeoutMs: 0 })) {
+    if (lead !== "") yield Buffer.from(lead);
+    lead = "";
+    yield Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  }
+  if (after !== "") yield Buffer.from(after);
+}

@@ -1,0 +1,89 @@
+import type { Client } from "@connectrpc/connect";
+import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { Type } from "typebox";
+import { ok } from "../../http/answers/answer.ts";
+import { HttpError } from "../../http/errors/http-error.ts";
+import { defineRoute } from "../../http/route.ts";
+import { csvExample, phraseInput } from "./phrase-schemas.ts";
+import { importRowsMax, scanImport } from "./scan-import.ts";
+
+const rowsPerPoint = 100;
+/** Longer than an import of 50,000 rows takes on a slow machine while others run. */
+const timeoutMs = 50_000;
+
+const list = Type.Array(phraseInput, { maxItems: importRowsMax });
+const example = [
+  { language: "sv", phrase: "kött" },
+  { language: "sv", phrase: "Kyiv", commonMistakes: ["Kiev"] },
+];
+
+interface PostPhrasesImportDeps {
+  readonly phrases: Pick<Client<typeof PhraseService>, "importPhrases">;
+  /** Charges points to a tenant's write budget, all of them or none; throws RATE_LIMITED. */
+  chargeWhole(tenantId: string, points: number): Promise<void>;
+}
+
+/** Imports phrases. Their rows are charged to the write budget before any of them is parsed. */
+export const postPhrasesImport = defineRoute({
+  method: "POST",
+  url: "/v1/phrases/import",
+  scope: "phrases:write",
+  body: {
+    types: ["application/json", "text/csv"],
+    bytesMax: 10 * 1024 * 1024,
+    timeoutMs: 60_000,
+    scan: scanImport,
+  },
+  doc: {
+    operationId: "importPhrases",
+    summary: "Import phrases",
+    description:
+      "At most 50,000 rows, blank lines included; row 50,001 is refused while the body is still arriving. Does what PUT does " +
+      "for each row, in order; the last of two equal rows wins. One bad row refuses them all: details names the lines, and " +
+      "nothing is written. A 409, 503 or 504 may have left a part behind, and the same import sent again completes it. Costs " +
+      "one write and one more for each 100 rows, valid or not, and never more than the whole budget; it is charged before " +
+      "anything is parsed, so a 429 wrote nothing.",
+    body: {
+      "application/json": {
+        schema: Type.Union([list, Type.Object({ phrases: list }, { additionalProperties: false })]),
+        example: { phrases: example },
+      },
+      "text/csv": { schema: Type.String(), example: csvExample },
+    },
+    success: {
+      status: 200,
+      description: "Imported. Counts the rows of the import, those included that changed nothing",
+      content: {
+        "application/json": {
+          schema: Type.Object({
+            ok: Type.Literal(true),
+            data: Type.Object({ imported: Type.Integer({ minimum: 0 }) }),
+          }),
+          example: { ok: true, data: { imported: example.length } },
+        },
+      },
+    },
+    errors: { CONFLICT: "the dictionary has changed during the import; it is safe to repeat" },
+  },
+  handler:
+    (deps: PostPhrasesImportDeps) =>
+    async ({ caller: { tenantId }, mediaType, body: content, bodyRows, rpc }) => {
+      await deps.chargeWhole(tenantId, Math.ceil(bodyRows / rowsPerPoint));
+      const format = mediaType === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;
+      const request = { tenantId, format, content };
+      const { imported } = await deps.phrases.importPhrases(request, { ...rpc, timeoutMs }).catch(rethrowWithPlaces);
+      return ok(200, { imported });
+    },
+});
+
+/** Rethrows the error of an import, with the CSV line or the array index of each violation. */
+function rethrowWithPlaces(error: unknown): never {
+  const domain = fromConnectError(error);
+  if (domain?.kind !== "invalid") throw error;
+  throw new HttpError("INVALID_PAYLOAD", domain.message, {
+    details: domain.violations.map(({ pointer, message, line }) =>
+      line === undefined ? { index: Number(pointer.split("/")[1]), pointer, message } : { line, pointer, message },
+    ),
+  });
+}

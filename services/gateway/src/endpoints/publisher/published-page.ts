@@ -1,0 +1,127 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import type {
+  ListPublishedDocumentsResponse,
+  PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { type TSchema, Type } from "typebox";
+import { parseTimestamp } from "./timestamp.ts";
+import type { Answer } from "../../http/answers/answer.ts";
+import { HttpError } from "../../http/errors/http-error.ts";
+import { heldTag } from "../../http/answers/etag.ts";
+import { publishedAnswer } from "./published-answer.ts";
+import type { Call } from "../../http/route.ts";
+import { integerText } from "../schemas.ts";
+
+/** What the reads of pages depend on. */
+export interface PageDeps {
+  readonly published: Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments">;
+}
+
+const limitDefault = 50;
+
+/** How many items an answer has at most. */
+export const limitParameter = Type.Optional(integerText(1, 200, String.raw`^(?:[1-9]\d?|1\d\d|200)$`, limitDefault));
+
+/** The number that a validated `limitParameter` stands for. */
+export function readLimit(limit: string | undefined): number {
+  return Number(limit ?? limitDefault);
+}
+
+/** Where a page starts. */
+export const cursorParameter = Type.Optional(
+  Type.String({ description: "nextCursor of an earlier page, verbatim. A malformed one means from the top." }),
+);
+
+/** The query parameters of every walk through published documents. */
+export const pageParameters = {
+  updatedSince: Type.Optional(
+    Type.String({
+      examples: ["2026-11-21T09:30:00.000Z"],
+      description:
+        "ISO 8601 date or date-time, UTC where it names no offset. Only documents whose updated_at is at or after it.",
+    }),
+  ),
+  limit: limitParameter,
+  cursor: cursorParameter,
+};
+
+/** `{"ok":true,"data":{items,nextCursor,hasMore}}`. */
+export function pageSchema(item: TSchema) {
+  return Type.Object({
+    ok: Type.Literal(true),
+    data: Type.Object({
+      items: Type.Array(item, { maxItems: 200 }),
+      nextCursor: Type.String(),
+      hasMore: Type.Boolean(),
+    }),
+  });
+}
+
+/** Values of `pageParameters`. */
+interface PageQuery {
+  readonly updatedSince?: string;
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+/** Which documents a page shows, and in which form. */
+interface PageSelection {
+  readonly type: string;
+  readonly filter?: {
+    readonly tag?: string;
+    readonly site?: string;
+    readonly language?: string;
+    readonly slug?: string;
+  };
+  readonly includeLinks?: boolean;
+}
+
+/**
+ * Answers one page. The items come from the documents service as JSON bytes and are not parsed
+ * here.
+ */
+export async function answerPage(
+  { published }: PageDeps,
+  call: Call,
+  selection: PageSelection,
+  query: PageQuery,
+): Promise<Answer> {
+  const request = { tenantId: call.caller.tenantId, ifNoneMatch: heldTag(call), ...selection, ...readQuery(query) };
+  const page = await published.listPublishedDocuments(request, call.rpc);
+  return publishedAnswer(call, page, () => framed(page));
+}
+
+function readQuery({ updatedSince, limit, cursor }: PageQuery) {
+  const since = updatedSince === undefined ? undefined : parseTimestamp(updatedSince);
+  if (updatedSince !== undefined && since === undefined) {
+    throw new HttpError("INVALID_QUERY", 'query parameter "updatedSince" must be an ISO 8601 timestamp');
+  }
+  return {
+    limit: readLimit(limit),
+    cursor: cursor ?? "",
+    ...(since === undefined ? {} : { updatedSince: timestampFromMs(clampToRpc(since)) }),
+  };
+}
+
+/** What a protobuf Timestamp can carry: the years 1 to 9999, in UTC. */
+const rpcMsMin = Date.parse("0001-01-01T00:00:00.000Z");
+const rpcMsMax = Date.parse("9999-12-31T23:59:59.999Z");
+
+/**
+ * Every document's time lies inside these years, so the nearest instant inside selects the same
+ * documents as one outside.
+ */
+function clampToRpc(ms: number): number {
+  return Math.min(Math.max(ms, rpcMsMin), rpcMsMax);
+}
+
+const head = Buffer.from('{"ok":true,"data":{"items":');
+
+/**
+ * In pieces, because copying a page of 4 MiB for each of its readers would take more memory than
+ * all other waiting answers.
+ */
+function framed({ itemsJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
+  return [head, itemsJson, Buffer.from(`,"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}}`)];
+}

@@ -1,0 +1,47 @@
+import { getDocuments } from "./documents/get-documents.ts";
+import { getKeys } from "./keys/get-keys.ts";
+import { deletePhrase } from "./phrases/delete-phrase.ts";
+import { getPhrases } from "./phrases/get-phrases.ts";
+import { postPhrasesImport } from "./phrases/post-phrases-import.ts";
+import { putPhrases } from "./phrases/put-phrases.ts";
+import { postDocuments } from "./documents/post-documents.ts";
+import { getBySlug } from "./publisher/get-by-slug.ts";
+import { getChanges } from "./publisher/get-changes.ts";
+import { getCollection } from "./publisher/get-collection.ts";
+import { getDocument } from "./publisher/get-document.ts";
+import { getSite } from "./publisher/get-site.ts";
+import { getVersion } from "./publisher/get-version.ts";
+import { getVersions } from "./publisher/get-versions.ts";
+import type { Route } from "../http/route.ts";
+
+/**
+ * Every endpoint of the public API.
+ *
+ * To add one: write `endpoints/<resource>/<method>-<path>.ts` with `defineRoute({method, url,
+ * scope, query, params, body, doc, handler})`, name it here, and give what its handler needs a
+ * place in `HttpDeps` and in `gateway.ts`. `http/mount-routes.ts` adds the rest: limits,
+ * authentication, the scope's 403, the write budget for what is not GET, 405 and HEAD, the 415 and
+ * 413 of its body rule, INVALID_QUERY for its URL, the envelope for what its handler throws, its
+ * place in the API description.
+ */
+export const routes = [
+  postDocuments,
+  getDocuments,
+  getKeys,
+  getPhrases,
+  putPhrases,
+  postPhrasesImport,
+  deletePhrase,
+  getDocument,
+  ...getCollection,
+  ...getBySlug,
+  getSite,
+  getChanges,
+  getVersions,
+  getVersion,
+] satisfies readonly Route<never>[];
+
+type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;
+
+/** The dependencies of all handlers together. */
+export type HttpDeps = DepsOf<(typeof routes)[number]> extends (deps: infer All) => void ? All : never;

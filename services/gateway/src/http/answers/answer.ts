@@ -1,0 +1,72 @@
+import type { Readable } from "node:stream";
+import { type HeaderSource, holdsCopy } from "./etag.ts";
+import { type HttpError, statusOf } from "../errors/http-error.ts";
+
+/** What a handler answers. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
+   * for HEAD. Its signal aborts when the client is gone, also while the stream waits for its
+   * source.
+   */
+  readonly body: BufferedBody | ((signal: AbortSignal) => Readable) | undefined;
+}
+
+/** A body that is not streamed. */
+export type BufferedBody = string | Buffer | readonly Uint8Array[];
+
+export function bodyBytes(body: BufferedBody): number {
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return bodyPieces(body).reduce((sum, piece) => sum + piece.byteLength, 0);
+}
+
+export function bodyPieces(body: BufferedBody): readonly Uint8Array[] {
+  if (typeof body === "string") return [Buffer.from(body)];
+  return body instanceof Uint8Array ? [body] : body;
+}
+
+const json = "application/json; charset=utf-8";
+
+/** The success of a write, `{"ok":true,"data":…}`, which no cache may store. */
+export function ok(status: 200 | 201, data: object): Answer {
+  return {
+    status,
+    headers: { "content-type": json, "cache-control": "no-store" },
+    body: JSON.stringify({ ok: true, data }),
+  };
+}
+
+/** How a read is tagged, and for how long caches may keep it. */
+export interface CacheRule {
+  readonly etag: string;
+  readonly cacheControl: string;
+  /** Whether a service has found that the client holds the copy, and sent no body. */
+  readonly notModified?: boolean;
+}
+
+/**
+ * The JSON of a read under its entity tag, or 304 when the request's `If-None-Match` names that
+ * copy.
+ */
+export function cacheable(request: HeaderSource, rule: CacheRule, body: () => BufferedBody): Answer {
+  const { etag, cacheControl } = rule;
+  if (rule.notModified || holdsCopy(request, etag)) return notModified(etag, cacheControl);
+  return { status: 200, headers: { "content-type": json, "cache-control": cacheControl, etag }, body: body() };
+}
+
+/** 304: the client holds the copy with this tag. */
+export function notModified(etag: string, cacheControl: string): Answer {
+  return { status: 304, headers: { "cache-control": cacheControl, etag }, body: undefined };
+}
+
+/** `{"ok":false,"error":…}`. */
+export function refused({ code, message, details, headers }: HttpError): Answer {
+  const error = { code, message, ...(details.length > 0 ? { details } : {}) };
+  return {
+    status: statusOf[code],
+    headers: { "content-type": json, "cache-control": "no-store", ...headers },
+    body: JSON.stringify({ ok: false, error }),
+  };
+}

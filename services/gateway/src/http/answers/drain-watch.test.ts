@@ -1,0 +1,95 @@
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { Counter, Registry } from "prom-client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { DrainWatch } from "./drain-watch.ts";
+
+const kib = 1024;
+let cut: Counter<"reason">;
+let watch: DrainWatch;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  cut = new Counter({ name: "cut", help: "cut", labelNames: ["reason"], registers: [new Registry()] });
+  watch = new DrainWatch(cut);
+});
+
+afterEach(() => {
+  watch[Symbol.dispose]();
+  vi.useRealTimers();
+});
+
+/** An answer that waits for its reader, and its socket. */
+function answer() {
+  const socket = { bytesWritten: 0, cut: false, resetAndDestroy: () => void (socket.cut = true) };
+  const raw = { writableNeedDrain: true, writableEnded: false, writableFinished: false, socket };
+  return { response: Object.assign(new EventEmitter(), raw) as unknown as ServerResponse, raw, socket };
+}
+
+const reasons = async () => (await cut.get()).values.map(({ labels, value }) => [labels.reason, value]);
+
+async function seconds(count: number, each: () => void = () => {}): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    each();
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+}
+
+test("an answer that is not taken at all is cut after ten seconds", async () => {
+  const { response, socket } = answer();
+  watch.watch(response, 600_000);
+  await seconds(10);
+  expect(socket.cut).toBe(false);
+  await seconds(1);
+  expect(socket.cut).toBe(true);
+  expect(await reasons()).toEqual([["slow", 1]]);
+});
+
+test("an answer that is taken at 16 KiB/s goes on, in jumps of the kernel's buffer too", async () => {
+  const [steady, jumping] = [answer(), answer()];
+  watch.watch(steady.response, 600_000);
+  watch.watch(jumping.response, 600_000);
+  let second = 0;
+  await seconds(300, () => {
+    steady.socket.bytesWritten += 16 * kib;
+    if (second % 60 === 0) jumping.socket.bytesWritten += 60 * 16 * kib;
+    second += 1;
+  });
+  expect([steady.socket.cut, jumping.socket.cut]).toEqual([false, false]);
+});
+
+test("an answer that is taken at 12 KiB/s is cut", async () => {
+  const { response, socket } = answer();
+  watch.watch(response, 600_000);
+  await seconds(50, () => (socket.bytesWritten += 12 * kib));
+  expect(socket.cut).toBe(true);
+});
+
+test("a fast start does not pay for a reader that then stands still for minutes", async () => {
+  const { response, socket } = answer();
+  watch.watch(response, 600_000);
+  socket.bytesWritten = 100 * kib * kib;
+  await seconds(66);
+  expect(socket.cut).toBe(true);
+});
+
+test("an answer that waits for its source, not for its reader, is not cut", async () => {
+  const { response, raw, socket } = answer();
+  raw.writableNeedDrain = false;
+  Object.assign(response, raw);
+  watch.watch(response, 600_000);
+  await seconds(120);
+  expect(socket.cut).toBe(false);
+});
+
+test("an answer that is not over by its deadline is cut, and one that ended is let be", async () => {
+  const [late, over] = [answer(), answer()];
+  watch.watch(late.response, 60_000);
+  watch.watch(over.response, 60_000);
+  const take = ({ socket }: ReturnType<typeof answer>) => (socket.bytesWritten += 64 * kib);
+  await seconds(30, () => [late, over].map(take));
+  over.response.emit("close");
+  await seconds(31, () => take(late));
+  expect([late.socket.cut, over.socket.cut]).toEqual([true, false]);
+  expect(await reasons()).toEqual([["late", 1]]);
+});

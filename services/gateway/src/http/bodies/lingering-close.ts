@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * The rest of a body whose announced length is at most this is discarded, and the connection kept.
+ */
+const keptBytesMax = 64 * 1024;
+/**
+ * How much a client may still send after the answer, and how long it has to read the answer and
+ * close.
+ */
+const lingerBytesMax = 1024 * 1024;
+const lingerMsMax = 2_000;
+
+/**
+ * Closes the connection after an answer that was sent before the body of its request had arrived.
+ * Closing at once would reset the connection while the client sends, and the client would often
+ * miss the answer. So our side ends with the answer, a bounded rest of the body is discarded, and
+ * then the connection is cut.
+ */
+export function closeUnlessRead({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (!hasLongRest(raw)) return;
+  void reply.header("connection", "close");
+  limitRest(raw);
+  const { socket } = raw;
+  // Node calls this after the last byte of an answer with `Connection: close`.
+  socket.destroySoon = () => linger(raw, socket);
+}
+
+function hasLongRest({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > keptBytesMax;
+}
+
+/**
+ * Reads the rest of the body up to a bound and then stops. Reading starts here, because Node reads
+ * the rest of an unread request at full speed after the answer: 700 MB in two seconds.
+ */
+function limitRest(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on("data", (piece: Buffer) => {
+    bytes += piece.length;
+    // The connection is not cut here: a client that cannot send on reads the answer.
+    if (bytes > lingerBytesMax) request.pause();
+  });
+  request.read(0);
+}
+
+function linger(request: IncomingMessage, socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMsMax);
+  socket.once("close", () => clearTimeout(timer)).end();
+  request.once("end", () => socket.destroy());
+}

@@ -1,0 +1,44 @@
+import { uuidv7 } from "@vidimus/kit/ids";
+import { fastify, type FastifyInstance } from "fastify";
+import { METHODS } from "node:http";
+import type { Connections } from "./connections.ts";
+import { urlFault } from "./errors/url-error.ts";
+import { readTarget } from "./request-target.ts";
+
+/** Input is validated as it was written: nothing is coerced, dropped or filled in. */
+const asWritten = { coerceTypes: false, removeAdditional: false, useDefaults: false } as const;
+
+/**
+ * The Fastify instance of the public port, without routes.
+ *
+ * @param trustedProxies CIDR ranges of proxies whose `X-Forwarded-For` is trusted
+ */
+export function createApp(trustedProxies: readonly string[], connections: Connections): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    genReqId: uuidv7,
+    requestIdHeader: false,
+    return503OnClosing: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    // Fastify's own HEAD routes compute the body and drop it.
+    exposeHeadRoutes: false,
+    // The router answers paths that it cannot decode, and parameters over its limit, without
+    // running any hook. So undecodable paths are routed to "/", and the limit is set beyond what
+    // Node's header limit lets through.
+    rewriteUrl: (request) => readTarget(request.url ?? "") ?? "/",
+    routerOptions: { maxParamLength: 65_536 },
+    // A connection on which no byte moves for so long is closed.
+    connectionTimeout: 60_000,
+    // The longest that any route gives a body; most routes have a shorter limit.
+    requestTimeout: 60_000,
+    // Node would answer a request without Host itself, without the envelope.
+    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-described-as"] } },
+    schemaErrorFormatter: (errors, part) => urlFault(errors, part),
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
+  });
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method) && method !== "CONNECT") app.addHttpMethod(method);
+  }
+  return app;
+}

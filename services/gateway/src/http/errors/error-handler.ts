@@ -1,0 +1,41 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { refused } from "../answers/answer.ts";
+import { sendAnswer } from "../answers/send-answer.ts";
+import { toHttpError } from "./error-table.ts";
+import { HttpError } from "./http-error.ts";
+
+/**
+ * Answers everything that is thrown while a request is handled, in the envelope, and logs what is
+ * INTERNAL.
+ */
+export function handleErrors(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = toHttpError(error, request.method);
+    if (refusal.code === "INTERNAL") {
+      log.error({ requestId: request.id, err: refusal.cause ?? error }, "request failed");
+    }
+    request.errorCode = refusal.code;
+    startOver(reply);
+    return sendAnswer(request, reply, refused(refusal));
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+}
+
+/** The 404 of a path that has no route. */
+export function notFound(): HttpError {
+  return new HttpError("NOT_FOUND", "there is nothing at this path");
+}
+
+/** Removes the headers of an answer that failed before its first byte. */
+function startOver(reply: FastifyReply): void {
+  // The framework sets "close" here, which cuts off a client that is still sending its body.
+  // `sendAnswer` decides.
+  void reply.removeHeader("connection");
+  for (const name of ["content-encoding", "content-disposition", "etag"]) {
+    void reply.removeHeader(name);
+    reply.raw.removeHeader(name);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Histogram, type Registry } from "prom-client";
+import { openExchange } from "./exchange.ts";
+import type { ErrorCode } from "../errors/http-error.ts";
+import { loggedPath } from "./logged-path.ts";
+
+/**
+ * What is logged of a request when it has ended. Never a body, a query or a key; the prefix names
+ * the key.
+ */
+interface ExchangeLine {
+  /** "" where no method could be read. */
+  readonly method: string;
+  /** The route's URL pattern; "" when no route matched. */
+  readonly route: string;
+  /** 499 when the client left before the answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+  readonly traceparent?: string;
+  /** Error code of a refusal. */
+  readonly code?: ErrorCode;
+  /** The path as sent, cut and cleaned; only with NOT_FOUND. */
+  readonly path?: string;
+  readonly tenant?: string;
+  readonly keyPrefix?: string;
+}
+
+/** Writes the one log line of a request, and observes its duration. */
+export type RecordExchange = (line: ExchangeLine) => void;
+
+/** Makes the recorder of the public port's requests, and registers its histogram. */
+export function recordExchanges(log: Logger, registry: Registry): RecordExchange {
+  const seconds = new Histogram({
+    name: "vidimus_http_handled_seconds",
+    help: "Seconds a request to the public port took.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  });
+  return ({ ms, ...line }) => {
+    seconds.observe({ method: line.method, route: line.route, status: line.status }, ms / 1000);
+    log.info({ ...line, ms: Math.round(ms * 10) / 10 }, "request");
+  };
+}
+
+/** Sets up every request when it comes in, and records it when it ends. */
+export function watchExchanges(app: FastifyInstance, record: RecordExchange): void {
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("bodyType", "");
+  app.decorateRequest("bodyScan", undefined);
+  app.decorateRequest("traceparent", "");
+  app.decorateRequest("startedAt", 0);
+  app.decorateRequest("pausedAt", undefined);
+  app.decorateRequest("errorCode", undefined);
+  app.addHook("onRequest", async (request, reply) => {
+    openExchange(request, reply);
+    // "close" comes once for every response, also when the client left before it.
+    reply.raw.once("close", () => {
+      record(lineOf(request, reply));
+    });
+  });
+}
+
+function lineOf(request: FastifyRequest, reply: FastifyReply): ExchangeLine {
+  const { caller, id: requestId, traceparent, method, routeOptions, startedAt, pausedAt, errorCode: code } = request;
+  const who = caller ? { tenant: caller.tenantId, keyPrefix: caller.prefix } : {};
+  return {
+    method,
+    route: routeOptions.url ?? "",
+    status: reply.raw.writableFinished ? reply.statusCode : 499,
+    ms: (pausedAt ?? performance.now()) - startedAt,
+    ...(code ? { code } : {}),
+    ...(code === "NOT_FOUND" ? { path: loggedPath(request.originalUrl) } : {}),
+    ...who,
+    requestId,
+    traceparent,
+  };
+}

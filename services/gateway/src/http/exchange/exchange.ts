@@ -1,0 +1,57 @@
+import { readTraceparent } from "@vidimus/kit/rpc/call-context";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../../access/key-verifier.ts";
+import type { ErrorCode } from "../errors/http-error.ts";
+import type { BodyScan } from "../route.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The tenant and key of the request, once the key was verified. */
+    caller: Caller | undefined;
+    /** Media type of the body, once it was accepted. */
+    bodyType: string;
+    /** The scan that examined the body while it arrived. */
+    bodyScan: BodyScan | undefined;
+    /** Code of the refusal that was answered, if one was. */
+    errorCode: ErrorCode | undefined;
+    /** W3C Trace Context, the client's or a new one. */
+    traceparent: string;
+    /**
+     * Monotonic milliseconds of the start, plus the time that the request spent in long-poll waits.
+     */
+    startedAt: number;
+    /**
+     * Monotonic milliseconds at which the current long-poll wait began; undefined outside of one.
+     */
+    pausedAt: number | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The scope a key needs for the route, or `open`. */
+    scope?: string;
+  }
+}
+
+/** The caller of requests to open routes. */
+export const noCaller: Caller = { tenantId: "", keyId: "", prefix: "", scopes: [] };
+
+/** Headers of every answer, errors included. */
+const commonHeaders = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "strict-transport-security": "max-age=31536000",
+  vary: "accept-encoding",
+};
+
+/** Headers that every answer with this request id has. */
+export function headersFor(requestId: string): Record<string, string> {
+  return { "x-request-id": requestId, ...commonHeaders };
+}
+
+/** Sets the start time and trace of a new request, and the common headers of its answer. */
+export function openExchange(request: FastifyRequest, reply: FastifyReply): void {
+  request.startedAt = performance.now();
+  const { traceparent } = request.headers;
+  request.traceparent = readTraceparent(typeof traceparent === "string" ? traceparent : undefined);
+  void reply.headers(headersFor(request.id));
+}

@@ -1,0 +1,26 @@
+/**
+ * The path and query that a request line asks for (RFC 9112, section 3.2). An absolute form is
+ * served as its path, whatever its host, because balancers decide which hosts come here. `*`
+ * becomes a path without a route. Undefined for what is not a target, and for a path whose
+ * percent-escapes are not UTF-8, because the router cannot decode it.
+ */
+export function readTarget(target: string): string | undefined {
+  const [origin = ""] = /^https?:\/\/[^/?#]+/i.exec(target) ?? [];
+  const rest = target.slice(origin.length);
+  const url = target === "*" || (origin !== "" && !rest.startsWith("/")) ? `/${rest}` : rest;
+  return url.startsWith("/") && isDecodable(pathOf(url)) ? url : undefined;
+}
+
+/** A target without its query. */
+export function pathOf(target: string): string {
+  return target.replace(/[?#].*$/s, "");
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

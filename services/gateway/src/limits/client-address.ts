@@ -1,0 +1,18 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * The key under which limits count an address: an IPv4 address itself, also when it is mapped into
+ * IPv6, and the /64 of an IPv6 address, because one subscriber has a whole /64. When a proxy's
+ * header holds no address, the peer's address counts.
+ */
+export function limitKey(address: string, peer: string): string {
+  const parsed = parse(address) ?? parse(peer);
+  if (!parsed) return "unknown";
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return `${parsed.toNormalizedString().split(":").slice(0, 4).join(":")}::/64`;
+}
+
+function parse(text: string) {
+  const [bare = ""] = text.split("%");
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+}

@@ -1,0 +1,85 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SharedPool } from "./shared-pool.ts";
+
+/**
+ * Runs work that only waits for a change. Its signal aborts when the client goes away or the
+ * process stops; the result is then undefined. Any other error of the work is thrown.
+ */
+export type Wait = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
+
+/** A request that may wait, and its answer. */
+interface PollingRequest {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Releases the request's slot, because a waiting request costs a socket and no work. */
+  releaseSlot(): void;
+}
+
+/**
+ * Limits the long polls of each tenant to its share, and ends their waits when the process stops.
+ */
+export class LongPollLimiter {
+  readonly #pool: SharedPool;
+  readonly #waits = new Set<AbortController>();
+  #closed = false;
+
+  constructor(pool: SharedPool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * Runs a long poll, which waits through the function it is given. Throws before the poll begins:
+   * `exhausted` beyond the tenant's share, `unavailable` when the pool is exhausted or closed. An
+   * error, because clients repeat a poll that is answered at once with nothing.
+   */
+  async run<T>(polling: PollingRequest, poll: (wait: Wait) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new DomainError("unavailable", "this gateway is stopping");
+    const tenantId = polling.request.caller?.tenantId ?? "";
+    this.#pool.take(tenantId, 1);
+    try {
+      return await poll((work) => this.#wait(polling, work));
+    } finally {
+      this.#pool.give(tenantId, 1);
+    }
+  }
+
+  /** Ends every wait. Polls that come later are refused. */
+  close(): void {
+    this.#closed = true;
+    for (const wait of this.#waits) wait.abort();
+  }
+
+  async #wait<T>(
+    { request, reply, releaseSlot }: PollingRequest,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (this.#closed || reply.raw.destroyed) return undefined;
+    const wait = new AbortController();
+    const end = () => wait.abort();
+    reply.raw.once("close", end);
+    this.#waits.add(wait);
+    releaseSlot();
+    const resume = pauseClock(request);
+    try {
+      return await work(wait.signal);
+    } catch (error) {
+      if (wait.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      resume();
+      this.#waits.delete(wait);
+      reply.raw.off("close", end);
+    }
+  }
+}
+
+/** Stops the request's clock while it waits, so that its measured duration is work only. */
+function pauseClock(request: FastifyRequest): () => void {
+  const from = performance.now();
+  request.pausedAt = from;
+  return () => {
+    request.startedAt += performance.now() - from;
+    request.pausedAt = undefined;
+  };
+}

@@ -1,0 +1,33 @@
+import type { DomainError } from "@vidimus/kit/errors";
+import { Counter, type Registry } from "prom-client";
+import type { PoolSize } from "./pool-size.ts";
+import { poolExhausted, shareInUse } from "./rate-limited.ts";
+
+/**
+ * `share`: the tenant holds its share of the pool. `pool`: what is left is not enough for any
+ * tenant.
+ */
+type PoolOutcome = "share" | "pool";
+
+/** Makes the refusals of shared pools and counts them. */
+export class PoolRefusals {
+  readonly #refused: Counter<"pool" | "outcome">;
+
+  constructor(registry: Registry) {
+    this.#refused = new Counter({
+      name: "vidimus_shares_refused_total",
+      help: "Requests turned away for a pool that tenants share: beyond the tenant's share, or the pool was exhausted.",
+      labelNames: ["pool", "outcome"],
+      registers: [registry],
+    });
+  }
+
+  /**
+   * Counts a refusal and answers its error: 429 for a share, 503 for a pool, both with
+   * `Retry-After`.
+   */
+  refuse(size: PoolSize, outcome: PoolOutcome): DomainError {
+    this.#refused.inc({ pool: size.label, outcome });
+    return outcome === "share" ? shareInUse(size) : poolExhausted(size);
+  }
+}

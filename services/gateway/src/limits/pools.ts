@@ -1,0 +1,54 @@
+import type { Registry } from "prom-client";
+import { PoolRefusals } from "./pool-refusals.ts";
+import { RequestSlots } from "./request-slots.ts";
+import { SharedPool } from "./shared-pool.ts";
+
+const mib = 1024 * 1024;
+
+/**
+ * How long a request may wait for a slot: longer than a slot is held, shorter than clients wait.
+ */
+const slotWaitMsMax = 1_000;
+
+/** How large each pool is. */
+interface PoolSizes {
+  /** Requests that are worked on at once. */
+  readonly slots: number;
+  /** Bytes of bodies that are being received or worked on. */
+  readonly bodyBytes: number;
+  /** Bytes of answers that their readers have not taken yet. */
+  readonly answerBytes: number;
+  /** Long polls: requests that wait for a change. */
+  readonly longPolls: number;
+}
+
+const defaults: PoolSizes = { slots: 2_048, bodyBytes: 64 * mib, answerBytes: 128 * mib, longPolls: 512 };
+
+/** The pools that all tenants share in this process. */
+export interface Pools {
+  readonly slots: RequestSlots;
+  readonly bodies: SharedPool;
+  readonly answers: SharedPool;
+  readonly longPolls: SharedPool;
+}
+
+/** Opens the pools; sizes that are not given are those of production. */
+export function openPools(registry: Registry, sizes: Partial<PoolSizes> = {}): Pools {
+  const { slots, bodyBytes, answerBytes, longPolls } = { ...defaults, ...sizes };
+  const refusals = new PoolRefusals(registry);
+  const bytes = (label: string, name: string, capacity: number) =>
+    new SharedPool({ label, name, capacity, unit: "bytes" }, refusals);
+  return {
+    slots: new RequestSlots(
+      { label: "request_slots", name: "requests worked on at once", capacity: slots, unit: "requests" },
+      slotWaitMsMax,
+      refusals,
+    ),
+    bodies: bytes("body_memory", "memory for request bodies", bodyBytes),
+    answers: bytes("answer_buffers", "memory for unread answers", answerBytes),
+    longPolls: new SharedPool(
+      { label: "long_polls", name: "requests that wait for changes", capacity: longPolls, unit: "requests" },
+      refusals,
+    ),
+  };
+}

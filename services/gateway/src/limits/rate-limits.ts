@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Counter, type Registry } from "prom-client";
+import type { Rate } from "./rate.ts";
+import { LocalLimit } from "./local-limit.ts";
+import { rateExceeded, rateHeaders, type RatePolicy } from "./rate-limited.ts";
+import type { Verdict } from "./verdict.ts";
+import type { WriteBudget } from "./write-budget.ts";
+import { limitKey } from "./client-address.ts";
+
+/** How the limits of the public port are set; what is undefined is off. */
+interface RateLimitOptions {
+  readonly ipRate: Rate | undefined;
+  readonly authFailureRate: Rate | undefined;
+  readonly writeBudget: WriteBudget | undefined;
+  readonly registry: Registry;
+}
+
+/**
+ * The limits of the public port. Each method throws RATE_LIMITED, naming the limit, when it fires.
+ */
+export class RateLimits {
+  readonly #ip: LocalLimit | undefined;
+  readonly #authFailures: LocalLimit | undefined;
+  readonly #writes: WriteBudget | undefined;
+  readonly #decisions: Counter<"policy" | "outcome">;
+
+  constructor({ ipRate, authFailureRate, writeBudget, registry }: RateLimitOptions) {
+    this.#ip = ipRate && new LocalLimit(ipRate);
+    this.#authFailures = authFailureRate && new LocalLimit(authFailureRate);
+    this.#writes = writeBudget;
+    this.#decisions = new Counter({
+      name: "vidimus_rate_limit_decisions_total",
+      help: "What the limits of the public port decided.",
+      labelNames: ["policy", "outcome"],
+      registers: [registry],
+    });
+  }
+
+  /** Counts a request of an address, to any path. */
+  countRequest(request: Pick<FastifyRequest, "ip" | "socket">): void {
+    if (this.#ip) this.#decide("ip", this.#ip.rate, this.#ip.take(keyOf(request)));
+  }
+
+  /** Counts a failed authentication of an address. */
+  countAuthFailure(request: FastifyRequest): void {
+    const limit = this.#authFailures;
+    if (limit) this.#decide("auth-failures", limit.rate, limit.take(keyOf(request)));
+  }
+
+  /** Charges a write to a tenant, and sets the headers that say what is left. */
+  async chargeWrite(tenantId: string, reply: FastifyReply): Promise<void> {
+    if (!this.#writes) return;
+    const verdict = await this.#writes.charge(tenantId);
+    void reply.headers(rateHeaders("writes", this.#writes.rate, verdict));
+    this.#decide("writes", this.#writes.rate, verdict);
+  }
+
+  /**
+   * Charges a large write, such as an import's rows/100, all of it or none, and never more than the
+   * whole budget. Callers charge before they write the first row, so that RATE_LIMITED means
+   * nothing was written.
+   */
+  readonly chargeWhole = async (tenantId: string, points: number): Promise<void> => {
+    if (!this.#writes || points <= 0) return;
+    this.#decide("writes", this.#writes.rate, await this.#writes.chargeWhole(tenantId, points));
+  };
+
+  #decide(policy: RatePolicy, rate: Rate, verdict: Verdict): void {
+    this.#decisions.inc({ policy, outcome: verdict.allowed ? "allowed" : "denied" });
+    if (verdict.allowed) return;
+    throw rateExceeded(policy, rate, verdict);
+  }
+}
+
+function keyOf(request: Pick<FastifyRequest, "ip" | "socket">): string {
+  return limitKey(request.ip, request.socket.remoteAddress ?? "");
+}

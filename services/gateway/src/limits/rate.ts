@@ -1,0 +1,13 @@
+/** A number of events in a window of time, for example 3,000 in 60 s. */
+export interface Rate {
+  readonly count: number;
+  readonly windowMs: number;
+}
+
+const pattern = /^([1-9]\d{0,8})\/([1-9]\d{0,4})s$/;
+
+/** Reads `3000/60s`; undefined for anything else. */
+export function parseRate(text: string): Rate | undefined {
+  const [, count, seconds] = pattern.exec(text) ?? [];
+  return count === undefined ? undefined : { count: Number(count), windowMs: Number(seconds) * 1000 };
+}

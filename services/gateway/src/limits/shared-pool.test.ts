@@ -1,0 +1,32 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { openPools } from "./pools.ts";
+
+const mib = 1024 * 1024;
+
+test("a tenant has at most half of a pool even while it is alone, and what it gives back it may take again", () => {
+  const { bodies } = openPools(new Registry(), { bodyBytes: 8 * mib });
+  bodies.take("acme", 3 * mib);
+  expect(() => bodies.take("acme", 2 * mib)).toThrow(
+    expect.objectContaining({
+      kind: "exhausted",
+      message: "The tenant's share of the memory for request bodies, 4 MiB, is in use; retry in 1 s",
+    }),
+  );
+  bodies.give("acme", 2 * mib);
+  bodies.take("acme", 3 * mib);
+});
+
+test("a pool that tenants exhausted together is unavailable to the next, and each refusal is counted", async () => {
+  const registry = new Registry();
+  const { bodies } = openPools(registry, { bodyBytes: 8 * mib });
+  bodies.take("acme", 4 * mib);
+  bodies.take("rival", 4 * mib);
+  expect(() => bodies.take("third", 1)).toThrow(expect.objectContaining({ kind: "unavailable" }));
+  expect(() => bodies.take("acme", 1)).toThrow(expect.objectContaining({ kind: "exhausted" }));
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('vidimus_shares_refused_total{pool="body_memory",outcome="pool"} 1');
+  expect(metrics).toContain('vidimus_shares_refused_total{pool="body_memory",outcome="share"} 1');
+  bodies.give("rival", 1);
+  bodies.take("third", 1);
+});

@@ -1,0 +1,33 @@
+import { Holdings } from "@vidimus/kit/queues/holdings";
+import type { PoolRefusals } from "./pool-refusals.ts";
+import { type PoolSize, shareOf } from "./pool-size.ts";
+
+/**
+ * A pool of which clients hold parts for as long as they are slow. A tenant never holds more than
+ * half of it, even while no other asks, so that one tenant alone cannot exhaust it.
+ */
+export class SharedPool {
+  readonly #size: PoolSize;
+  readonly #refusals: PoolRefusals;
+  readonly #held = new Holdings();
+
+  constructor(size: PoolSize, refusals: PoolRefusals) {
+    this.#size = size;
+    this.#refusals = refusals;
+  }
+
+  /**
+   * Takes an amount for a tenant. Throws `exhausted` beyond its share, `unavailable` beyond what is
+   * left.
+   */
+  take(tenantId: string, amount: number): void {
+    const size = this.#size;
+    if (this.#held.of(tenantId) + amount > shareOf(size)) throw this.#refusals.refuse(size, "share");
+    if (this.#held.total + amount > size.capacity) throw this.#refusals.refuse(size, "pool");
+    this.#held.add(tenantId, amount);
+  }
+
+  give(tenantId: string, amount: number): void {
+    this.#held.add(tenantId, -amount);
+  }
+}

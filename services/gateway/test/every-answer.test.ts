@@ -1,0 +1,90 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openEdge } from "./support/open-edge.ts";
+import { uuidv7 } from "./support/read-refusal.ts";
+import { bearer } from "./support/start-gateway.ts";
+
+let edge: Awaited<ReturnType<typeof openEdge>>;
+
+beforeAll(async () => {
+  edge = await openEdge();
+});
+
+afterAll(() => edge[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  edge.documents.page = { itemsJson: "[]", nextCursor: "", hasMore: false, etag: 'W/"e"' };
+});
+
+describe("every answer", () => {
+  test.each([
+    ["GET", "/api/keys"],
+    ["GET", "/nowhere"],
+    ["GET", "/v2/documents"],
+    ["POST", "/api/keys"],
+    ["OPTIONS", "/v1/documents"],
+    ["GET", "/v1/documents"],
+    ["GET", "/v1/documents?limit=%"],
+    ["HEAD", "/nowhere"],
+  ])("%s %s has a request id of our own and the security headers", async (method, path) => {
+    const response = await fetch(`${edge.gateway.url}${path}`, {
+      method,
+      headers: { "x-request-id": "chosen-by-client" },
+    });
+    expect(response.headers.get("x-request-id")).toMatch(uuidv7);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(response.headers.get("server")).toBeNull();
+    if (response.status >= 400) expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+});
+
+describe("compression", () => {
+  async function compressed(encoding: string): Promise<{ encoding: string | undefined; body: Buffer }> {
+    const answer = await edge.raw(
+      `GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${edge.key}\r\nAccept-Encoding: ${encoding}\r\n\r\n`,
+    );
+    const split = answer.indexOf("\r\n\r\n");
+    const head = answer.slice(0, split);
+    let rest = Buffer.from(answer.slice(split + 4), "latin1");
+    expect(head).toMatch(/^vary: .*accept-encoding/im);
+    if (/^transfer-encoding: chunked\r?$/im.test(head)) {
+      const parts: Buffer[] = [];
+      for (;;) {
+        const end = rest.indexOf("\r\n");
+        const size = Number.parseInt(rest.subarray(0, end).toString(), 16);
+        if (size === 0) break;
+        parts.push(rest.subarray(end + 2, end + 2 + size));
+        rest = rest.subarray(end + 4 + size);
+      }
+      rest = Buffer.concat(parts);
+    }
+    return { encoding: /^content-encoding: (\w+)\r?$/im.exec(head)?.[1], body: rest };
+  }
+
+  const large = () => `[${JSON.stringify("lorem ipsum ".repeat(400))}]`;
+
+  test("brotli and gzip carry the same bytes, where they are asked for", async () => {
+    edge.documents.page = { ...edge.documents.page, itemsJson: large() };
+    const plain = await compressed("identity");
+    const br = await compressed("gzip, br");
+    const gzip = await compressed("gzip");
+    expect([plain.encoding, br.encoding, gzip.encoding]).toEqual([undefined, "br", "gzip"]);
+    expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true);
+    expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+    expect(JSON.parse(plain.body.toString())).toMatchObject({ ok: true });
+  });
+
+  test("what is smaller than 1 KiB is left alone", async () => {
+    expect((await compressed("br")).encoding).toBeUndefined();
+  });
+
+  test("a compressed answer and a plain one have the same weak tag", async () => {
+    edge.documents.page = { ...edge.documents.page, itemsJson: large() };
+    const get = (encoding: string) =>
+      fetch(`${edge.gateway.url}/v1/documents?type=core/tag`, {
+        headers: { ...bearer(edge.key), "accept-encoding": encoding },
+      });
+    expect((await get("br")).headers.get("etag")).toBe((await get("identity")).headers.get("etag"));
+  });
+});

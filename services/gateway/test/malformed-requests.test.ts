@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEdge } from "./support/open-edge.ts";
+import { readRefusal } from "./support/read-refusal.ts";
+
+let edge: Awaited<ReturnType<typeof openEdge>>;
+
+beforeAll(async () => {
+  edge = await openEdge();
+});
+
+afterAll(() => edge[Symbol.asyncDispose]());
+
+describe("malformed requests", () => {
+  const post = "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+
+  test.each([
+    ["no HTTP at all", "hello\r\n\r\n", 400],
+    ["a bad version", "GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400],
+    ["no Host", "GET /api/keys HTTP/1.1\r\n\r\n", 400],
+    ["a header with a space in its name", "GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n", 400],
+    [
+      "Content-Length beside Transfer-Encoding",
+      `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    ["two Content-Lengths", `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`, 400],
+    ["a negative Content-Length", `${post}Content-Length: -1\r\n\r\n`, 400],
+    ["a disguised Transfer-Encoding", `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
+    ["obsolete line folding", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400],
+    ["20 KB of headers", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, 400],
+    ["a URL of 20 KB", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
+  ])("%s gets one clean answer and the connection ends", async (_, text, status) => {
+    expect(readRefusal(await edge.raw(text)).status).toBe(status);
+  });
+
+  test.each(["/%", "/v1/%ZZ", "/v1/documents%"])("the bad URL %s is answered in the envelope", async (path) => {
+    const answer = await edge.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(readRefusal(answer)).toMatchObject({
+      status: expect.toSatisfy((status) => status === 400 || status === 404),
+    });
+  });
+
+  test("bad chunks end the connection, and documents never sees the body", async () => {
+    edge.documents.batches.length = 0;
+    const auth = `Authorization: Bearer ${edge.key}\r\n`;
+    const answer = await edge.raw(`${post}${auth}Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n`);
+    expect(answer === "" || readRefusal(answer).status === 400).toBe(true);
+    expect(edge.documents.batches).toHaveLength(0);
+  });
+
+  test("a body that ends early is never taken for a whole one", async () => {
+    edge.documents.batches.length = 0;
+    const auth = `Authorization: Bearer ${edge.key}\r\n`;
+    await edge.raw(`${post}${auth}Content-Length: 100\r\n\r\n{"id":"${randomUUID()}"`, { end: true });
+    expect(edge.documents.batches).toHaveLength(0);
+  });
+});
+
+describe("slow clients", () => {
+  test("headers that do not arrive within 5 s, and a body that does not within 10 s, are given up", async () => {
+    const started = performance.now();
+    const auth = `Authorization: Bearer ${edge.key}\r\nContent-Type: application/json\r\n`;
+    const headers = edge
+      .raw("GET /api/keys HTTP/1.1\r\nHost: x\r\nA: ")
+      .then((answer) => [answer, performance.now() - started] as const);
+    const body = edge
+      .raw(`POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Length: 100\r\n\r\n{`)
+      .then((answer) => [answer, performance.now() - started] as const);
+    const [[headAnswer, headMs], [bodyAnswer, bodyMs]] = await Promise.all([headers, body]);
+    expect(readRefusal(headAnswer)).toEqual({ status: 408, code: "REQUEST_TIMEOUT" });
+    expect(headMs).toBeLessThan(8_000);
+    expect(readRefusal(bodyAnswer)).toEqual({ status: 408, code: "REQUEST_TIMEOUT" });
+    expect(bodyMs).toBeGreaterThan(9_000);
+    expect(bodyMs).toBeLessThan(14_000);
+  });
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEdge } from "./support/open-edge.ts";
+import { readRefusal } from "./support/read-refusal.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+let edge: Awaited<ReturnType<typeof openEdge>>;
+
+beforeAll(async () => {
+  edge = await openEdge();
+  edge.documents.page = { itemsJson: "[]", nextCursor: "", hasMore: false, etag: 'W/"e"' };
+});
+
+afterAll(() => edge[Symbol.asyncDispose]());
+
+describe("precedence", () => {
+  const body = "{";
+  const post = (path: string, headers: Record<string, string>) =>
+    fetch(`${edge.gateway.url}${path}`, { method: "POST", headers, body }).then(({ status }) => status);
+
+  test("401 → 403 → 415 → 400 of the query → 400 of the body, each before the next", async () => {
+    const reader = await newKey(edge.gateway.access, "acme", ["publisher:read"]);
+    const bad = { "content-type": "text/plain" };
+    const good = { "content-type": "application/json" };
+    expect(await post("/v1/documents?x=1", { ...bad })).toBe(401);
+    expect(await post("/v1/documents?x=1", { ...bad, ...bearer(reader) })).toBe(403);
+    expect(await post("/v1/documents?x=1", { ...bad, ...bearer(edge.key) })).toBe(415);
+    expect(await post("/v1/documents?x=1", { ...good, ...bearer(edge.key) })).toBe(400);
+    expect(await post("/v1/documents", { ...good, ...bearer(edge.key) })).toBe(400);
+  });
+
+  test("429 of the write budget comes after 403 and before 415", async () => {
+    await using limited = await openGateway({ writeBudget: { count: 1, windowMs: 60_000 } });
+    const writer = await newKey(limited.access, "acme", ["documents:create"]);
+    const reader = await newKey(limited.access, "acme", ["publisher:read"]);
+    const text = (of: string) =>
+      fetch(`${limited.url}/v1/documents`, {
+        method: "POST",
+        headers: { ...bearer(of), "content-type": "text/plain" },
+        body,
+      }).then(({ status }) => status);
+    expect([await text(writer), await text(reader), await text(writer)]).toEqual([415, 403, 429]);
+  });
+
+  test("authentication never waits for the body", async () => {
+    const head =
+      "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    const started = performance.now();
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(edge.gateway.httpPort, "127.0.0.1", () => socket.write(head));
+      socket.once("data", (chunk) => {
+        resolve(chunk.toString());
+        socket.destroy();
+      });
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  test("a client that expects to be asked for its body is asked only once it was let in", async () => {
+    const document = () => JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x" });
+    const body = document();
+    const head = `POST /v1/documents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const refused = await edge.raw(`${head}Expect: 100-continue\r\n\r\n`, { end: true });
+    expect(readRefusal(refused).status).toBe(401);
+    const auth = `Authorization: Bearer ${edge.key}\r\n`;
+    expect(await edge.raw(`${head}${auth}Expect: 100-continue\r\n\r\n${body}`)).toMatch(
+      /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /,
+    );
+    expect(await edge.raw(`${head}${auth}Expect: the-unexpected\r\n\r\n${document()}`)).toMatch(/HTTP\/1.1 201 /);
+  });
+
+  test("two Authorization headers, or a long one, are no authentication", async () => {
+    const head = "GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+    const one = `Authorization: Bearer ${edge.key}\r\n`;
+    expect(await edge.raw(`${head}${one}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
+    expect(readRefusal(await edge.raw(`${head}${one}${one}\r\n`)).status).toBe(401);
+    expect(
+      readRefusal(await edge.raw(`${head}Authorization: Bearer ${" ".repeat(60)}${edge.key}\r\n\r\n`)).status,
+    ).toBe(401);
+    expect(await edge.raw(`${head}authorization: bEaReR ${edge.key}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
+  });
+});

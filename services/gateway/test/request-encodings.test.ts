@@ -1,0 +1,42 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let key: string;
+
+beforeAll(async () => {
+  rpc = await serve(new FakeDocuments().routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  key = await newKey(gateway.access, "acme");
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+test.each(["x", "gzip", "br", "identity"])(
+  "Content-Encoding: %s on a GET, which has no body, is ignored",
+  async (encoding) => {
+    const headers = { ...bearer(key), "content-encoding": encoding };
+    const response = await fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers });
+    expect(response.status).toBe(200);
+  },
+);
+
+test.each([
+  ["DELETE", "/v1/phrases/x"],
+  ["POST", "/api/keys"],
+])("%s %s with a compressed body is answered at once, and as with a plain one", async (method, path) => {
+  const send = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {
+    const headers = { ...bearer(key), "content-type": "text/plain", "content-encoding": encoding };
+    const signal = AbortSignal.timeout(5_000);
+    return (await fetch(`${gateway.url}${path}`, { method, headers, body, signal })).status;
+  };
+  const plain = await send(Buffer.from("hello"), "identity");
+  expect(await send(gzipSync("hello"), "gzip")).toBe(plain);
+  expect(await send(Buffer.from("no gzip"), "gzip")).toBe(plain);
+});

@@ -1,0 +1,62 @@
+import { connect } from "node:net";
+
+/** What came back on a connection: its first answer, and everything there was. */
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  /** Status of every answer on the connection. */
+  readonly statuses: readonly number[];
+}
+
+/** How bytes are sent. */
+export interface RawOptions {
+  /** The address to call from: 127.0.0.0/8 is all this machine's. */
+  readonly from?: string;
+  /** Whether our side of the connection ends after the bytes. */
+  readonly end?: boolean;
+}
+
+/**
+ * Writes bytes to a port of this machine and reads until the connection ends, which the request has
+ * to ask for.
+ */
+export async function rawRequest(port: number, text: string, options?: RawOptions): Promise<RawAnswer> {
+  return readAnswer(await rawText(port, text, options));
+}
+
+/**
+ * Like `rawRequest`, answering the text that came back. Rejects when the connection is idle for 20
+ * s.
+ */
+export function rawText(
+  port: number,
+  text: string | Buffer,
+  { from = "127.0.0.1", end = false }: RawOptions = {},
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from }, () => {
+    socket.write(text);
+    if (end) socket.end();
+  });
+  let answer = "";
+  socket.setTimeout(20_000, () => {
+    socket.destroy();
+    reject(new Error(`the connection stays open; so far: ${answer.slice(0, 1200)}`));
+  });
+  socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
+  socket.on("error", () => {});
+  socket.on("close", () => resolve(answer));
+  return promise;
+}
+
+function readAnswer(answer: string): RawAnswer {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const lines = head.split("\r\n").slice(1);
+  return {
+    status: Number(head.split(" ")[1]),
+    headers: new Headers(lines.map((line) => line.split(/: ?(.*)/).slice(0, 2) as [string, string])),
+    body,
+    statuses: [...answer.matchAll(/^HTTP\/1.1 (\d{3})/gm)].map(([, status]) => Number(status)),
+  };
+}

@@ -1,0 +1,103 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+/**
+ * A kind that no release of this gateway has heard of: a newer documents service would answer one.
+ */
+const kind = "quarantined";
+
+const documents = new FakeDocuments();
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+let key: string;
+
+beforeAll(async () => {
+  rpc = await serve(documents.routes());
+  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  key = await newKey(gateway.access, "acme");
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rpc[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  documents.beforeWork = () => {};
+  documents.batches.length = 0;
+  documents.refusals.clear();
+  documents.listFailure = undefined;
+});
+
+async function post(id: string) {
+  const response = await fetch(`${gateway.url}/v1/documents`, {
+    method: "POST",
+    headers: { ...bearer(key), "content-type": "application/json" },
+    body: JSON.stringify({ id, type: "core/newswire", title: "Fire" }),
+  });
+  const { error } = (await response.json()) as { error?: { code: string; message: string } };
+  return { status: response.status, error };
+}
+
+/**
+ * Sends documents so that they go out in one batch: they arrive while another call is under way.
+ */
+async function postTogether(ids: readonly string[]) {
+  const entered = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  documents.beforeWork = async (call) => {
+    if (call > 1) return;
+    entered.resolve();
+    await gate.promise;
+  };
+  const first = post(randomUUID());
+  await entered.promise;
+  const before = await arrived();
+  const rest = ids.map(post);
+  await vi.waitFor(async () => expect((await arrived()) - before).toBe(ids.length));
+  gate.resolve();
+  await first;
+  const answers = await Promise.all(rest);
+  expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1, ids.length]);
+  return answers;
+}
+
+/** Documents that the gateway has read and passed to intake so far. */
+async function arrived(): Promise<number> {
+  const text = await (await fetch(`${gateway.ops}/metrics`)).text();
+  return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
+}
+
+describe("an error kind that this gateway does not know", () => {
+  test("in a batch is answered by its RPC code, and the other items are created", async () => {
+    const odd = randomUUID();
+    documents.refusals.set(odd, { kind, message: "document is in quarantine", code: Code.FailedPrecondition });
+    const [first, refused, last] = await postTogether([randomUUID(), odd, randomUUID()]);
+    expect([first!.status, last!.status]).toEqual([201, 201]);
+    expect(refused).toEqual({ status: 409, error: { code: "CONFLICT", message: "document is in quarantine" } });
+  });
+
+  test("in a batch and without a code that says more is INTERNAL, and the other items are created", async () => {
+    const odd = randomUUID();
+    documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
+    const [refused, other] = await postTogether([odd, randomUUID()]);
+    expect(other!.status).toBe(201);
+    expect(refused).toEqual({ status: 500, error: { code: "INTERNAL", message: "internal error" } });
+  });
+
+  test.each([
+    [Code.NotFound, 404, "NOT_FOUND"],
+    [Code.ResourceExhausted, 429, "RATE_LIMITED"],
+    [Code.Unknown, 500, "INTERNAL"],
+  ])("of a failed call is answered by RPC code %s as %s %s", async (code, status, name) => {
+    const detail = { desc: ErrorInfoSchema, value: { kind, message: "in quarantine" } };
+    documents.listFailure = new ConnectError("in quarantine", code, undefined, [detail]);
+    const response = await fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ ok: false, error: { code: name } });
+  });
+});

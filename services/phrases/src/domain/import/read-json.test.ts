@@ -1,0 +1,93 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { readJson } from "./read-json.ts";
+
+const read = (text: string) =>
+  Array.from(readJson(Buffer.from(text)))
+    .flat()
+    .map(({ value }) => value);
+
+/** The rows that `JSON.parse` reads from the whole text. */
+function readWhole(text: string): unknown[] {
+  const value = JSON.parse(text) as unknown[] | { phrases: unknown[] };
+  return Array.isArray(value) ? value : value.phrases;
+}
+
+test("rows are those that JSON.parse reads, in a bare array or in an object, with any white space", () => {
+  const value = fc.jsonValue({ maxDepth: 3 }).map((kept): unknown => JSON.parse(JSON.stringify(kept)));
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 5 }), fc.constantFrom(0, 1, "\t"), (rows, indent) => {
+      for (const body of [rows, { phrases: rows }, { tenant: [[1], "x"], phrases: rows, tenantId: { a: [{}] } }]) {
+        expect(read(` ${JSON.stringify(body, null, indent)}\r\n`)).toEqual(rows);
+      }
+    }),
+  );
+});
+
+test("a mutated text is accepted exactly when JSON.parse accepts it, with the same rows", () => {
+  const piece = fc.constantFrom(
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    '"',
+    '"phrases":',
+    '"tenant":',
+    ":",
+    "1",
+    "{}",
+    " ",
+    "\\",
+    "\n",
+  );
+  const body = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(""));
+  const framed = fc.oneof(
+    body,
+    body.map((inner) => `[${inner}]`),
+    body.map((inner) => `{"phrases":[${inner}]}`),
+  );
+  fc.assert(
+    fc.property(framed, (text) => {
+      const [mine, whole] = [read, readWhole].map((reader) => {
+        try {
+          return reader(text);
+        } catch {
+          return undefined;
+        }
+      });
+      // Unknown members and values that are not arrays have a test of their own.
+      if (mine) expect(mine).toEqual(whole);
+      else if (text.startsWith("[")) expect(whole).toBeUndefined();
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+test("the last of repeated members counts, and a name may be written with escapes", () => {
+  expect(read('{"phrases":[1,2],"phrases":[3]}')).toEqual([3]);
+  expect(read(String.raw`{"phr\u0061ses":[1,2]}`)).toEqual([1, 2]);
+});
+
+test.each([
+  ["[{},{]", "the body is not JSON"],
+  ['[{},{"a":x}]', "index 1: Unexpected token 'x'"],
+  ["[{} {}]", "index 0: "],
+  ["[1,]", "the body is not JSON: Unexpected token ']'"],
+  ["[1][2]", "the body is not JSON"],
+  ["[1", "the body is not JSON"],
+  ["", "the body is not JSON"],
+  ['{"phrases":[],"tenant":[x]}', "the body is not JSON"],
+  [`[${"[".repeat(300_000)}`, "index 0: a row has at most 256 KiB"],
+  [`${" ".repeat(70_000)}[]`, "around the phrases"],
+  [`[${"{},".repeat(50_000)}{}]`, "at most 50,000 rows"],
+])("%.20s is refused with its place", (text, words) => {
+  expect(() => read(text)).toThrow(words);
+});
+
+test("a large array is read in batches, whatever stands between its elements", () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) => ({ language: "sv", phrase: `ord ${n}` }));
+  const turns = Array.from(readJson(Buffer.from(JSON.stringify({ phrases: rows }, null, 8))));
+  expect(turns.length).toBeGreaterThan(15);
+  expect(turns.flat().map(({ value }) => value)).toEqual(rows);
+});

@@ -1,0 +1,46 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { violationText } from "../parse-phrase.ts";
+
+/** Most violations of a refusal. They travel in the trailers of a call, whose size is bounded. */
+const violationsMax = 20;
+const namedInMessageMax = 3;
+
+/** Counts invalid rows, and keeps the first 20 violations. */
+export class RowFaults {
+  readonly #violations: Violation[] = [];
+  readonly #named: string[] = [];
+  #rows = 0;
+
+  /** Invalid rows so far. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /**
+   * Adds an invalid row: its position from 0, its line (CSV only), and violations with pointers
+   * relative to the row.
+   */
+  add(position: number, line: number | undefined, violations: readonly Violation[]): void {
+    this.#rows += 1;
+    const place = line === undefined ? `index ${position}` : `line ${line}`;
+    for (const violation of violations.slice(0, violationsMax - this.#violations.length)) {
+      const pointer = `/${position}${violation.pointer}`;
+      const { message } = violation;
+      this.#violations.push(line === undefined ? { pointer, message } : { pointer, message, line });
+      if (this.#named.length <= namedInMessageMax) this.#named.push(`${place}: ${violationText(violation)}`);
+    }
+  }
+
+  /**
+   * @param rowsInAll invalid and valid ones, for the message
+   * @throws DomainError `invalid` naming the rows, when there are invalid ones
+   */
+  check(rowsInAll: number): void {
+    if (this.#rows === 0) return;
+    const named = this.#named.slice(0, namedInMessageMax);
+    const rows = this.#rows === 1 ? "1 row is" : `${this.#rows} rows are`;
+    const more = this.#named.length > named.length ? "; …" : "";
+    const message = `nothing was imported: ${rows} invalid of ${rowsInAll}; ${named.join("; ")}${more}`;
+    throw new DomainError("invalid", message, { violations: this.#violations });
+  }
+}

@@ -1,0 +1,134 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { runCli } from "@vidimus/cli/run-cli";
+import { connect, type NatsConnection } from "nats";
+import { tmpdir } from "node:os";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
+import { openReceiver, type Receiver } from "./support/receiver.ts";
+
+const subject = "vidimus.snapshots.v1";
+/**
+ * Delivery's own search skips younger snapshots, so one that is delivered sooner came by the
+ * broker.
+ */
+const walkMs = 3_000;
+
+let stack: ProcessConstellation;
+let receiver: Receiver;
+let newsroom: Newsroom;
+let broker: NatsConnection;
+
+beforeAll(async () => {
+  stack = await openProcessConstellation();
+  receiver = await openReceiver();
+  newsroom = openNewsroom(stack.dev);
+  await newsroom.endpoints.createEndpoint({ tenantId: newsroom.tenantId, url: receiver.url });
+  broker = await connect({ servers: stack.dev.nats.replace("nats://", "") });
+});
+afterAll(async () => {
+  await broker?.close();
+  newsroom?.[Symbol.dispose]();
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const page = async (service: "documents" | "delivery" | "gateway", path: string) =>
+  (await fetch(`${stack.dev.ops[service]}${path}`)).text();
+const readiness = async (service: "documents" | "delivery" | "gateway") => JSON.parse(await page(service, "/readyz"));
+
+async function failuresOf(service: "documents" | "delivery", source: string): Promise<number> {
+  const line = (await page(service, "/metrics"))
+    .split("\n")
+    .find((each) => each.startsWith("vidimus_bus_handling_failures_total{") && each.includes(`source="${source}"`));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
+/** Publishes documents one after the other; each must be delivered before delivery's own search. */
+async function expectPromptDeliveries(count: number): Promise<void> {
+  for (let published = 0; published < count; published++) {
+    const documentId = await newsroom.push();
+    await newsroom.transition(documentId, "publish");
+    await receiver.about(documentId, { ms: walkMs });
+  }
+}
+
+/** Doctor's findings about the ops ports as `check status`, and its exit code. */
+async function doctorOnOps() {
+  const ops = Object.entries(stack.dev.ops).map(([name, url]) => `${name}=${url}`);
+  const argv = ["doctor", "--gateway", stack.dev.gateway, "--ops", ops.join(","), "--json"];
+  const stdout = new PassThrough({ encoding: "utf8" });
+  const [cwd, stdin, stderr] = [tmpdir(), Readable.from([]), new PassThrough()];
+  const code = await runCli(argv, {
+    env: {},
+    cwd,
+    home: cwd,
+    user: "kari",
+    stdin,
+    stdout,
+    stderr,
+    sleep: async () => {},
+  });
+  const { findings } = JSON.parse(String(stdout.read())) as { findings: Record<string, string>[] };
+  const degraded = findings.filter(({ finding }) => finding?.startsWith("degraded: the broker"));
+  return { code, degraded: degraded.map(({ check, status }) => `${check} ${status}`).toSorted() };
+}
+
+const forged = (documentId: string, sequence: bigint, tenantId = "demo") =>
+  toBinary(SnapshotReferenceSchema, create(SnapshotReferenceSchema, { tenantId, documentId, sequence }));
+
+describe("a message on the snapshot subject that is no reference", () => {
+  it("is counted by all who hear it, and delays no delivery", async () => {
+    await expectPromptDeliveries(1);
+    for (const text of ["hello", "hello again"]) broker.publish(subject, Buffer.from(text));
+    await vi.waitFor(async () => expect(await failuresOf("documents", subject)).toBe(2), { timeout: 10_000 });
+    await expectPromptDeliveries(3);
+    expect(await readiness("documents")).toEqual({ ok: true });
+  });
+});
+
+describe("a forged reference", () => {
+  const unknown = "01890000-0000-7000-8000-00000000dead";
+
+  it.each([
+    ["beyond the safe integers", forged(unknown, 2n ** 53n)],
+    ["at the largest of them", forged(unknown, 2n ** 53n - 1n)],
+    ["at sequence 0", forged(unknown, 0n)],
+    ["of an endless id", forged("x".repeat(500_000), 1n)],
+    ["of a tenant that cannot be", forged(unknown, 5n, "\u0000")],
+  ])("%s delays no delivery", async (_, data) => {
+    broker.publish(subject, data);
+    await expectPromptDeliveries(2);
+  });
+
+  it("holds nothing up after a restart either", async () => {
+    broker.publish(subject, forged(unknown, 2n ** 53n - 1n));
+    await broker.flush();
+    const pid = (await stack.current()).pids["delivery"]!;
+    process.kill(pid, "SIGKILL");
+    await vi.waitFor(async () => expect((await stack.current()).pids["delivery"] ?? pid).not.toBe(pid), 10_000);
+    await vi.waitFor(async () => expect(await readiness("delivery")).toEqual({ ok: true }), 10_000);
+    await expectPromptDeliveries(2);
+  });
+});
+
+describe("a broker that is connected and forwards nothing", () => {
+  it("is told by /readyz of each service and by doctor, while work goes on; and by neither when it is back", async () => {
+    const services = ["delivery", "documents", "gateway"] as const;
+    const pid = stack.dev.pids["nats"]!;
+    process.kill(pid, "SIGSTOP");
+    try {
+      for (const service of services)
+        expect(await readiness(service)).toEqual({ ok: true, degraded: expect.stringContaining("broker") });
+      expect(await newsroom.push()).toMatch(/-/);
+      expect(await doctorOnOps()).toEqual({ code: 1, degraded: services.map((name) => `${name} ops broken`) });
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    for (const service of services)
+      await vi.waitFor(async () => expect(await readiness(service)).toEqual({ ok: true }), 15_000);
+    expect(await doctorOnOps()).toEqual({ code: 0, degraded: [] });
+  });
+});

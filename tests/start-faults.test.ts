@@ -1,0 +1,96 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { portOf } from "@vidimus/kit/service/port";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { startProcess } from "./support/service-start.ts";
+
+/** A port that accepts connections and never answers. */
+const silent = createServer();
+let silentPort: number;
+beforeAll(async () => {
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+  silentPort = portOf(silent.address());
+});
+afterAll(() => silent.close());
+
+const settings = {
+  MONGODB_URL: inject("mongoUrl"),
+  MONGODB_DATABASE: testDatabaseName("start"),
+  NATS_URL: inject("natsUrl"),
+  GRPC_PORT: "0",
+  MESH_PORT: "0",
+  OPS_PORT: "0",
+  HTTP_PORT: "0",
+  SIGNING: "off",
+  LOG_LEVEL: "warn",
+};
+const databaseAway = "mongodb://editor:hunter2@127.0.0.1:2/?replicaSet=r";
+
+const endOf = (name: ServiceName, faulty: Readonly<Record<string, string>>) =>
+  startProcess(name, { ...settings, ...faulty }).ended;
+
+/**
+ * Time for a start besides loading its code, which takes Node half a second, and several on a busy
+ * machine. Loading is measured by a start that ends at its settings, and counted twice, since it
+ * varies.
+ */
+const startMs = 4_000;
+
+/** Asserts that a start names the setting and its fault, and ends in time. */
+async function expectRefusal(name: ServiceName, faulty: Readonly<Record<string, string>>, words: readonly string[]) {
+  const loaded = await endOf(name, { MONGODB_URL: "" });
+  expect(loaded).toMatchObject({ code: 78, stderr: expect.stringContaining("MONGODB_URL is required") });
+  const { code, stderr, tookMs } = await endOf(name, faulty);
+  expect([code, stderr]).toEqual([78, expect.stringContaining("cannot start")]);
+  for (const word of words) expect(stderr).toContain(word);
+  expect(stderr).not.toContain("hunter2");
+  expect(tookMs).toBeLessThan(2 * loaded.tookMs + startMs);
+}
+
+describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong with", (name) => {
+  it("an address that needs certificates", () => expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0"]));
+
+  it("a taken port of the mesh door", () => expectRefusal(name, { MESH_PORT: String(silentPort) }, ["MESH_PORT"]));
+
+  it("a MongoDB that is away", () =>
+    expectRefusal(name, { MONGODB_URL: databaseAway }, ["MONGODB_URL", "127.0.0.1:2", "ECONNREFUSED"]));
+});
+
+describe("a service ends within 5 s with 78, and says what is wrong with", () => {
+  it("an address of another machine", () => expectRefusal("phrases", { HOST: "192.0.2.1" }, ["HOST", "192.0.2.1"]));
+
+  it.each(serviceNames.filter((name) => name !== "signing"))("a taken port of the teams door: %s", (name) =>
+    expectRefusal(name, { GRPC_PORT: String(silentPort) }, ["GRPC_PORT"]),
+  );
+
+  it("a taken ops port", () => expectRefusal("phrases", { OPS_PORT: String(silentPort) }, ["OPS_PORT"]));
+
+  it("a taken public port", () => expectRefusal("gateway", { HTTP_PORT: String(silentPort) }, ["HTTP_PORT"]));
+
+  it("a MongoDB URL that is none", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));
+
+  it("a MongoDB that never answers", () =>
+    expectRefusal("phrases", { MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` }, [
+      "MONGODB_URL",
+      "no primary answered",
+    ]));
+
+  it("a MongoDB that does not know its user", async () => {
+    const url = inject("mongoUrl").replace("//", "//editor:hunter2@");
+    await expectRefusal("phrases", { MONGODB_URL: url }, ["MONGODB_URL", "Authentication failed"]);
+  });
+});
+
+describe.each(serviceNames)("%s that is told to stop while it starts", (name) => {
+  it("ends within 5 s, although MongoDB does not answer", async () => {
+    const asked = once(silent, "connection");
+    const { child, ended } = startProcess(name, { ...settings, MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` });
+    await asked;
+    const stoppedMs = performance.now();
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
+  });
+});

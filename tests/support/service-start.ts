@@ -1,0 +1,35 @@
+import { mainFile } from "@vidimus/devstack/stack/service-process";
+import type { ServiceName } from "@vidimus/devstack/stack/service-plan";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** The end of a service process. */
+interface StartEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The whole of stderr. */
+  readonly stderr: string;
+  /** From the start of the process to its end. */
+  readonly tookMs: number;
+}
+
+/** A service process that is expected to end by itself; killed after 20 s. */
+interface ServiceStart {
+  readonly child: ChildProcess;
+  readonly ended: Promise<StartEnd>;
+}
+
+/** Starts a service with exactly these settings. */
+export function startProcess(name: ServiceName, settings: Readonly<Record<string, string>>): ServiceStart {
+  const startedMs = performance.now();
+  const env = { PATH: process.env["PATH"], ...settings };
+  const child = spawn(process.execPath, [mainFile(name)], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = once(child, "close").then(([code, signal]) => {
+    clearTimeout(killer);
+    return { code, signal, stderr, tookMs: performance.now() - startedMs };
+  });
+  return { child, ended };
+}
