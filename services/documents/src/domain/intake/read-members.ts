@@ -1,5 +1,5 @@
 import type { Violation } from "@vidimus/kit/errors";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { CheckableDocument, DocumentValue } from "../document/assemble-document.ts";
 import { type DocumentParts, platformMetaKeys } from "../document/document.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
@@ -15,6 +15,8 @@ export interface ReadDocument extends CheckableDocument {
 
 /** A read document, or what was wrong with it; pointers are relative to the members. */
 type MembersReading = { document: ReadDocument } | { violations: Violation[] };
+
+const lf = Buffer.from("\n");
 
 const knownMembers: ReadonlySet<string> = new Set(["type", "title", "meta", "content", "links"]);
 
@@ -75,9 +77,7 @@ function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentPa
  * different documents.
  */
 export function digestParts(type: string, parts: DocumentParts): Buffer {
-  const hash = createHash("sha256");
-  for (const part of [parts.content, parts.links, parts.meta, parts.titleRich ?? parts.title]) {
-    hash.update(part).update("\n");
-  }
-  return hash.update(type).digest();
+  const { content, links, meta, title, titleRich = title } = parts;
+  // One call for all: a hash object that is fed piece by piece takes three times as long.
+  return hash("sha256", Buffer.concat([content, lf, links, lf, meta, lf, titleRich, lf, Buffer.from(type)]), "buffer");
 }

@@ -94,7 +94,8 @@ export async function takeIn(
   createdBy: Actor,
   signal?: AbortSignal,
 ): Promise<IntakeOutcome[]> {
-  const judged = await Promise.all(items.map((item) => check(deps, item, createdBy, signal)));
+  const batch = { ...deps, types: { find: findOnce(deps.types) } };
+  const judged = await Promise.all(items.map((item) => check(batch, item, createdBy, signal)));
   const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof DomainError));
   const refused = await store(deps.documents, candidates);
   const taken = await findTaken(deps.documents, refused);
@@ -102,6 +103,18 @@ export async function takeIn(
     if (entry instanceof DomainError) return entry;
     return refused.has(entry) ? explain(entry, taken.get(keyOf(entry))) : { documentId: entry.documentId };
   });
+}
+
+/** Looks each type of each tenant up once a batch. */
+function findOnce(types: IntakeDeps["types"]): IntakeDeps["types"]["find"] {
+  const found = new Map<string, ReturnType<IntakeDeps["types"]["find"]>>();
+  return (tenantId, name) => {
+    // A tenant id has no line feed.
+    const key = `${tenantId}\n${name}`;
+    const known = found.get(key) ?? types.find(tenantId, name);
+    found.set(key, known);
+    return known;
+  };
 }
 
 async function check(

@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { DocumentType } from "../types/document-type.ts";
+import { readDraft } from "./read-draft.ts";
+import { takeIn } from "./take-in.ts";
+
+const noDocuments = { insert: async () => new Set<number>(), findIntakes: async () => [] };
+const anyType: Pick<DocumentType, "check" | "isQuick" | "generation"> = {
+  generation: 0,
+  check: async () => [],
+  isQuick: () => true,
+};
+
+test("a batch looks a type up once for each tenant, however many documents are of it", async () => {
+  const lookedUp: string[] = [];
+  const types = {
+    find: async (tenantId: string, name: string) => {
+      lookedUp.push(`${tenantId} ${name}`);
+      return { type: { name, ...anyType }, workflow: { workflowId: "default", workflowVersion: 1 } };
+    },
+  };
+  const deps = {
+    documents: noDocuments,
+    types,
+    now: () => new Date(),
+    readDraft: async (_: string, json: Uint8Array, form: Parameters<typeof readDraft>[1]) => readDraft(json, form),
+  };
+  const item = (tenantId: string, type: string) => ({
+    tenantId,
+    intakeToken: "",
+    json: Buffer.from(JSON.stringify({ id: randomUUID(), type, title: "T" })),
+  });
+  const items = Array.from({ length: 20 }, () => [item("demo", "a"), item("demo", "b"), item("rival", "a")]).flat();
+  const outcomes = await takeIn(deps, items, { actor: "key:test", role: "integrator" });
+  expect(outcomes).toHaveLength(60);
+  for (const outcome of outcomes) expect(outcome).toHaveProperty("documentId");
+  expect(lookedUp.toSorted()).toEqual(["demo a", "demo b", "rival a"]);
+});
