@@ -1,7 +1,7 @@
 /**
- * Pages of 50 published documents, 16 connections: the full path beside a bare server that maps
- * rows to objects, and one that joins stored bytes; then pages a million publications deep beside
- * the first page.
+ * Pages of 50 published documents, 16 connections: one page for all, plain and compressed, beside a
+ * bare server that joins stored bytes; a page for each reader beside one that maps rows to objects;
+ * pages a million publications deep beside first pages.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
@@ -25,23 +25,30 @@ console.log(`seeding ${settings.publications} publications`);
 const publications = await seedPublications(stage.documents, stage.tenantId, settings.publications);
 const baseline = await stage.startBaseline("bare-reads");
 const path = `/v1/documents?type=core/article&limit=${limit}`;
+const bytesPath = `/bytes?limit=${limit}`;
 const headers = { authorization: `Bearer ${stage.apiKey}` };
 await describePage();
 
-const first = pages("vidimus", stage.constellation.dev.gateway, [path]);
-const objects = await compare(first, pages("objects", baseline, [`/objects?limit=${limit}`]), rounds);
-const bytes = await compare(first, pages("bytes", baseline, [`/bytes?limit=${limit}`]), rounds);
-const top = pages("top", stage.constellation.dev.gateway, frontPages(path, pagesInTurn));
-const deep = await compare(pages("deep", stage.constellation.dev.gateway, deepPaths()), top, rounds);
+const { gateway } = stage.constellation.dev;
+const bytes = await compare(pages("vidimus", gateway, [path]), pages("bytes", baseline, [bytesPath]), rounds);
+const compressed = await compare(
+  pages("compressed", gateway, [path], { "accept-encoding": "br, gzip" }),
+  pages("bytes", baseline, [bytesPath], { "accept-encoding": "br, gzip" }),
+  rounds,
+);
+const top = pages("vidimus", gateway, frontPages(path, pagesInTurn));
+const objects = await compare(top, pages("objects", baseline, [`/objects?limit=${limit}`]), rounds);
+const deep = await compare(pages("deep", gateway, deepPaths()), { ...top, name: "top" }, rounds);
 
-checkBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
 checkBaseline("that joins stored bytes", bytes.baseline.perSecond, 1_600);
-checkBar("pages, times the server that maps rows to objects", objects.ratio, { atLeast: 1 });
-console.log(`       pages, times the server that joins stored bytes: ${bytes.ratio.toFixed(2)} (no bar)`);
+checkBar("one page for all, times the server that joins stored bytes", bytes.ratio, { atLeast: 1 });
+checkBar("the same for readers who take br and gzip", compressed.ratio, { atLeast: 1 });
+checkBaseline("that maps rows to objects", objects.baseline.perSecond, 900);
+checkBar("a page for each, times the server that maps rows to objects", objects.ratio, { atLeast: 1 });
 checkBar(`cost of a page ${publications.count} deep, times the first page's`, 1 / deep.ratio, { atMost: 1.2 });
 
-function pages(name: string, base: string, paths: readonly string[]): Side {
-  const requests = paths.map((each) => httpRequest("GET", each, headers));
+function pages(name: string, base: string, paths: readonly string[], accepts: Record<string, string> = {}): Side {
+  const requests = paths.map((each) => httpRequest("GET", each, { ...headers, ...accepts }));
   let sent = 0;
   const next = () => requests[sent++ % requests.length] ?? Buffer.alloc(0);
   return { name, run: () => runLoad({ url: new URL(base), connections: 16, durationMs, next, expectedStatus: 200 }) };

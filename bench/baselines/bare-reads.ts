@@ -1,7 +1,7 @@
 /**
  * The baseline for reads: one process, Fastify and the driver, over copies of the newest
  * publications. `/objects` maps rows to objects, `/bytes` joins stored bytes, `/documents/ID` finds
- * one row. No keys, no entity tags, no cursors.
+ * one row, `/held` answers 304 to a tag it holds in memory. No keys, no entity tags, no cursors.
  */
 import type { PublicationRow } from "@vidimus/documents/store/publication-row";
 import { fastify } from "fastify";
@@ -77,6 +77,7 @@ async function pageOfBytes(limit: number): Promise<Buffer> {
   return Buffer.concat([Buffer.from('{"ok":true,"data":{"items":['), ...pieces, tail]);
 }
 
+const heldTag = 'W/"held"';
 const app = fastify({ logger: false });
 app.route<{ Querystring: { limit: string } }>({
   method: "GET",
@@ -98,5 +99,9 @@ app.route<{ Params: { id: string } }>({
     const row = await objects.findOne({ tenantId, documentId: request.params.id });
     return row ? { ok: true, data: { document: toItem(row) } } : reply.code(404).send({ ok: false });
   },
+});
+app.get("/held", (request, reply) => {
+  void reply.header("etag", heldTag);
+  return request.headers["if-none-match"] === heldTag ? reply.code(304).send() : reply.send({ ok: true });
 });
 await app.listen({ host: "127.0.0.1", port: Number(process.env["HTTP_PORT"]) });
