@@ -1,6 +1,8 @@
 /** Section 6: signed snapshots, delivered and verified. When they fire is in spec-3-states. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { trustListAt, verifyDelivery } from "../packages/verify/src/verify.ts";
 import { type Page, success } from "./support/answers.ts";
 import { article, type Newsroom } from "./support/newsroom.ts";
 import { openReceiver, payloadOf, type Receiver, type Webhook } from "./support/receiver.ts";
@@ -43,6 +45,21 @@ const changed = (webhook: Webhook, find: string, replacement: string): Webhook =
 describe("6: a delivery can be verified", () => {
   test("rules 1 and 2: Ed25519 by the keyId's key of the trust list, both HMAC headers and the digest hold", async () => {
     expect(await failedChecks(await published(), secret, keys)).toEqual([]);
+  });
+
+  test("the library for receivers accepts it, with the trust list of the gateway, and so does Standard Webhooks'", async () => {
+    const { headers, body } = await published({ title: 'A "quoted" ,"snapshot":{} title' });
+    const list = trustListAt(`${stack.dev.gateway}/api/keys`);
+    const delivery = await verifyDelivery({ headers, body }, { secret, keys: list });
+    const { data } = payloadOf({ body });
+    const { tenantId, documentId, sequence, version, status, snapshot } = data;
+    const envelope = { tenantId, documentId, sequence, version, status, documentType: snapshot["type"], snapshot };
+    expect(delivery).toMatchObject({ kind: "snapshot", type: "snapshot.usable", ...envelope });
+    const sent = headers as Record<string, string>;
+    expect(new StandardWebhook(secret).verify(body, sent)).toEqual(JSON.parse(body.toString()));
+    const forged = changed({ headers, body }, "quoted", "Quoted");
+    expect(() => new StandardWebhook(secret).verify(forged.body, sent)).toThrow("No matching signature found");
+    await expect(verifyDelivery(forged, { secret, keys: list })).rejects.toMatchObject({ fault: "body" });
   });
 
   test("so can that of a withheld document", async () => {

@@ -4,7 +4,8 @@ import type { DevJson } from "@vidimus/devstack/stack/dev-json";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { type FeedItem, wireFeed } from "./feed.ts";
 import { openReceiver, type ReceivedWebhook, type Receiver } from "./receiver.ts";
-import { findFaults, type TrustedKey, withOneByteChanged } from "./verify.ts";
+import { type TrustedKey, VerificationError, verifyDelivery } from "../../packages/verify/src/verify.ts";
+import { findFaults, withOneByteChanged } from "./verify.ts";
 
 const tenantId = "demo";
 const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "demo" } };
@@ -98,11 +99,23 @@ async function verifyAll(
     const id = webhook.headers["webhook-id"];
     const faults = await findFaults(webhook, secret, keys);
     if (faults.length > 0) throw new Error(`${id} is refused by ${faults.join(", ")}`);
-    const refusals = await findFaults(withOneByteChanged(webhook), secret, keys);
+    const changed = withOneByteChanged(webhook);
+    const refusals = await findFaults(changed, secret, keys);
     if (refusals.join() !== "HMAC,digest")
       throw new Error(`${id} with a changed byte is refused by [${refusals.join()}]`);
+    await verifyDelivery(webhook, { secret, keys });
+    const fault = await faultOf(changed, secret, keys);
+    if (fault !== "body") throw new Error(`@vidimus/verify says of ${id} with a changed byte: ${fault}`);
     print(`${id}  HMAC, Ed25519 and digest hold; with one byte changed ${refusals.join(" and ")} refuse it`);
   }
+  print("@vidimus/verify, which receivers install, accepts the same webhooks and refuses the changed ones");
+}
+
+async function faultOf(webhook: ReceivedWebhook, secret: string, keys: readonly TrustedKey[]): Promise<string> {
+  return verifyDelivery(webhook, { secret, keys }).then(
+    () => "nothing",
+    (error: unknown) => (error instanceof VerificationError ? error.fault : String(error)),
+  );
 }
 
 async function readBack(gateway: string, apiKey: string, feed: readonly FeedItem[]): Promise<void> {

@@ -1,11 +1,11 @@
 /**
- * Verifies a webhook as a receiver does, with Web Crypto only. It shares no code with the platform,
- * so that an error in the platform's code is not repeated here.
+ * Verifies a webhook as a receiver does, with Web Crypto only. It shares no code with the platform
+ * nor with `packages/verify`, so that an error there is not repeated here.
  */
 import type { ReceivedWebhook } from "./receiver.ts";
 
-/** An entry of `GET /api/keys`. */
-export interface TrustedKey {
+/** What is needed of an entry of `GET /api/keys`. */
+interface TrustedKey {
   readonly keyId: string;
   readonly publicKey: string;
 }

@@ -1,0 +1,45 @@
+/** Bytes that Web Crypto takes: not in shared memory. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export function utf8(text: string): Bytes {
+  return new TextEncoder().encode(text);
+}
+
+/** Decodes base64; undefined when the text is not base64. */
+export function fromBase64(text: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+export function toBase64(bytes: Bytes): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+export function toHex(bytes: Bytes): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function concat(...parts: readonly Bytes[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Position of the first occurrence; -1 when there is none. */
+export function indexOf(bytes: Bytes, sought: Bytes): number {
+  for (let start = bytes.indexOf(sought[0] ?? 0); start !== -1; start = bytes.indexOf(sought[0] ?? 0, start + 1)) {
+    if (sought.every((byte, offset) => bytes[start + offset] === byte)) return start;
+  }
+  return -1;
+}
+
+export async function sha256(bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}

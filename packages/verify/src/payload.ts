@@ -1,0 +1,69 @@
+import { type Bytes, indexOf, utf8 } from "./bytes.ts";
+import { VerificationError } from "./verification-error.ts";
+import type { SnapshotSignature } from "./verify-snapshot.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The body of a delivery, read but not verified. */
+export type Payload =
+  | { readonly kind: "event"; readonly id: string; readonly type: string; readonly data: unknown }
+  | {
+      readonly kind: "snapshot";
+      readonly id: string;
+      readonly type: string;
+      readonly data: Members;
+      readonly signature: SnapshotSignature;
+      readonly snapshot: Members;
+      /** Of the snapshot, as they stand in the body. */
+      readonly bytes: Bytes;
+    };
+
+const snapshotMark = utf8(',"snapshot":');
+
+/**
+ * Reads a body.
+ *
+ * @throws VerificationError `body`
+ */
+export function parsePayload(body: Bytes): Payload {
+  const { id, type, data } = membersOf(parseJson(body), "the body");
+  if (typeof id !== "string" || typeof type !== "string") throw malformed("the body has no id and type");
+  if (!type.startsWith("snapshot.")) return { kind: "event", id, type, data };
+  const members = membersOf(data, "data");
+  const { keyId, statement, value } = membersOf(members["signature"], "data.signature");
+  if (typeof keyId !== "string" || typeof statement !== "string" || typeof value !== "string") {
+    throw malformed("data.signature lacks keyId, statement or value");
+  }
+  // The bytes may be read in only one way: what is signed must be what the caller gets.
+  const bytes = snapshotBytes(body);
+  const snapshot = membersOf(parseJson(bytes), "data.snapshot");
+  return { kind: "snapshot", id, type, data: members, signature: { keyId, statement, value }, snapshot, bytes };
+}
+
+/**
+ * The snapshot is the last member of `data`, which is the last of the body. The first mark begins it:
+ * the platform writes what stands before, and a quote inside a value is escaped.
+ */
+function snapshotBytes(body: Bytes): Bytes {
+  const mark = indexOf(body, snapshotMark);
+  if (mark === -1 || body.at(-1) !== 0x7d || body.at(-2) !== 0x7d)
+    throw malformed("the body does not end with a snapshot");
+  return body.slice(mark + snapshotMark.length, -2);
+}
+
+function parseJson(bytes: Bytes): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw malformed("the body is not JSON");
+  }
+}
+
+function membersOf(value: unknown, name: string): Members {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(`${name} is no object`);
+  return value as Members;
+}
+
+function malformed(message: string): VerificationError {
+  return new VerificationError("body", message);
+}

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { sequenceGuard } from "./verify.ts";
+
+const snapshot = (sequence: number, documentId = "d") => ({ tenantId: "t", documentId, sequence });
+
+it("runs the handler for newer snapshots only, and tells repeats from older ones", async () => {
+  const guard = sequenceGuard(new Map());
+  const handled: number[] = [];
+  const take = (sequence: number) => guard(snapshot(sequence), () => handled.push(sequence));
+  const outcomes = [];
+  for (const sequence of [1, 3, 3, 2, 4]) outcomes.push(await take(sequence));
+  expect(outcomes).toEqual(["newer", "newer", "same", "older", "newer"]);
+  expect(handled).toEqual([1, 3, 4]);
+});
+
+it("counts tenants and documents apart", async () => {
+  const guard = sequenceGuard(new Map());
+  await guard(snapshot(5), () => {});
+  expect(await guard(snapshot(1, "e"), () => {})).toBe("newer");
+  expect(await guard({ ...snapshot(1), tenantId: "u" }, () => {})).toBe("newer");
+});
+
+it("takes a snapshot whose handler failed as newer when it is repeated", async () => {
+  const guard = sequenceGuard(new Map());
+  const failing = guard(snapshot(1), async () => {
+    throw new Error("disk full");
+  });
+  await expect(failing).rejects.toThrow("disk full");
+  expect(await guard(snapshot(1), () => {})).toBe("newer");
+});
+
+it("handles snapshots of a document that arrive together one after the other, with a slow store", async () => {
+  const kept = new Map<string, number>();
+  const later = () => new Promise((resolve) => setImmediate(resolve));
+  const guard = sequenceGuard({
+    get: async (document) => (await later(), kept.get(document)),
+    set: async (document, sequence) => (await later(), kept.set(document, sequence)),
+  });
+  let stored = 0;
+  const outcomes = await Promise.all(
+    [2, 1, 2, 3].map((sequence) => guard(snapshot(sequence), async () => (await later(), (stored = sequence)))),
+  );
+  expect(outcomes).toEqual(["newer", "older", "same", "newer"]);
+  expect(stored).toBe(3);
+});

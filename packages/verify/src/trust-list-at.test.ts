@@ -1,0 +1,117 @@
+import { beforeEach, expect, it } from "vitest";
+import { trustListAt, type TrustedKey, TrustListUnavailable } from "./verify.ts";
+
+const signedAt = new Date("2026-11-21T09:30:00.000Z");
+const minute = 60_000;
+const hour = 60 * minute;
+
+const key = (keyId: string, validFrom = "2026-01-01T00:00:00.000Z"): TrustedKey => ({
+  keyId,
+  algorithm: "ed25519",
+  publicKey: "AA==",
+  validFrom,
+  validUntil: null,
+});
+
+let clock: number;
+let listed: TrustedKey[];
+let fetches: string[];
+let answer: () => Promise<{ ok: boolean; status: number; json(): Promise<unknown> }>;
+
+beforeEach(() => {
+  clock = signedAt.getTime();
+  listed = [key("a")];
+  fetches = [];
+  answer = async () => ({ ok: true, status: 200, json: async () => ({ active: "a", keys: listed }) });
+});
+
+const open = () =>
+  trustListAt("https://vidimus.example/api/keys", {
+    now: () => clock,
+    fetch: async (url) => {
+      fetches.push(url);
+      return answer();
+    },
+  });
+
+const down = async () => {
+  throw new TypeError("fetch failed");
+};
+
+it("is fetched once for all who wait, and again after an hour", async () => {
+  const list = open();
+  const found = await Promise.all([1, 2, 3].map(() => list.keyFor("a", signedAt)));
+  expect(found).toEqual([key("a"), key("a"), key("a")]);
+  clock += hour - 1;
+  await list.keyFor("a", signedAt);
+  expect(fetches).toEqual(["https://vidimus.example/api/keys"]);
+  clock += 1;
+  await list.keyFor("a", signedAt);
+  expect(fetches).toHaveLength(2);
+});
+
+it("is fetched for an unknown keyId at once, and then at most once a minute, whatever the ids", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
+  clock += minute;
+  listed = [key("a"), key("b")];
+  expect(await list.keyFor("b", signedAt)).toEqual(key("b"));
+  expect(fetches).toHaveLength(2);
+  for (let step = 0; step < 59; step += 1) {
+    clock += 1000;
+    expect(await list.keyFor(`unknown-${step}`, signedAt)).toBeUndefined();
+  }
+  expect(fetches).toHaveLength(2);
+  clock += 1000;
+  expect(await list.keyFor("unknown", signedAt)).toBeUndefined();
+  expect(fetches).toHaveLength(3);
+});
+
+it("is fetched again for a key that signed before the list allows it: it was activated in an emergency", async () => {
+  const list = open();
+  listed = [key("a"), key("b", "2026-11-22T00:00:00.000Z")];
+  await list.keyFor("a", signedAt);
+  clock += minute;
+  listed = [key("b", "2026-11-21T09:00:00.000Z")];
+  expect(await list.keyFor("b", signedAt)).toEqual(listed[0]);
+});
+
+it("forgets a revoked key within the hour", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
+  listed = [key("b")];
+  clock += hour;
+  expect(await list.keyFor("a", signedAt)).toBeUndefined();
+});
+
+it("is used for two hours while the platform is down, with one attempt a minute, and not longer", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
+  answer = down;
+  clock += hour;
+  for (let second = 0; second < 60; second += 1) {
+    expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+    clock += 1000;
+  }
+  expect(fetches).toHaveLength(2);
+  clock = signedAt.getTime() + 2 * hour;
+  await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
+});
+
+it("says that it is unavailable, not that a key is unknown, while it cannot know", async () => {
+  const list = open();
+  answer = down;
+  await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");
+  answer = async () => ({ ok: false, status: 503, json: async () => ({}) });
+  await expect(list.keyFor("a", signedAt)).rejects.toMatchObject({ cause: new Error("it was answered with 503") });
+  for (const body of [null, {}, { keys: {} }, { keys: [{ keyId: "a" }] }, { keys: [null] }]) {
+    answer = async () => ({ ok: true, status: 200, json: async () => body });
+    await expect(list.keyFor("a", signedAt)).rejects.toMatchObject({ cause: new Error("the answer is no trust list") });
+  }
+  answer = async () => ({ ok: true, status: 200, json: async () => ({ keys: listed }) });
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  answer = down;
+  clock += minute;
+  await expect(list.keyFor("b", signedAt)).rejects.toThrow(TrustListUnavailable);
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+});

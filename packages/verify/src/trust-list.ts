@@ -1,0 +1,27 @@
+/** An entry of `GET /api/keys`. */
+export interface TrustedKey {
+  readonly keyId: string;
+  /** `ed25519`. */
+  readonly algorithm: string;
+  /** Base64 of SPKI DER. */
+  readonly publicKey: string;
+  /** ISO 8601. Nothing is signed with the key earlier. */
+  readonly validFrom: string;
+  /** ISO 8601; null for the key that signs now. Nothing is signed with the key later. */
+  readonly validUntil: string | null;
+}
+
+/** Looks keys up; `trustListAt` makes one. */
+export interface TrustList {
+  /**
+   * The entry with this id. A list that may be out of date fetches itself again when it has none, or
+   * one that was not valid at `signedAt`.
+   */
+  keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined>;
+}
+
+/** Whether the key may have signed at that time. */
+export function validAt({ validFrom, validUntil }: TrustedKey, signedAt: Date): boolean {
+  const at = signedAt.getTime();
+  return at >= Date.parse(validFrom) && (validUntil === null || at <= Date.parse(validUntil));
+}

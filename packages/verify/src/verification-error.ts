@@ -1,0 +1,22 @@
+/**
+ * What is wrong with a delivery:
+ *
+ * - `body`: it was changed on the way, parsed before it was verified, or is no delivery of Vidimus
+ * - `secret`: the HMAC was not made with this secret
+ * - `clock`: it was sent more than five minutes ago, or in the future
+ * - `key`: no key to trust has the signature's `keyId`, or not for the time of signing
+ * - `signature`: the key did not sign the statement, or the statement is about another snapshot
+ * - `digest`: the snapshot's bytes are not those that the statement names
+ */
+export type VerificationFault = "body" | "secret" | "clock" | "key" | "signature" | "digest";
+
+/** A delivery or snapshot that must not be used. Answer it with 400. */
+export class VerificationError extends Error {
+  override readonly name = "VerificationError";
+  readonly fault: VerificationFault;
+
+  constructor(fault: VerificationFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}

@@ -1,0 +1,228 @@
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { verifyDelivery, type VerificationError, verifySnapshot } from "./verify.ts";
+import { vector } from "./webhook-vector.ts";
+
+const entry = {
+  keyId: vector.keyId,
+  algorithm: "ed25519",
+  publicKey: vector.publicKeyBase64,
+  validFrom: "2026-11-01T00:00:00.000Z",
+  validUntil: null,
+};
+const genuine = { headers: vector.headers as Record<string, string>, body: Buffer.from(vector.bodyBase64, "base64") };
+const options = { secret: vector.secret, keys: [entry], now: () => vector.at.getTime() };
+
+async function faultOf(request: typeof genuine, change: Partial<Parameters<typeof verifyDelivery>[1]> = {}) {
+  const failure = await verifyDelivery(request, { ...options, ...change }).catch((error: VerificationError) => error);
+  return "fault" in failure ? failure.fault : "none";
+}
+
+/** Headers that fit the body again, as one who knows the secret makes them. */
+function sealed(
+  body: Buffer<ArrayBuffer>,
+  { secret = vector.secret, id = vector.headers["webhook-id"] } = {},
+): typeof genuine {
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const timestamp = vector.headers["webhook-timestamp"];
+  const value = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  const digest = createHash("sha256").update(body).digest("base64");
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${value}`,
+    "content-digest": `sha-256=:${digest}:`,
+  };
+  return { headers, body };
+}
+
+const resealed = (find: string, replacement: string) => {
+  const text = genuine.body.toString();
+  expect(text).toContain(find);
+  return sealed(Buffer.from(text.replace(find, replacement)));
+};
+
+describe("a genuine delivery", () => {
+  it("is returned with everything that was signed", async () => {
+    expect(await verifyDelivery(genuine, options)).toEqual({
+      kind: "snapshot",
+      webhookId: "snp_0f6ac51452484d4f671082cecc54af2b_12",
+      type: "snapshot.usable",
+      documentType: "core/article",
+      tenantId: "ten_acme",
+      documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+      sequence: 12,
+      version: 7,
+      status: "usable",
+      signedAt: new Date("2026-11-21T09:30:00.123Z"),
+      keyId: vector.keyId,
+      sha256: vector.sha256,
+      snapshot: JSON.parse(Buffer.from(vector.snapshotBase64, "base64").toString()),
+      bytes: new Uint8Array(Buffer.from(vector.snapshotBase64, "base64")),
+      signature: expect.objectContaining({ keyId: vector.keyId, value: vector.signatureBase64 }),
+    });
+  });
+
+  it("is taken as a Request, as Node's headers in any case, as a string, and as an ArrayBuffer", async () => {
+    const request = new Request("https://receiver.example/", { method: "POST", ...genuine });
+    const shouting = Object.fromEntries(
+      Object.entries(genuine.headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
+    const { buffer, byteOffset, byteLength } = genuine.body;
+    const forms = [
+      request,
+      { ...genuine, headers: shouting },
+      { ...genuine, headers: new Headers(genuine.headers) },
+      { ...genuine, headers: { ...genuine.headers, "webhook-id": [genuine.headers["webhook-id"]!] } },
+      { ...genuine, body: genuine.body.toString() },
+      { ...genuine, body: buffer.slice(byteOffset, byteOffset + byteLength) },
+    ];
+    for (const form of forms) expect(await verifyDelivery(form, options)).toMatchObject({ sequence: 12 });
+  });
+
+  it("is accepted when one of two secrets, or one of two signatures, is right", async () => {
+    const other = `whsec_${Buffer.alloc(32, 3).toString("base64")}`;
+    expect(await faultOf(genuine, { secret: [other, vector.secret] })).toBe("none");
+    const old = sealed(genuine.body, { secret: other }).headers["webhook-signature"]!;
+    const right = genuine.headers["webhook-signature"]!;
+    for (const both of [`${old} ${right}`, `${right} ${old}`, `v2,AAAA v1a,AAAA ${right}`]) {
+      expect(await faultOf({ ...genuine, headers: { ...genuine.headers, "webhook-signature": both } })).toBe("none");
+    }
+    expect(await faultOf(genuine, { secret: [] })).toBe("secret");
+  });
+
+  it("is accepted five minutes early and late, and not a second more", async () => {
+    for (const [seconds, fault] of [
+      [300, "none"],
+      [-300, "none"],
+      [301, "clock"],
+      [-301, "clock"],
+    ] as const) {
+      expect(await faultOf(genuine, { now: () => vector.at.getTime() + seconds * 1000 })).toBe(fault);
+    }
+  });
+});
+
+describe("what is wrong with a delivery is named", () => {
+  it("body: changed on the way, parsed, without headers, or not JSON", async () => {
+    const flipped = Buffer.from(genuine.body);
+    flipped[200]! ^= 1;
+    expect(await faultOf({ ...genuine, body: flipped })).toBe("body");
+    expect(await faultOf({ ...genuine, body: JSON.parse(genuine.body.toString()) })).toBe("body");
+    expect(await faultOf({ ...genuine, headers: {} })).toBe("body");
+    expect(await faultOf(sealed(Buffer.from("not JSON")))).toBe("body");
+    expect(await faultOf(sealed(Buffer.from("[]")))).toBe("body");
+    expect(await faultOf(sealed(genuine.body, { id: "snp_other_1" }))).toBe("body");
+  });
+
+  it("secret: another one, or none at all, and a body changed by one who hides its digest", async () => {
+    expect(await faultOf(genuine, { secret: `whsec_${Buffer.alloc(32, 3).toString("base64")}` })).toBe("secret");
+    expect(await faultOf(genuine, { secret: "whsec_" })).toBe("secret");
+    expect(await faultOf(genuine, { secret: "päss" })).toBe("secret");
+    const { "content-digest": _, ...headers } = genuine.headers;
+    expect(await faultOf({ headers, body: Buffer.from("{}") })).toBe("secret");
+  });
+
+  it("clock: a header that was moved is a wrong HMAC, not a late delivery", async () => {
+    const headers = { ...genuine.headers, "webhook-timestamp": String(vector.at.getTime() / 1000 - 10) };
+    expect(await faultOf({ ...genuine, headers })).toBe("secret");
+  });
+
+  it("key: unknown, not valid at the time of signing, or another key under the id", async () => {
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const other = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+    const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ type: "spki", format: "der" });
+    const lists = [
+      [],
+      [{ ...entry, keyId: "ed25519-AAAAAAAAAAAAAAAA" }],
+      [{ ...entry, validFrom: "2026-11-21T09:30:00.124Z" }],
+      [{ ...entry, validUntil: "2026-11-21T09:30:00.122Z" }],
+      [{ ...entry, validFrom: "soon" }],
+      [{ ...entry, publicKey: other }],
+      [{ ...entry, publicKey: p256.toString("base64") }],
+      [{ ...entry, publicKey: "?" }],
+      [{ ...entry, algorithm: "ed448" }],
+    ];
+    for (const keys of lists) expect(await faultOf(genuine, { keys })).toBe("key");
+    const retired = [{ ...entry, validUntil: "2026-11-21T09:30:00.123Z" }];
+    expect(await faultOf(genuine, { keys: retired })).toBe("none");
+  });
+
+  it("signature: a statement that the key did not sign, or that is no statement", async () => {
+    expect(await faultOf(resealed("ten_acme\\n", "ten_acma\\n"))).toBe("signature");
+    expect(await faultOf(resealed("vidimus-snapshot-v1\\n", "vidimus-snapshot-v2\\n"))).toBe("signature");
+    expect(await faultOf(resealed(vector.signatureBase64, `${vector.signatureBase64.slice(0, 80)}AAAAAAA=`))).toBe(
+      "signature",
+    );
+    expect(await faultOf(resealed('"keyId":"ed25519-_RENMB', '"keyId":"ed25519-_RENMA'))).toBe("signature");
+  });
+
+  it("signature: an envelope that says something else than what was signed, in each member", async () => {
+    const changes = [
+      ['"tenantId":"ten_acme"', '"tenantId":"ten_acma"'],
+      ['"documentId":"7b', '"documentId":"7c'],
+      ['"documentType":"core/article"', '"documentType":"core/image"'],
+      ['"version":7,"status"', '"version":8,"status"'],
+      ['"status":"usable","sequence"', '"status":"withheld","sequence"'],
+      ['"sequence":12', '"sequence":13'],
+      ['"type":"snapshot.usable"', '"type":"snapshot.withheld"'],
+    ] as const;
+    for (const [find, replacement] of changes) expect(await faultOf(resealed(find, replacement))).toBe("signature");
+  });
+
+  it("digest: a snapshot whose bytes are not those that were signed, though it means the same", async () => {
+    expect(await faultOf(resealed('"priority":0.1', '"priority":0.2'))).toBe("digest");
+    expect(await faultOf(resealed('"n":1e+21', '"n":1e21'))).toBe("digest");
+    expect(await faultOf(resealed('"z":0}', '"z":0 }'))).toBe("digest");
+  });
+
+  it("body or digest: a second snapshot before or behind the signed one", async () => {
+    expect(await faultOf(resealed(',"snapshot":{', ',"snapshot":{},"snapshot":{'))).toBe("body");
+    expect(await faultOf(sealed(Buffer.from(`${genuine.body.toString().slice(0, -2)},"snapshot":{}}}`)))).toBe("body");
+  });
+});
+
+describe("a message about the endpoint", () => {
+  it("is returned as an event, which no signature covers", async () => {
+    const body = Buffer.from(
+      '{"id":"ping_1","type":"endpoint.ping","timestamp":"2026-11-21T09:30:00.000Z","data":{"a":1}}',
+    );
+    const ping = await verifyDelivery(sealed(body, { id: "ping_1" }), options);
+    expect(ping).toEqual({ kind: "event", webhookId: "ping_1", type: "endpoint.ping", data: { a: 1 } });
+    expect(await faultOf({ ...sealed(body, { id: "ping_1" }), body: Buffer.from("{}") })).toBe("body");
+  });
+});
+
+describe("a snapshot that was kept", () => {
+  const signature = { keyId: vector.keyId, statement: vector.statement, value: vector.signatureBase64 };
+  const bytes = Buffer.from(vector.snapshotBase64, "base64");
+
+  it("is verified years later with the retired key, without a secret or a clock", async () => {
+    const keys = [{ ...entry, validUntil: "2027-02-01T00:00:00.000Z" }];
+    expect(await verifySnapshot(bytes, signature, keys)).toMatchObject({ tenantId: "ten_acme", sequence: 12 });
+  });
+
+  it("is refused as another text, and under a key that signed something else", async () => {
+    const changed = Buffer.from(bytes);
+    changed[20]! ^= 1;
+    await expect(verifySnapshot(changed, signature, [entry])).rejects.toMatchObject({ fault: "digest" });
+    const { listed, privateKey } = otherKey();
+    const statement = vector.statement.replace(vector.keyId, listed.keyId);
+    const signed = {
+      keyId: listed.keyId,
+      statement,
+      value: sign(null, Buffer.from(statement), privateKey).toString("base64"),
+    };
+    expect(await verifySnapshot(bytes, signed, [entry, listed])).toMatchObject({ keyId: listed.keyId });
+    await expect(verifySnapshot(bytes, { ...signed, value: signature.value }, [listed])).rejects.toMatchObject({
+      fault: "signature",
+    });
+  });
+});
+
+function otherKey(): { listed: typeof entry; privateKey: KeyObject } {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const keyId = `ed25519-${createHash("sha256").update(spki).digest("base64url").slice(0, 16)}`;
+  return { listed: { ...entry, keyId, publicKey: spki.toString("base64") }, privateKey };
+}

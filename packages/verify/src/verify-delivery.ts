@@ -1,0 +1,80 @@
+import { checkHmac } from "./check-hmac.ts";
+import { parsePayload, type Payload } from "./payload.ts";
+import { type DeliveryRequest, rawBody } from "./received-request.ts";
+import type { SnapshotStatement } from "./statement.ts";
+import type { TrustedKey, TrustList } from "./trust-list.ts";
+import { VerificationError } from "./verification-error.ts";
+import { type SnapshotSignature, verifySnapshot } from "./verify-snapshot.ts";
+
+export interface VerifyDeliveryOptions {
+  /** The endpoint's secret, `whsec_…`; the old and the new one while it is rotated. */
+  readonly secret: string | readonly string[];
+  /** `trustListAt(url)`, or the `keys` of `GET /api/keys`. */
+  readonly keys: TrustList | readonly TrustedKey[];
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** A snapshot that was delivered. All of it is verified. */
+export interface SnapshotDelivery extends SnapshotStatement {
+  readonly kind: "snapshot";
+  /** The same in every repeat of this delivery. */
+  readonly webhookId: string;
+  readonly type: "snapshot.usable" | "snapshot.withheld";
+  readonly documentType: string;
+  /** The document: `{content, id, links, meta, title, type, updated_at}`. */
+  readonly snapshot: Readonly<Record<string, unknown>>;
+  /** The snapshot as it was signed. Keep them with `signature` to prove it later. */
+  readonly bytes: Uint8Array;
+  readonly signature: SnapshotSignature;
+}
+
+/** A message about the endpoint itself, such as `endpoint.ping`. It has an HMAC and no signature. */
+export interface EventDelivery {
+  readonly kind: "event";
+  readonly webhookId: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+export type Delivery = SnapshotDelivery | EventDelivery;
+
+/**
+ * Verifies a delivery completely: HMAC and clock, then key, signature and digest, then that the
+ * envelope says what was signed.
+ *
+ * @throws VerificationError whose `fault` says what is wrong
+ * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
+ */
+export async function verifyDelivery(
+  request: DeliveryRequest,
+  { secret, keys, now = Date.now }: VerifyDeliveryOptions,
+): Promise<Delivery> {
+  const body = await rawBody(request);
+  const webhookId = await checkHmac(request, body, typeof secret === "string" ? [secret] : secret, now());
+  const payload = parsePayload(body);
+  if (payload.id !== webhookId) throw new VerificationError("body", "webhook-id is not the id in the body");
+  if (payload.kind === "event") return { kind: "event", webhookId, type: payload.type, data: payload.data };
+  const { bytes, signature, snapshot } = payload;
+  const stated = await verifySnapshot(bytes, signature, keys);
+  const { documentType } = checkEnvelope(payload, stated);
+  const type = `snapshot.${stated.status}` as const;
+  return { kind: "snapshot", webhookId, type, documentType, ...stated, snapshot, bytes, signature };
+}
+
+/** The envelope is not signed itself, so each member must say what the statement or the snapshot says. */
+function checkEnvelope(
+  { type, data, snapshot }: Extract<Payload, { kind: "snapshot" }>,
+  stated: SnapshotStatement,
+): { documentType: string } {
+  const { tenantId, documentId, sequence, version, status } = stated;
+  const signed: Record<string, unknown> = { tenantId, documentId, sequence, version, status };
+  const wrong = Object.keys(signed).find((name) => data[name] !== signed[name]);
+  if (wrong) throw new VerificationError("signature", `data.${wrong} is not what was signed`);
+  if (type !== `snapshot.${status}`) throw new VerificationError("signature", "type is not the status that was signed");
+  const documentType = snapshot["type"];
+  if (typeof documentType !== "string" || data["documentType"] !== documentType) {
+    throw new VerificationError("signature", "data.documentType is not the snapshot's type");
+  }
+  return { documentType };
+}

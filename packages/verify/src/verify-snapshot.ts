@@ -1,0 +1,81 @@
+import { fromBase64, sha256, toBase64, toHex, utf8 } from "./bytes.ts";
+import { parseStatement, type SnapshotStatement } from "./statement.ts";
+import { type TrustedKey, type TrustList, validAt } from "./trust-list.ts";
+import { VerificationError } from "./verification-error.ts";
+
+/** The signature of a snapshot, as deliveries and version reads carry it. */
+export interface SnapshotSignature {
+  readonly keyId: string;
+  /** The signed text, verbatim. */
+  readonly statement: string;
+  /** Base64 of 64 bytes: Ed25519 over the statement's UTF-8. */
+  readonly value: string;
+}
+
+/**
+ * Verifies a snapshot: that a trusted key signed the statement, and that the statement names these
+ * bytes. The caller must compare what is returned with the document it expects, since any genuine
+ * snapshot passes.
+ *
+ * @param bytes of the snapshot exactly as they were received, not parsed and written again
+ * @param keys `trustListAt(url)`, or the `keys` of `GET /api/keys`
+ * @returns what the statement says
+ * @throws VerificationError `key`, `signature` or `digest`
+ * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
+ */
+export async function verifySnapshot(
+  bytes: Uint8Array,
+  { keyId, statement, value }: SnapshotSignature,
+  keys: TrustList | readonly TrustedKey[],
+): Promise<SnapshotStatement> {
+  const stated = parseStatement(statement);
+  if (stated.keyId !== keyId) {
+    throw new VerificationError("signature", `the statement names the key ${stated.keyId}, the signature ${keyId}`);
+  }
+  const key = await importKey(await findKey(stated, keys));
+  const signature = fromBase64(value);
+  if (!signature || !(await crypto.subtle.verify("Ed25519", key, signature, utf8(statement)))) {
+    throw new VerificationError("signature", `the key ${keyId} did not sign the statement`);
+  }
+  const digest = toHex(await sha256(new Uint8Array(bytes)));
+  if (digest !== stated.sha256) {
+    throw new VerificationError("digest", `the snapshot's SHA-256 is ${digest}, but ${stated.sha256} was signed`);
+  }
+  return stated;
+}
+
+async function findKey(
+  { keyId, signedAt }: SnapshotStatement,
+  keys: TrustList | readonly TrustedKey[],
+): Promise<TrustedKey> {
+  const found =
+    "keyFor" in keys ? await keys.keyFor(keyId, signedAt) : keys.find((candidate) => candidate.keyId === keyId);
+  if (!found) throw new VerificationError("key", `the trust list has no key ${keyId}`);
+  if (!validAt(found, signedAt)) {
+    throw new VerificationError("key", `the key ${keyId} was not valid at ${signedAt.toISOString()}`);
+  }
+  return found;
+}
+
+/**
+ * A `keyId` is derived from its key, so an entry whose id and key do not belong together was
+ * changed.
+ */
+async function importKey({ keyId, algorithm, publicKey }: TrustedKey) {
+  const spki = fromBase64(publicKey);
+  if (algorithm !== "ed25519" || !spki || keyId !== `ed25519-${await fingerprint(spki)}`) {
+    throw new VerificationError("key", `the trust list's entry ${keyId} does not hold the key of that id`);
+  }
+  try {
+    return await crypto.subtle.importKey("spki", spki, "Ed25519", false, ["verify"]);
+  } catch {
+    throw new VerificationError("key", `the trust list's entry ${keyId} is no Ed25519 key that can be read here`);
+  }
+}
+
+async function fingerprint(spki: Uint8Array<ArrayBuffer>): Promise<string> {
+  const base64url = toBase64(await sha256(spki))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  return base64url.slice(0, 16);
+}

@@ -1,0 +1,60 @@
+/**
+ * A test vector: a snapshot, its signature and its webhook, computed by other software. The private
+ * seed is 32 bytes of 0x01, the endpoint's secret 32 bytes of 0x02. The text has values that JSON
+ * serialisers write differently: U+2028, an emoji, 1e+21.
+ */
+export const vector = {
+  tenantId: "ten_acme",
+  documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+  sequence: 12,
+  version: 7,
+  documentType: "core/article",
+  status: "usable",
+  committedAt: new Date("2026-11-21T09:30:00.000Z"),
+  snapshotBase64: [
+    "eyJjb250ZW50Ijp7ImJsb2NrcyI6W10sImJvZHkiOiJh4oCoYiDwn5iAIiwibiI6MWUrMjEsInoiOjB9LCJpZCI6IjdiMWMyZjBl",
+    "LTVhMmQtNGMxZS05YjdhLTBkMmY0YTZjOGUxMCIsImxpbmtzIjpbXSwibWV0YSI6eyJsYW5ndWFnZSI6ImRlIiwicHJpb3JpdHki",
+    "OjAuMSwic2x1ZyI6Inp1cmljaC10ZXN0Iiwic3RhdHVzIjoidXNhYmxlIiwidmVyc2lvbiI6N30sInRpdGxlIjoiWsO8cmljaCBc",
+    "InNuYXBzaG90XCI6IHRlc3QiLCJ0eXBlIjoiY29yZS9hcnRpY2xlIiwidXBkYXRlZF9hdCI6IjIwMjYtMTEtMjFUMDk6MzA6MDAu",
+    "MDAwWiJ9",
+  ].join(""),
+  sha256: "ddd55007c629d64ca989ec7dc7afebea40b55522845db7bc6ef143ee163608a9",
+  keyId: "ed25519-_RENMB0vB33hQUuP",
+  statement: [
+    "vidimus-snapshot-v1",
+    "ten_acme",
+    "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+    "12",
+    "7",
+    "usable",
+    "2026-11-21T09:30:00.123Z",
+    "ed25519-_RENMB0vB33hQUuP",
+    "ddd55007c629d64ca989ec7dc7afebea40b55522845db7bc6ef143ee163608a9",
+  ].join("\n"),
+  signatureBase64: "xt17c5j6KYMjbpSNYognx4nnmpsIJc8r0m4JcNbGdNXPqwnhgl8gyf7VjFCeA82vlISODXoaVHeyUDNOx4R/Cw==",
+  publicKeyBase64: "MCowBQYDK2VwAyEAiojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w=",
+  bodyBase64: [
+    "eyJpZCI6InNucF8wZjZhYzUxNDUyNDg0ZDRmNjcxMDgyY2VjYzU0YWYyYl8xMiIsInR5cGUiOiJzbmFwc2hvdC51c2FibGUiLCJ0",
+    "aW1lc3RhbXAiOiIyMDI2LTExLTIxVDA5OjMwOjAwLjAwMFoiLCJkYXRhIjp7InRlbmFudElkIjoidGVuX2FjbWUiLCJkb2N1bWVu",
+    "dElkIjoiN2IxYzJmMGUtNWEyZC00YzFlLTliN2EtMGQyZjRhNmM4ZTEwIiwiZG9jdW1lbnRUeXBlIjoiY29yZS9hcnRpY2xlIiwi",
+    "dmVyc2lvbiI6Nywic3RhdHVzIjoidXNhYmxlIiwic2VxdWVuY2UiOjEyLCJzaWduYXR1cmUiOnsia2V5SWQiOiJlZDI1NTE5LV9S",
+    "RU5NQjB2QjMzaFFVdVAiLCJhbGdvcml0aG0iOiJlZDI1NTE5Iiwic3RhdGVtZW50IjoidmlkaW11cy1zbmFwc2hvdC12MVxudGVu",
+    "X2FjbWVcbjdiMWMyZjBlLTVhMmQtNGMxZS05YjdhLTBkMmY0YTZjOGUxMFxuMTJcbjdcbnVzYWJsZVxuMjAyNi0xMS0yMVQwOToz",
+    "MDowMC4xMjNaXG5lZDI1NTE5LV9SRU5NQjB2QjMzaFFVdVBcbmRkZDU1MDA3YzYyOWQ2NGNhOTg5ZWM3ZGM3YWZlYmVhNDBiNTU1",
+    "MjI4NDVkYjdiYzZlZjE0M2VlMTYzNjA4YTkiLCJ2YWx1ZSI6Inh0MTdjNWo2S1lNamJwU05Zb2dueDRubm1wc0lKYzhyMG00SmNO",
+    "YkdkTlhQcXduaGdsOGd5ZjdWakZDZUE4MnZsSVNPRFhvYVZIZXlVRE5PeDRSL0N3PT0ifSwic25hcHNob3QiOnsiY29udGVudCI6",
+    "eyJibG9ja3MiOltdLCJib2R5IjoiYeKAqGIg8J+YgCIsIm4iOjFlKzIxLCJ6IjowfSwiaWQiOiI3YjFjMmYwZS01YTJkLTRjMWUt",
+    "OWI3YS0wZDJmNGE2YzhlMTAiLCJsaW5rcyI6W10sIm1ldGEiOnsibGFuZ3VhZ2UiOiJkZSIsInByaW9yaXR5IjowLjEsInNsdWci",
+    "OiJ6dXJpY2gtdGVzdCIsInN0YXR1cyI6InVzYWJsZSIsInZlcnNpb24iOjd9LCJ0aXRsZSI6IlrDvHJpY2ggXCJzbmFwc2hvdFwi",
+    "OiB0ZXN0IiwidHlwZSI6ImNvcmUvYXJ0aWNsZSIsInVwZGF0ZWRfYXQiOiIyMDI2LTExLTIxVDA5OjMwOjAwLjAwMFoifX19",
+  ].join(""),
+  secret: "whsec_AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=",
+  at: new Date(1795253400000),
+  headers: {
+    "webhook-id": "snp_0f6ac51452484d4f671082cecc54af2b_12",
+    "webhook-timestamp": "1795253400",
+    "webhook-signature": "v1,pdlaXiTUPD+Yhll4O4v91/egvDR/4XHUcZy3YBwPKR4=",
+    "x-vidimus-signature-256": "sha256=8faa084a13652890b3281d840918fe9c72cb581aaec1c7296cb2466e60787bc5",
+    "content-digest": "sha-256=:bn4NIiXSuOt0rSf8Qe6yLDHuM3jiRVdsi9g1unMD63M=:",
+  },
+};
