@@ -57,7 +57,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
-    const limits = openLimits(config, mongo.db, metrics, log);
+    const limits = openLimits(config, stack, mongo.db, metrics, log);
     const deps = { ...openClients(config, stack, metrics), chargeWhole: limits.chargeWhole };
     const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
     const ports = await openDoors(stack, config, { teams: [access], mesh: [] }, process);
@@ -100,7 +100,13 @@ function openClients(
   };
 }
 
-function openLimits(config: GatewayConfig, db: Db, { registry }: Metrics, log: Logger): RateLimits {
+function openLimits(
+  config: GatewayConfig,
+  stack: AsyncDisposableStack,
+  db: Db,
+  { registry }: Metrics,
+  log: Logger,
+): RateLimits {
   const { ipRate, authFailureRate, writeBudget: rate } = config;
   const passedOpen = new Counter({
     name: "vidimus_write_budget_open_total",
@@ -111,6 +117,6 @@ function openLimits(config: GatewayConfig, db: Db, { registry }: Metrics, log: L
     passedOpen.inc();
     log.warn({ err: error }, "a write passed uncharged");
   };
-  const writeBudget = rate && new WriteBudget({ store: new WriteBudgetStore(db), rate, onOpen });
+  const writeBudget = rate && stack.use(new WriteBudget({ store: new WriteBudgetStore(db), rate, onOpen }));
   return new RateLimits({ ipRate, authFailureRate, writeBudget, registry });
 }

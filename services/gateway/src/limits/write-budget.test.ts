@@ -1,42 +1,62 @@
-import { expect, test, vi } from "vitest";
-import type { ChargeResult } from "../store/write-budget-store.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Charge, ChargeResult, Slice } from "../store/write-budget-store.ts";
 import { WriteBudget } from "./write-budget.ts";
 
 const rate = { count: 10, windowMs: 60_000 };
 
-/** A budget over a store in memory, which answers when `gate` opens. */
-function open(gate: Promise<void> = Promise.resolve()) {
-  const charges: number[] = [];
+/**
+ * A budget over a store in memory, which answers when `gate` opens and leases slices of a size
+ * beside each charge.
+ */
+function open({ gate = Promise.resolve(), sliceMax = 0, count = rate.count } = {}) {
+  const charges: [points: number, returned?: number][] = [];
+  const returnSlices = vi.fn<(slices: readonly { tenantId: string; slice: Slice }[]) => Promise<void>>(async () => {});
   let used = 0;
-  const charge = async (_: string, points: number, { count }: typeof rate, whole: boolean): Promise<ChargeResult> => {
-    charges.push(points);
+  let now = 0;
+  const charge = async ({ points, whole, returned }: Charge): Promise<ChargeResult> => {
+    charges.push(returned ? [points, returned.points] : [points]);
     await gate;
+    used -= returned?.points ?? 0;
     const left = count - used;
     const granted = whole && points > left ? 0 : Math.min(points, left);
-    used += granted;
-    return { granted, remaining: count - used, resetMs: 60_000 };
+    const lent = Math.min(sliceMax, left - granted);
+    used += granted + lent;
+    const slice = { lease: String(charges.length), points: lent, endsAt: new Date(60_000) };
+    return { granted, left: count - used, resetMs: 60_000 - now, slice };
   };
-  return { charges, budget: new WriteBudget({ store: { charge }, rate, onOpen: () => {} }) };
+  const store = { charge, returnSlices };
+  const budget = new WriteBudget({ store, rate: { ...rate, count }, onOpen: () => {}, now: () => now });
+  onTestFinished(() => budget[Symbol.asyncDispose]());
+  const allowed = async (writes: number) => {
+    const verdicts = await Promise.all(Array.from({ length: writes }, async () => budget.charge("acme")));
+    return verdicts.filter((verdict) => verdict.allowed).length;
+  };
+  return { charges, returnSlices, store, budget, allowed, at: (ms: number) => (now = ms) };
 }
 
 test("writes that arrive while a charge is under way are charged together, and exactly", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { budget, charges } = open(promise);
+  const { budget, charges } = open({ gate: promise });
   const first = budget.charge("acme");
   await Promise.resolve();
-  const rest = Array.from({ length: 15 }, () => budget.charge("acme"));
+  const rest = Array.from({ length: 15 }, async () => budget.charge("acme"));
   resolve();
   const verdicts = await Promise.all([first, ...rest]);
-  expect(charges).toEqual([1, 15]);
+  expect(charges).toEqual([[1], [15]]);
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
 
 test("a budget that is used up is not asked for again before its window ends", async () => {
-  const { budget, charges } = open();
-  await Promise.all(Array.from({ length: 12 }, () => budget.charge("acme")));
+  const { allowed, budget, charges, at } = open();
+  await allowed(12);
   const asked = charges.length;
-  expect(await budget.charge("acme")).toMatchObject({ allowed: false, remaining: 0 });
+  at(15_000);
+  expect(await budget.charge("acme")).toEqual({ allowed: false, remaining: 0, resetMs: 45_000 });
+  expect(await budget.chargeWhole("acme", 3)).toMatchObject({ allowed: false });
   expect(charges).toHaveLength(asked);
+  at(60_000);
+  await budget.charge("acme");
+  expect(charges).toHaveLength(asked + 1);
 });
 
 test("a large write is charged whole or not at all, and with its first point never more than the budget", async () => {
@@ -49,26 +69,81 @@ test("a large write is charged whole or not at all, and with its first point nev
   await fresh.budget.charge("acme");
   expect((await fresh.budget.chargeWhole("acme", 500)).allowed).toBe(true);
   expect([charges, fresh.charges]).toEqual([
-    [1, 1, 9, 8],
-    [1, 9],
+    [[1], [1], [9], [8]],
+    [[1], [9]],
   ]);
 });
 
-test("a store that fails or does not answer lets writes pass, and it is told", async () => {
-  vi.useFakeTimers();
-  try {
-    const onOpen = vi.fn<(error: unknown) => void>();
-    const charge = vi
-      .fn<() => Promise<ChargeResult>>()
-      .mockRejectedValueOnce(new Error("down"))
-      .mockReturnValueOnce(new Promise(() => {}));
-    const budget = new WriteBudget({ store: { charge }, rate, onOpen });
-    expect((await budget.charge("acme")).allowed).toBe(true);
-    const silent = budget.charge("acme");
-    await vi.advanceTimersByTimeAsync(500);
-    expect((await silent).allowed).toBe(true);
-    expect(onOpen).toHaveBeenCalledTimes(2);
-  } finally {
-    vi.useRealTimers();
+test("writes within a slice are answered at once, and the next question returns the slice", async () => {
+  const { budget, charges } = open({ sliceMax: 20, count: 200 });
+  expect(await budget.charge("acme")).toMatchObject({ allowed: true, remaining: 199 });
+  for (let left = 198; left >= 196; left -= 1) {
+    expect(budget.charge("acme")).toMatchObject({ allowed: true, remaining: left, resetMs: 60_000 });
   }
+  expect(budget.chargeWhole("acme", 10)).toMatchObject({ allowed: true, remaining: 186 });
+  expect(await budget.chargeWhole("acme", 8)).toMatchObject({ allowed: true, remaining: 178 });
+  expect(charges).toEqual([[1], [8, 7]]);
+});
+
+test("writes that waited for a charge are served from its slice", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { budget, charges } = open({ gate: promise, sliceMax: 20, count: 200 });
+  const first = budget.charge("acme");
+  await Promise.resolve();
+  const rest = Array.from({ length: 15 }, async () => budget.charge("acme"));
+  resolve();
+  await Promise.all([first, ...rest]);
+  expect(charges).toEqual([[1]]);
+});
+
+test("a slice is for one tenant, and ends with its window", async () => {
+  const { budget, charges, at } = open({ sliceMax: 20, count: 200 });
+  await budget.charge("acme");
+  await budget.charge("rival");
+  at(59_999);
+  await budget.charge("acme");
+  expect(charges).toEqual([[1], [1]]);
+  at(60_000);
+  await budget.charge("acme");
+  expect(charges).toHaveLength(3);
+});
+
+test("a slice that is not used for ten seconds is returned, and every slice when the gateway stops", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { budget, returnSlices, at } = open({ sliceMax: 20, count: 200 });
+  await budget.charge("acme");
+  await budget.charge("rival");
+  await budget.charge("acme");
+  at(9_000);
+  await budget.charge("rival");
+  at(10_000);
+  vi.advanceTimersByTime(5_000);
+  const acme = { tenantId: "acme", slice: { lease: "1", points: 19, endsAt: new Date(60_000) } };
+  expect(returnSlices.mock.lastCall).toEqual([[acme]]);
+  await budget[Symbol.asyncDispose]();
+  const rival = { tenantId: "rival", slice: { lease: "2", points: 19, endsAt: new Date(60_000) } };
+  expect(returnSlices.mock.lastCall).toEqual([[rival]]);
+});
+
+test("a store that fails or does not answer lets writes pass, and it is told; a slice lasts meanwhile", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const onOpen = vi.fn<(error: unknown) => void>();
+  const slice = { lease: "a", points: 2, endsAt: new Date(60_000) };
+  const charge = vi
+    .fn<(charge: Charge) => Promise<ChargeResult>>()
+    .mockResolvedValueOnce({ granted: 1, left: 5, resetMs: 60_000, slice })
+    .mockRejectedValueOnce(new Error("down"))
+    .mockReturnValueOnce(new Promise(() => {}));
+  const budget = new WriteBudget({ store: { charge, returnSlices: async () => {} }, rate, onOpen });
+  for (let count = 0; count < 3; count += 1) expect((await budget.charge("acme")).allowed).toBe(true);
+  expect(onOpen).not.toHaveBeenCalled();
+  expect((await budget.charge("acme")).allowed).toBe(true);
+  const silent = budget.charge("acme");
+  await vi.advanceTimersByTimeAsync(500);
+  expect((await silent).allowed).toBe(true);
+  expect(onOpen).toHaveBeenCalledTimes(2);
+  // The charge that failed took the slice back, or did not: it is not spent again.
+  expect(charge.mock.calls.map(([{ returned }]) => returned?.lease)).toEqual([undefined, "a", undefined]);
 });

@@ -1,49 +1,60 @@
+import { withinDeadline } from "@vidimus/kit/deadline";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
-import { LRUCache } from "lru-cache";
+import { HeldSlices } from "./held-slices.ts";
 import type { Rate } from "./rate.ts";
-import type { ChargeResult, WriteBudgetStore } from "../store/write-budget-store.ts";
+import type { Charge, ChargeResult, WriteBudgetStore } from "../store/write-budget-store.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** When the store does not answer a charge within this time, the write passes uncharged. */
 const storeMsMax = 500;
-const tenantsMax = 10_000;
+/** A slice that was not used for so long is returned, for other gateways to spend. */
+const idleMs = 10_000;
+const sweepMs = 5_000;
 
 interface WriteBudgetDeps {
-  readonly store: Pick<WriteBudgetStore, "charge">;
+  readonly store: Pick<WriteBudgetStore, "charge" | "returnSlices">;
   readonly rate: Rate;
   /** Called when a write passed uncharged because the store failed or did not answer. */
   onOpen(error: unknown): void;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 }
 
 /**
- * The writes a tenant may make, counted exactly over all gateways. Writes that arrive while a
- * charge is under way are charged together, because one update of the tenant's row per request
- * would limit intake. While a budget is known to be used up, the store is not asked.
+ * The writes a tenant may make, counted over all gateways. A charge that goes to the store leases a
+ * slice of the budget, and the following writes are charged to the slice without asking the store.
+ * Writes that arrive while a charge is under way are charged together. While a budget is known to
+ * be used up, the store is not asked.
+ *
+ * Disposing returns the slices.
  */
-export class WriteBudget {
+export class WriteBudget implements AsyncDisposable {
   readonly rate: Rate;
   readonly #store: WriteBudgetDeps["store"];
   readonly #onOpen: WriteBudgetDeps["onOpen"];
-  readonly #usedUpUntil = new LRUCache<string, number>({ max: tenantsMax });
-  /** Charges one write of a tenant, together with others that wait. */
-  readonly #chargeTogether: (tenantId: string) => Promise<Verdict>;
+  readonly #now: () => number;
+  readonly #held: HeldSlices;
+  readonly #sweep: NodeJS.Timeout;
+  readonly #enqueue: (charge: Charge) => Promise<Verdict>;
 
-  constructor({ store, rate, onOpen }: WriteBudgetDeps) {
+  constructor({ store, rate, onOpen, now = () => performance.now() }: WriteBudgetDeps) {
     this.rate = rate;
     this.#store = store;
     this.#onOpen = onOpen;
-    this.#chargeTogether = createBatcher<string, Verdict>({
+    this.#now = now;
+    this.#held = new HeldSlices(now);
+    this.#sweep = setInterval(() => void this.#returnIdle(idleMs), sweepMs).unref();
+    // One question per tenant at a time: it takes the slice along and brings the next one.
+    this.#enqueue = createBatcher<Charge, Verdict>({
       itemsMax: Number.POSITIVE_INFINITY,
-      laneOf: (tenantId) => tenantId,
-      run: (tenantIds) => this.#chargeAll(tenantIds[0] ?? "", tenantIds.length),
+      laneOf: ({ tenantId }) => tenantId,
+      run: (charges) => this.#chargeAll(charges),
     });
   }
 
-  /** Charges one write. */
-  async charge(tenantId: string): Promise<Verdict> {
-    const resetMs = (this.#usedUpUntil.get(tenantId) ?? 0) - performance.now();
-    if (resetMs > 0) return { allowed: false, remaining: 0, resetMs };
-    return this.#chargeTogether(tenantId);
+  /** Charges one write, at once while this gateway holds a slice. */
+  charge(tenantId: string): Verdict | Promise<Verdict> {
+    return this.#held.spend(tenantId, 1) ?? this.#enqueue({ tenantId, points: 1, whole: false });
   }
 
   /**
@@ -51,28 +62,64 @@ export class WriteBudget {
    * Both together are never more than the whole budget; otherwise a write larger than the budget
    * could never pass.
    */
-  async chargeWhole(tenantId: string, points: number): Promise<Verdict> {
+  chargeWhole(tenantId: string, points: number): Verdict | Promise<Verdict> {
     const asked = Math.min(Math.ceil(points), this.rate.count - 1);
-    const { granted, remaining, resetMs } = await this.#ask(tenantId, asked, true);
-    return { allowed: granted === asked, remaining, resetMs };
+    return this.#held.spend(tenantId, asked) ?? this.#enqueue({ tenantId, points: asked, whole: true });
   }
 
-  async #chargeAll(tenantId: string, count: number): Promise<Verdict[]> {
-    const { granted, remaining, resetMs } = await this.#ask(tenantId, count, false);
-    if (remaining === 0) this.#usedUpUntil.set(tenantId, performance.now() + resetMs);
-    return Array.from({ length: count }, (_, index) => ({ allowed: index < granted, remaining, resetMs }));
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweep);
+    await withinDeadline(this.#returnIdle(0), storeMsMax);
   }
 
-  async #ask(tenantId: string, points: number, whole: boolean): Promise<ChargeResult> {
+  /**
+   * Decides the charges that wait for one tenant: what the slice covers, then single writes
+   * together, then each large one.
+   */
+  async #chargeAll(charges: readonly Charge[]): Promise<Verdict[]> {
+    const verdicts = new Map<Charge, Verdict>();
+    for (const charge of charges) {
+      const verdict = this.#held.spend(charge.tenantId, charge.points);
+      if (verdict) verdicts.set(charge, verdict);
+    }
+    const undecided = charges.filter((charge) => !verdicts.has(charge));
+    const single = undecided.filter(({ whole }) => !whole);
+    if (single[0]) {
+      const { granted, ...rest } = await this.#ask({ ...single[0], points: single.length });
+      for (const [index, charge] of single.entries()) verdicts.set(charge, { ...rest, allowed: index < granted });
+    }
+    for (const charge of undecided.filter(({ whole }) => whole)) {
+      const { granted, ...rest } = await this.#ask(charge);
+      verdicts.set(charge, { ...rest, allowed: granted === charge.points });
+    }
+    return charges.flatMap((charge) => verdicts.get(charge) ?? []);
+  }
+
+  async #ask(charge: Charge): Promise<Omit<Verdict, "allowed"> & { readonly granted: number }> {
+    const askedAt = this.#now();
+    const returned = this.#held.take(charge.tenantId);
+    try {
+      const result = await this.#inTime(this.#store.charge({ ...charge, returned }, this.rate));
+      return { granted: result.granted, ...this.#held.keep(charge.tenantId, result, askedAt) };
+    } catch (error) {
+      // The slice is not kept: the charge may have taken it back before its answer was lost.
+      this.#onOpen(error);
+      return { granted: charge.points, remaining: this.rate.count, resetMs: this.rate.windowMs };
+    }
+  }
+
+  async #inTime(result: Promise<ChargeResult>): Promise<ChargeResult> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error("the write budget did not answer in time")), storeMsMax);
     try {
-      return await Promise.race([this.#store.charge(tenantId, points, this.rate, whole), late.promise]);
-    } catch (error) {
-      this.#onOpen(error);
-      return { granted: points, remaining: this.rate.count, resetMs: this.rate.windowMs };
+      return await Promise.race([result, late.promise]);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** A slice that cannot be returned ends with its window. */
+  async #returnIdle(unusedMs: number): Promise<void> {
+    await this.#store.returnSlices(this.#held.takeIdle(unusedMs)).catch(() => {});
   }
 }

@@ -43,12 +43,16 @@ export interface AuditRow {
   detail: Record<string, unknown>;
 }
 
-/** What a tenant has written in the current window; `_id` is the tenant's id. */
+/** What a tenant has used of its budget in the current window; `_id` is the tenant's id. */
 export interface WriteBudgetRow {
   _id: string;
+  /** Points that were charged, and those of slices that were not returned. */
   used: number;
   endsAt: Date;
-  /** Of the newest charge: the points it got, and its time by the database's clock. */
+  /** Slices that gateways hold or have lost, with the points they were leased with. */
+  slices: { lease: string; points: number; endsAt: Date }[];
+  /** Of the newest charge: the points it got, its slice, its time by the database's clock. */
   granted: number;
+  lent: number;
   chargedAt: Date;
 }

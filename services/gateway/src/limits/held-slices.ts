@@ -1,0 +1,75 @@
+import type { ChargeResult, Slice } from "../store/write-budget-store.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What this gateway knows of a tenant's budget. Times are those of the monotonic clock. */
+interface Holding {
+  readonly slice: Slice;
+  /** Points of the slice that are not spent. */
+  unspent: number;
+  /** Points that were neither spent nor leased when the slice was. */
+  readonly left: number;
+  /** Not later than the end of the window. */
+  readonly spendableUntil: number;
+  /** Not earlier than the end of the window. */
+  readonly resetAt: number;
+  usedAt: number;
+}
+
+/** The slices of write budgets that this gateway holds, and which budgets it knows are used up. */
+export class HeldSlices {
+  readonly #now: () => number;
+  readonly #holdings = new Map<string, Holding>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Decides a charge, all of its points or none, from the tenant's slice. Undefined when only the
+   * store can decide.
+   */
+  spend(tenantId: string, points: number): Verdict | undefined {
+    const holding = this.#holdings.get(tenantId);
+    if (!holding) return undefined;
+    const now = this.#now();
+    const { unspent, left, spendableUntil, resetAt } = holding;
+    const resetMs = resetAt - now;
+    if (unspent + left === 0 && points > 0 && resetMs > 0) return { allowed: false, remaining: 0, resetMs };
+    if (unspent < points || spendableUntil <= now) return undefined;
+    holding.unspent -= points;
+    holding.usedAt = now;
+    return { allowed: true, remaining: holding.unspent + left, resetMs };
+  }
+
+  /** Keeps the slice of a charge that was asked at `askedAt`. Answers what the tenant has left. */
+  keep(tenantId: string, { slice, left, resetMs }: ChargeResult, askedAt: number): Omit<Verdict, "allowed"> {
+    const now = this.#now();
+    // The database's clock was read between the question and now.
+    const times = { spendableUntil: askedAt + resetMs, resetAt: now + resetMs, usedAt: now };
+    if (slice.points > 0 || left === 0) this.#holdings.set(tenantId, { slice, unspent: slice.points, left, ...times });
+    return { remaining: slice.points + left, resetMs };
+  }
+
+  /** Removes a tenant's slice, and answers what is left of it. */
+  take(tenantId: string): Slice | undefined {
+    const holding = this.#holdings.get(tenantId);
+    this.#holdings.delete(tenantId);
+    return holding && holding.slice.points > 0 ? { ...holding.slice, points: holding.unspent } : undefined;
+  }
+
+  /**
+   * Forgets what has ended, and removes the slices that were not used for so long. Answers those of
+   * a running window, also without points: until its return a slice counts against new slices.
+   */
+  takeIdle(idleMs: number): { tenantId: string; slice: Slice }[] {
+    const now = this.#now();
+    const idle: { tenantId: string; slice: Slice }[] = [];
+    for (const [tenantId, { unspent, left, resetAt, spendableUntil, usedAt }] of this.#holdings) {
+      const usedUp = unspent + left === 0;
+      if (usedUp ? resetAt > now : spendableUntil > now && usedAt + idleMs > now) continue;
+      const slice = this.take(tenantId);
+      if (slice && spendableUntil > now) idle.push({ tenantId, slice });
+    }
+    return idle;
+  }
+}
