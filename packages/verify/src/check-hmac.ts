@@ -50,7 +50,7 @@ async function someKeyMade(
   keys: readonly Awaited<ReturnType<typeof importSecret>>[],
   signed: Bytes,
 ): Promise<boolean> {
-  const values = signatures.split(/[ ,]+(?=v)/).flatMap((token) => {
+  const values = signatures.split(" ").flatMap((token) => {
     const [version, base64 = ""] = token.split(",");
     return version === "v1" ? (fromBase64(base64) ?? []) : [];
   });

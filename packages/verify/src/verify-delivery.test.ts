@@ -91,6 +91,15 @@ describe("a genuine delivery", () => {
     expect(await faultOf(genuine, { secret: [] })).toBe("secret");
   });
 
+  it("is accepted with every first character that base64 has, such as the v of a version", async () => {
+    const firsts = new Set<string>();
+    for (let end = 0; firsts.size < 64; end += 1) {
+      const request = sealed(Buffer.concat([genuine.body, Buffer.alloc(end, " ")]));
+      firsts.add(request.headers["webhook-signature"]!.charAt(3));
+      expect(await faultOf(request)).toBe(end === 0 ? "none" : "body");
+    }
+  });
+
   it("is accepted five minutes early and late, and not a second more", async () => {
     for (const [seconds, fault] of [
       [300, "none"],

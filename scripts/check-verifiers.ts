@@ -1,0 +1,114 @@
+/**
+ * Runs the verifiers of docs/verifiers.md, as they stand there, and the package for receivers, on a
+ * genuine delivery and on changed ones: each must accept the first, and refuse each other by the
+ * check that covers the change. Fails also when a program is missing on this machine.
+ *
+ * Needs python3 with venv, Go, openssl and npm. Installs the pinned `cryptography` from PyPI into
+ * .vidimus/verifiers once. The package runs on the `node` of the machine as well, where it is
+ * another one than the project's.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { vector } from "../packages/verify/src/webhook-vector.ts";
+import { type DeliveryCase, deliveryCases } from "./verifiers/delivery-cases.ts";
+import { packageProgram } from "./verifiers/package-program.ts";
+
+const cryptography = "cryptography==50.0.2";
+const root = join(import.meta.dirname, "..");
+const tools = join(root, ".vidimus/verifiers");
+mkdirSync(tools, { recursive: true });
+const work = mkdtempSync(join(tmpdir(), "vidimus-verifiers-"));
+
+/** A program and its first arguments; the files of a case follow. */
+type Verifier = readonly [string, ...string[]];
+
+try {
+  const verifiers: Record<string, Verifier> = { python: python(), go: go(), openssl: shell(), ...nodes() };
+  const failures = Object.entries(verifiers).flatMap(([name, verifier]) => failuresOf(name, verifier));
+  for (const failure of failures) console.error(failure);
+  if (failures.length > 0) process.exitCode = 1;
+} finally {
+  rmSync(work, { recursive: true });
+}
+
+function failuresOf(name: string, verifier: Verifier): string[] {
+  const cases = deliveryCases(Math.floor(Date.now() / 1000));
+  const failures = cases.flatMap((each) => {
+    const { status, said } = verify(verifier, each);
+    const holds = each.refusedBy === undefined ? status === 0 : status !== 0 && each.refusedBy.test(said);
+    return holds ? [] : [`${name}: ${each.title}: exit ${status}: ${said}`];
+  });
+  console.log(`${name}: ${cases.length - failures.length} of ${cases.length} deliveries as expected (${verifier[0]})`);
+  return failures;
+}
+
+function verify([program, ...args]: Verifier, { headers, body, keys, secret = vector.secret }: DeliveryCase) {
+  const files = { headers: join(work, "headers"), body: join(work, "body"), keys: join(work, "keys.json") };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  writeFileSync(files.headers, lines.join(""));
+  writeFileSync(files.body, body);
+  writeFileSync(files.keys, JSON.stringify({ active: vector.keyId, keys }));
+  const { status, stdout, stderr } = spawnSync(program, [...args, files.headers, files.body, files.keys], {
+    encoding: "utf8",
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+  });
+  return { status, said: `${stdout}${stderr}`.trim() };
+}
+
+/** Writes the one program of that language in the documentation to a file. */
+function fromDocs(language: string, file: string): string {
+  const docs = readFileSync(join(root, "docs/verifiers.md"), "utf8");
+  const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
+  if (!program?.[1] || others.length > 0) throw new Error(`docs/verifiers.md must hold one program in ${language}`);
+  const path = join(work, file);
+  writeFileSync(path, program[1]);
+  return path;
+}
+
+function python(): Verifier {
+  const venv = join(tools, cryptography);
+  const program = join(venv, "bin/python");
+  if (!existsSync(join(venv, "complete"))) {
+    run("python3", "-m", "venv", venv);
+    run(program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", cryptography);
+    writeFileSync(join(venv, "complete"), "");
+  }
+  return [program, fromDocs("python", "verify.py")];
+}
+
+function go(): Verifier {
+  const binary = join(work, "verify-go");
+  run("go", "build", "-o", binary, fromDocs("go", "verify.go"));
+  return [binary];
+}
+
+function shell(): Verifier {
+  return ["sh", fromDocs("sh", "verify.sh")];
+}
+
+/** The package for receivers, packed and unpacked, on every `node` of the path. */
+function nodes(): Record<string, Verifier> {
+  const packed = spawnSync("npm", ["pack", "--json", "--pack-destination", work], {
+    cwd: join(root, "packages/verify"),
+    encoding: "utf8",
+  });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  run("tar", "--extract", "--directory", work, "--file", join(work, filename));
+  const program = join(work, "verify.mjs");
+  writeFileSync(program, packageProgram);
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  const found = paths.filter((path) => existsSync(path)).map((path) => [versionOf(path), path] as const);
+  return Object.fromEntries(found.map(([version, path]) => [`package on node ${version}`, [path, program]]));
+}
+
+function versionOf(node: string): string {
+  return spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
+}
+
+function run(program: string, ...args: string[]): void {
+  const { status, error } = spawnSync(program, args, { stdio: "inherit" });
+  if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
+}

@@ -1,0 +1,116 @@
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { vector } from "../../packages/verify/src/webhook-vector.ts";
+
+/** A delivery, and the check that must refuse it. */
+export interface DeliveryCase {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly keys: readonly TrustedKey[];
+  /** Default: the vector's. */
+  readonly secret?: string;
+  /** What a verifier says; undefined for a genuine delivery. */
+  readonly refusedBy?: RegExp;
+}
+
+interface TrustedKey {
+  keyId: string;
+  algorithm: string;
+  publicKey: string;
+  validFrom: string;
+  validUntil: string | null;
+}
+
+const genuine = Buffer.from(vector.bodyBase64, "base64").toString();
+const listed: TrustedKey = {
+  keyId: vector.keyId,
+  algorithm: "ed25519",
+  publicKey: vector.publicKeyBase64,
+  validFrom: "2026-11-01T00:00:00.000Z",
+  validUntil: null,
+};
+const retired = { ...otherKey().listed, validUntil: "2026-11-20T00:00:00.000Z" };
+const keys = [retired, listed];
+
+/**
+ * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed one but
+ * the first three has an HMAC that holds, as one who knows the secret makes it.
+ */
+export function deliveryCases(now: number): DeliveryCase[] {
+  const sent = sealed(genuine, now);
+  const copy = (title: string, refusedBy: RegExp | undefined, change: Partial<DeliveryCase>): DeliveryCase => ({
+    title,
+    keys,
+    ...sent,
+    ...change,
+    ...(refusedBy && { refusedBy }),
+  });
+  const edited = (find: string, replacement: string) => {
+    if (!genuine.includes(find)) throw new Error(`the vector does not hold ${find}`);
+    return sealed(genuine.replace(find, replacement), now);
+  };
+  const hmac = /HMAC|body|secret/;
+  const envelope = /envelope|signature|body/;
+  const signed = sent.headers["webhook-signature"] ?? "";
+  const older = { ...sent.headers, "webhook-signature": `v1,${Buffer.alloc(32).toString("base64")} ${signed}` };
+  const late = { ...sent.headers, "webhook-timestamp": String(now - 1) };
+  return [
+    copy("genuine", undefined, {}),
+    copy("genuine, while the secret is rotated", undefined, { headers: older }),
+    copy("genuine, of a key that was retired since", undefined, {
+      keys: [{ ...listed, validUntil: "2026-12-24T00:00:00.000Z" }],
+    }),
+    copy("a changed byte", hmac, { body: genuine.replace('"priority":0.1', '"priority":0.2') }),
+    copy("another secret", hmac, { secret: `whsec_${Buffer.alloc(32, 3).toString("base64")}` }),
+    copy("another timestamp", hmac, { headers: late }),
+    copy("sent six minutes ago", /clock/, sealed(genuine, now - 360)),
+    copy("sent in six minutes", /clock/, sealed(genuine, now + 360)),
+    copy("an unknown key", /key/, { keys: [retired] }),
+    copy("a key that was not valid yet", /key/, { keys: [{ ...listed, validFrom: "2026-11-21T09:30:00.124Z" }] }),
+    copy("a key that was not valid any more", /key/, { keys: [{ ...listed, validUntil: "2026-11-21T09:30:00.122Z" }] }),
+    copy("another key under the id", /Ed25519|key/, { keys: [{ ...listed, publicKey: retired.publicKey }] }),
+    copy("a statement that was not signed", /Ed25519|signature/, edited("ten_acme\\n", "ten_acma\\n")),
+    copy("a signature of another listed key", /digest|envelope|signature/, signedByAnother(now)),
+    copy("another tenant", envelope, edited('"tenantId":"ten_acme"', '"tenantId":"ten_acma"')),
+    copy("another document", envelope, edited('"documentId":"7b', '"documentId":"7c')),
+    copy("another version", envelope, edited('"version":7,"status"', '"version":8,"status"')),
+    copy("another sequence", envelope, edited('"sequence":12', '"sequence":13')),
+    copy("another status", envelope, edited('"status":"usable","sequence"', '"status":"withheld","sequence"')),
+    copy("another type", envelope, edited('"snapshot.usable"', '"snapshot.withheld"')),
+    copy("another document type", envelope, edited('"documentType":"core/article"', '"documentType":"core/image"')),
+    copy("another id", envelope, edited('{"id":"snp_0', '{"id":"snp_1')),
+    copy("another snapshot", /digest/, edited('"priority":0.1', '"priority":0.2')),
+    copy("the snapshot written in another way", /digest/, edited('"n":1e+21', '"n":1e21')),
+  ];
+}
+
+function sealed(body: string, timestamp: number): Pick<DeliveryCase, "headers" | "body"> {
+  const secret = Buffer.from(vector.secret.replace("whsec_", ""), "base64");
+  const id = vector.headers["webhook-id"];
+  const value = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const digest = createHash("sha256").update(body).digest("base64");
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": `v1,${value}`,
+    "content-digest": `sha-256=:${digest}:`,
+  };
+  return { headers, body };
+}
+
+/** Line 8 of the statement names the vector's key; `keyId` and `value` are of another listed one. */
+function signedByAnother(now: number): Pick<DeliveryCase, "headers" | "body" | "keys"> {
+  const { listed: other, privateKey } = otherKey();
+  const value = sign(null, Buffer.from(vector.statement), privateKey).toString("base64");
+  const body = genuine
+    .replace(`"signature":{"keyId":"${vector.keyId}"`, `"signature":{"keyId":"${other.keyId}"`)
+    .replace(vector.signatureBase64, value);
+  return { ...sealed(body, now), keys: [...keys, other] };
+}
+
+function otherKey() {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const keyId = `ed25519-${createHash("sha256").update(spki).digest("base64url").slice(0, 16)}`;
+  return { listed: { ...listed, keyId, publicKey: spki.toString("base64") }, privateKey };
+}
