@@ -5,6 +5,7 @@ import { callContextKey, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
 import { toConnectError } from "./error-table.ts";
 import { toHeaders, responseMetadata } from "./metadata.ts";
+import type { ReceivedMessage } from "./received-message.ts";
 
 /** Settings and state that all calls of a mesh door share. */
 export interface MeshDoor {
@@ -17,7 +18,7 @@ export interface MeshDoor {
 
 /** The part of a grpc-js call that unary and streaming calls share. */
 interface WireCall extends Pick<
-  ServerUnaryCall<Buffer, Buffer>,
+  ServerUnaryCall<ReceivedMessage, Buffer>,
   "metadata" | "getDeadline" | "getPath" | "sendMetadata"
 > {
   once(event: "cancelled", listener: () => void): unknown;

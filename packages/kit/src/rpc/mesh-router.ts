@@ -1,10 +1,11 @@
-import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { handleServerStreamingCall, handleUnaryCall, Server, StatusObject } from "@grpc/grpc-js";
 import { MeshCall, type MeshDoor } from "./mesh-call.ts";
 import { messageBytesMax } from "./message-limit.ts";
 import { responseMetadata } from "./metadata.ts";
+import { dropPieces, ReceivedMessage } from "./received-message.ts";
 import type { ServiceRegistry } from "./route.ts";
 import { toWire, fromWire } from "./wire-message.ts";
 
@@ -27,19 +28,19 @@ function add(server: Server, spec: MethodImplSpec, door: MeshDoor): void {
   // grpc-js passes bytes on unparsed, so that malformed messages are counted and logged here like
   // other failures.
   if (spec.kind === "unary") {
-    server.register(path, serveUnary(spec, door), identity, identity, "unary");
+    server.register(path, serveUnary(spec, door), identity, received, "unary");
   } else if (spec.kind === "server_streaming") {
-    server.register(path, serveStream(spec, door), identity, identity, "serverStream");
+    server.register(path, serveStream(spec, door), identity, received, "serverStream");
   } else {
     throw new TypeError(`the mesh door does not carry ${path}, which takes a stream of requests`);
   }
 }
 
-function serveUnary({ method, impl }: Spec<"unary">, door: MeshDoor): handleUnaryCall<Buffer, Buffer> {
+function serveUnary({ method, impl }: Spec<"unary">, door: MeshDoor): handleUnaryCall<ReceivedMessage, Buffer> {
   return (wire, respond) => {
     const call = new MeshCall(method, wire, door, (error) => respond(statusOf(error, call)));
     const answer = async () => {
-      const request = (call.request = fromWire(method.input, wire.request));
+      const request = (call.request = readRequest(method.input, wire));
       const bytes = answerOf(method.output, await impl(request, call));
       if (call.end()) respond(null, bytes, call.trailer);
     };
@@ -50,7 +51,7 @@ function serveUnary({ method, impl }: Spec<"unary">, door: MeshDoor): handleUnar
 function serveStream(
   { method, impl }: Spec<"server_streaming">,
   door: MeshDoor,
-): handleServerStreamingCall<Buffer, Buffer> {
+): handleServerStreamingCall<ReceivedMessage, Buffer> {
   return (wire) => {
     const call = new MeshCall(method, wire, door, (error) => wire.emit("error", statusOf(error, call)));
     let wake = () => {};
@@ -63,7 +64,7 @@ function serveStream(
         wire.write(bytes, () => resolve());
       });
     const answer = async () => {
-      const request = (call.request = fromWire(method.input, wire.request));
+      const request = (call.request = readRequest(method.input, wire));
       for await (const message of impl(request, call)) {
         if (call.hasEnded) return;
         call.sendHeader();
@@ -73,6 +74,12 @@ function serveStream(
     };
     answer().catch((error: unknown) => call.fail(error));
   };
+}
+
+/** Parses the request. Afterwards the handler's message alone keeps its bytes. */
+function readRequest<T extends DescMessage>(type: T, wire: { request: ReceivedMessage }): MessageShape<T> {
+  dropPieces(wire);
+  return fromWire(type, wire.request.take());
 }
 
 /**
@@ -93,4 +100,5 @@ function answerOf<T extends DescMessage>(type: T, message: MessageInitShape<T>):
   throw new ConnectError(`the answer is larger than ${messageBytesMax} bytes`, Code.ResourceExhausted);
 }
 
+const received = (bytes: Buffer): ReceivedMessage => new ReceivedMessage(bytes);
 const identity = (bytes: Buffer): Buffer => bytes;

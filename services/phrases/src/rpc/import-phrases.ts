@@ -22,14 +22,14 @@ export interface ImportPhrasesDeps {
   mintId: () => string;
 }
 
-/** Implements `ImportPhrases`. */
+/** Implements `ImportPhrases`. Lets go of the file as soon as it is parsed. */
 export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof PhraseService.method.importPhrases> {
   return async (request, { signal }) => {
-    const { tenantId, content } = request;
+    const { tenantId } = request;
     requireTenantId(tenantId);
-    const rows = readRows(request);
-    const imported = await deps.imports.run(tenantId, content.byteLength, signal, async () => {
-      const parsed = await parseImport(rows, signal);
+    const read = readerOf(request);
+    const imported = await deps.imports.run(tenantId, request.content.byteLength, signal, async () => {
+      const parsed = await parseImport(read(takeContent(request)), signal);
       const stamps = { now: deps.now(), mintId: deps.mintId };
       await checkConflicts(deps.phrases, tenantId, parsed, stamps);
       await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
@@ -39,11 +39,18 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
   };
 }
 
-function readRows({ format, content }: ImportPhrasesRequest): ImportRows {
+function readerOf({ format, content }: ImportPhrasesRequest): (content: Uint8Array) => ImportRows {
   if (content.byteLength > importBytesMax) {
     throw new DomainError("too_large", `an import has at most ${importBytesMax} bytes`);
   }
-  if (format === PhraseFormat.JSON) return readJson(content);
-  if (format === PhraseFormat.CSV) return readCsv(content);
+  if (format === PhraseFormat.JSON) return readJson;
+  if (format === PhraseFormat.CSV) return readCsv;
   throw invalid("/format", "format must be JSON or CSV");
+}
+
+/** Takes the file out of the request, which is kept until the call has ended. */
+function takeContent(request: ImportPhrasesRequest): Uint8Array {
+  const { content } = request;
+  request.content = new Uint8Array();
+  return content;
 }
