@@ -1,5 +1,9 @@
-import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  DocumentService,
+  type TransitionDocumentResultSchema,
+} from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { run } from "./support/run.ts";
@@ -11,12 +15,30 @@ const documentJson = Buffer.from(
   '{"content":{},"id":"b","links":[],"meta":{"n":1e-7},"title":"Å","type":"core/article"}',
 );
 const document = { type: "core/article", status: "draft", documentJson, createdAt: at, changedAt: at };
+const row = { workflowId: "editorial", workflowVersion: 1 };
+const refusedId = "refused";
+const brokenId = "broken";
+const manyIds = Array.from({ length: 150 }, (_, at) => `many-${at}`);
 const known = new Map([
-  ["a", { ...document, documentId: "a", version: 1n, workflowId: "editorial", workflowVersion: 1 }],
-  ["b", { ...document, documentId: "b", version: 3n, workflowId: "editorial", workflowVersion: 1, lastPublished }],
+  ...[refusedId, brokenId, ...manyIds].map((id) => [id, { ...document, ...row, documentId: id, version: 1n }] as const),
+  ["a", { ...document, documentId: "a", version: 1n, ...row }],
+  ["b", { ...document, documentId: "b", version: 3n, ...row, lastPublished }],
 ]);
+interface Requested {
+  documentId: string;
+  name: string;
+  expectedVersion: bigint;
+}
+
+function transitionOf({ documentId, name, expectedVersion }: Requested) {
+  transitions.push({ documentId, name, expectedVersion });
+  return { documentId, version: expectedVersion, status: `${name}ed`, sequence: 5n, updatedAt: at };
+}
+
 let services: Awaited<ReturnType<typeof openTestServices>>;
-const transitions: { documentId: string; name: string; expectedVersion: bigint }[] = [];
+const transitions: Requested[] = [];
+/** How many transitions each batch had. */
+const batches: number[] = [];
 
 beforeAll(async () => {
   services = await openTestServices(
@@ -28,32 +50,51 @@ beforeAll(async () => {
       },
       transitionDocument({ transition }) {
         if (!transition) throw new DomainError("invalid", "no transition");
-        const { documentId, name, expectedVersion } = transition;
-        transitions.push({ documentId, name, expectedVersion });
-        if (name === "approve") {
+        const transitioned = transitionOf(transition);
+        if (transition.name !== "approve") return transitioned;
+        const violations = [{ pointer: "/meta/slug", message: "is required" }];
+        throw new DomainError("failed_precondition", "approve is refused", { violations });
+      },
+      batchTransitionDocuments({ transitions: items }) {
+        batches.push(items.length);
+        if (items.some(({ documentId }) => documentId === brokenId)) throw new DomainError("unavailable", "no primary");
+        const results = items.map((item): MessageInitShape<typeof TransitionDocumentResultSchema> => {
+          if (item.documentId !== refusedId) return { outcome: { case: "transitioned", value: transitionOf(item) } };
           const violations = [{ pointer: "/meta/slug", message: "is required" }];
-          throw new DomainError("failed_precondition", "approve is refused", { violations });
-        }
-        return { documentId, version: expectedVersion, status: `${name}ed`, sequence: 5n, updatedAt: at };
+          return { outcome: { case: "error", value: { kind: "failed_precondition", message: "no slug", violations } } };
+        });
+        return { results };
       },
     }),
   );
 });
 afterAll(() => services[Symbol.asyncDispose]());
-beforeEach(() => void transitions.splice(0));
+beforeEach(() => {
+  transitions.splice(0);
+  batches.splice(0);
+});
 
 function documents(...argv: string[]) {
-  return run(["documents", ...argv, "--tenant", "demo", "--documents", services.target]);
+  return run(commandLine(argv));
 }
+
+const commandLine = (argv: readonly string[]) => [
+  "documents",
+  ...argv,
+  "--tenant",
+  "demo",
+  "--documents",
+  services.target,
+];
 
 test("publish acts on the newest version of each document", async () => {
   const { code, stdout } = await documents("publish", "a", "b", "--json");
-  const row = { status: "published", sequence: 5, updatedAt: "2026-01-05T10:00:00.000Z" };
+  const changed = { status: "published", sequence: 5, updatedAt: "2026-01-05T10:00:00.000Z" };
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual({
     transitioned: [
-      { id: "a", version: 1, ...row },
-      { id: "b", version: 3, ...row },
+      { id: "a", version: 1, ...changed },
+      { id: "b", version: 3, ...changed },
     ],
     failed: [],
   });
@@ -76,9 +117,43 @@ test("every id is tried, failures are listed, and any makes the exit code 1", as
   });
 });
 
-test("an id given twice is transitioned once", async () => {
-  await documents("publish", "a", "a");
+test("an id given twice, in any case, is transitioned once", async () => {
+  await documents("publish", "a", "A", "a");
   expect(transitions).toHaveLength(1);
+});
+
+test("many ids go out 64 in a call, and their results are listed in the order of the ids", async () => {
+  const { code, stdout, stderr } = await documents("publish", ...manyIds, "--json");
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(batches.toSorted((a, b) => b - a)).toEqual([64, 64, 22]);
+  const { transitioned } = JSON.parse(stdout) as { transitioned: { id: string }[] };
+  expect(transitioned.map(({ id }) => id)).toEqual(manyIds);
+});
+
+test("one refused document of a batch fails alone, with its places, on lines of its own", async () => {
+  const { code, stdout } = await documents("publish", "a", refusedId, "x", "b");
+  expect(code).toBe(1);
+  expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
+    "failed: refused: no slug",
+    "  /meta/slug: is required",
+    "failed: x: there is no document x",
+  ]);
+  expect(transitions.map(({ documentId }) => documentId)).toEqual(["a", "b"]);
+});
+
+test("a call that fails fails its batch, and the other batches go on", async () => {
+  const { code, stdout, stderr } = await documents("withhold", ...manyIds, brokenId, "--json");
+  expect([code, stderr]).toEqual([1, "error: 23 of 151 transitions failed\n"]);
+  const { failed } = JSON.parse(stdout) as { failed: { id: string; reason: string }[] };
+  expect(failed.at(-1)).toEqual({ id: brokenId, reason: "no primary" });
+  expect(failed).toHaveLength(23);
+});
+
+test("a terminal gets a progress bar on standard error, with failures counted; a pipe gets none", async () => {
+  const { stderr } = await run(commandLine(["publish", ...manyIds, "x"]), { isTTY: true });
+  expect(stderr).toContain("100%");
+  expect(stderr).toContain("150 done, 1 failed");
+  expect((await documents("publish", "a")).stderr).toBe("");
 });
 
 test.each([

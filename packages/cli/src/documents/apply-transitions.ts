@@ -1,39 +1,15 @@
 import {
-  type Document,
   DocumentService,
-  type TransitionDocumentResponse,
+  type TransitionDocumentResult,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { CliError } from "../cli-error.ts";
 import { forEachConcurrent } from "../for-each-concurrent.ts";
-import { isoTime } from "../rpc/iso-time.ts";
 import { openService, type ServiceCaller } from "../rpc/open-service.ts";
+import { withPlaces } from "../rpc/rpc-failure.ts";
 import type { Session } from "../session.ts";
 import { printable } from "../terminal/printable.ts";
-import { table } from "../terminal/table.ts";
-import { readDocument } from "./read-document.ts";
-
-/**
- * Which version of a document a transition is about: the newest, or the one that is or was
- * published.
- */
-export type VersionChoice = "head" | "last-published";
-
-/** A transition of one document. */
-interface Transition {
-  readonly id: string;
-  readonly name: string;
-  readonly on: VersionChoice;
-}
-
-/** Where a document stands after its transition. */
-interface Transitioned {
-  readonly id: string;
-  readonly version: number;
-  readonly status: string;
-  /** Of the snapshot that was made; 0 when none was. */
-  readonly sequence: number;
-  readonly updatedAt: string | null;
-}
+import { openProgress } from "../terminal/progress.ts";
+import { fromProto, readVersion, type Transitioned, transitionTable, type VersionChoice } from "./apply-transition.ts";
 
 /** A document whose transition failed, and why. */
 interface Failed {
@@ -41,14 +17,25 @@ interface Failed {
   readonly reason: string;
 }
 
-/** Requests open at the same time; the service makes one transaction of them. */
-const concurrentMax = 8;
+type Result = Transitioned | Failed;
 
-/** Applies a transition to one document. @throws CliError when the service refuses it */
-export async function applyTransition(session: Session, transition: Transition): Promise<Transitioned> {
-  using documents = await openService(session, "documents", DocumentService);
-  return await apply(documents, session.settings.get("tenant"), transition);
+/** The transition of several documents. */
+interface Transition {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly on: VersionChoice;
 }
+
+/** The most transitions that the service takes in one call. */
+const batchMax = 64;
+/**
+ * Batches under way at once. The service makes one transaction of a tenant at a time; the versions
+ * of the next batches are read meanwhile.
+ */
+const batchesMax = 3;
+const readsMax = 16;
+/** Longer than 64 documents of 1 MiB take, which are several transactions. */
+const timeoutMs = 30_000;
 
 /**
  * Applies a transition to each of several documents and prints the result of each.
@@ -61,71 +48,81 @@ export async function applyTransitions(
   name: string,
   on: VersionChoice,
 ): Promise<void> {
-  const tenantId = session.settings.get("tenant");
-  using documents = await openService(session, "documents", DocumentService);
-  const results: (Transitioned | Failed)[] = [];
-  await forEachConcurrent([...new Set(ids)].entries(), concurrentMax, async ([place, id]) => {
-    try {
-      results[place] = await apply(documents, tenantId, { id, name, on });
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      results[place] = { id, reason: error.message };
-    }
-  });
+  const transition = { tenantId: session.settings.get("tenant"), name, on };
+  // The service refuses a batch with a document twice; it takes ids in any case.
+  const distinct = [...new Map(ids.map((id) => [id.toLowerCase(), id])).values()];
+  const results = await runWithProgress(session, distinct, transition);
   const transitioned = results.filter((result) => "status" in result);
   const failed = results.filter((result) => "reason" in result);
   session.print({ transitioned, failed }, toText(transitioned, failed));
   if (failed.length > 0) throw new CliError(`${failed.length} of ${results.length} transitions failed`);
 }
 
-/** A table of transitioned documents. */
-export function transitionTable(transitioned: readonly Transitioned[]): string {
-  return table(
-    ["id", "version", "status", "snapshot", "updated"],
-    transitioned.map(({ id, version, status, sequence, updatedAt }) => [
-      id,
-      String(version),
-      status,
-      String(sequence || "-"),
-      updatedAt ?? "-",
-    ]),
-  );
+async function runWithProgress(session: Session, ids: readonly string[], transition: Transition): Promise<Result[]> {
+  using documents = await openService(session, "documents", DocumentService);
+  using progress = openProgress(session.world.stderr, ids.length);
+  const results: Result[] = [];
+  let [done, failures] = [0, 0];
+  await forEachConcurrent(batchesOf(ids), batchesMax, async ({ from, batch }) => {
+    const answers = await applyBatch(documents, batch, transition);
+    for (const [index, answer] of answers.entries()) {
+      results[from + index] = answer;
+      if ("reason" in answer) failures += 1;
+      else done += 1;
+    }
+    progress.advance(answers.length, `${done} done, ${failures} failed`);
+  });
+  return results;
+}
+
+function* batchesOf(ids: readonly string[]): Generator<{ from: number; batch: readonly string[] }> {
+  for (let from = 0; from < ids.length; from += batchMax) yield { from, batch: ids.slice(from, from + batchMax) };
+}
+
+/** One result for each id. Documents that cannot be read are left out of the call. */
+async function applyBatch(
+  documents: ServiceCaller<typeof DocumentService>,
+  ids: readonly string[],
+  { tenantId, name, on }: Transition,
+): Promise<Result[]> {
+  const results = new Map<string, Result>();
+  const versions = new Map<string, bigint>();
+  await forEachConcurrent(ids, readsMax, async (id) => {
+    const version = await readVersion(documents, tenantId, id, on).catch(reasonOf);
+    if (typeof version === "bigint") versions.set(id, version);
+    else results.set(id, { id, ...version });
+  });
+  const sent = ids.filter((id) => versions.has(id));
+  const transitions = sent.map((documentId) => ({ documentId, name, expectedVersion: versions.get(documentId) ?? 0n }));
+  if (sent.length > 0) {
+    const answer = await documents
+      .call((client, options) => client.batchTransitionDocuments({ tenantId, transitions }, { ...options, timeoutMs }))
+      .catch(reasonOf);
+    for (const [index, id] of sent.entries()) {
+      results.set(id, "reason" in answer ? { id, ...answer } : resultOf(id, answer.results[index]));
+    }
+  }
+  return ids.map((id) => results.get(id) ?? unanswered(id));
+}
+
+function resultOf(id: string, result: TransitionDocumentResult | undefined): Result {
+  const { outcome } = result ?? {};
+  if (outcome?.case === "transitioned") return fromProto(outcome.value);
+  if (outcome?.case === "error") return { id, reason: withPlaces(outcome.value.message, outcome.value.violations) };
+  return unanswered(id);
+}
+
+function unanswered(id: string): Failed {
+  return { id, reason: "the documents service answered without a result" };
+}
+
+/** The reason of an expected failure; rethrows a bug. */
+function reasonOf(error: unknown): { readonly reason: string } {
+  if (error instanceof CliError) return { reason: error.message };
+  throw error;
 }
 
 function toText(transitioned: readonly Transitioned[], failed: readonly Failed[]): string {
   const done = transitioned.length > 0 ? [transitionTable(transitioned)] : [];
   return printable([...done, ...failed.map(({ id, reason }) => `failed: ${id}: ${reason}`)].join("\n"));
-}
-
-/**
- * Names the version that was just read: an edit between the two calls fails the transition with
- * ABORTED.
- */
-async function apply(
-  documents: ServiceCaller<typeof DocumentService>,
-  tenantId: string,
-  { id: documentId, name, on }: Transition,
-): Promise<Transitioned> {
-  const expectedVersion = versionOf(await readDocument(documents, tenantId, documentId), on);
-  const transition = { documentId, name, expectedVersion };
-  return fromProto(
-    await documents.call((client, options) => client.transitionDocument({ tenantId, transition }, options)),
-  );
-}
-
-/**
- * Of a document that was never published the newest version: the service refuses the transition.
- */
-function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
-  return on === "last-published" && lastPublished ? lastPublished.version : version;
-}
-
-function fromProto({ documentId, version, status, sequence, updatedAt }: TransitionDocumentResponse): Transitioned {
-  return {
-    id: documentId,
-    version: Number(version),
-    status,
-    sequence: Number(sequence),
-    updatedAt: isoTime(updatedAt),
-  };
 }

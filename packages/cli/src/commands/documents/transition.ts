@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { applyTransition, transitionTable, type VersionChoice } from "../../documents/apply-transitions.ts";
+import { applyTransition, transitionTable, type VersionChoice } from "../../documents/apply-transition.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
