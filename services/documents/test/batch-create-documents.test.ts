@@ -1,3 +1,5 @@
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
@@ -5,15 +7,18 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
 
 let documents: RunningDocuments;
+let mesh: RpcClient<typeof DocumentService>;
 let mongo: MongoClient;
 
 beforeAll(async () => {
   documents = await runDocuments({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  mesh = openRpcClient(DocumentService, { target: documents.meshTarget });
   mongo = await MongoClient.connect(inject("mongoUrl"), { monitorCommands: true });
 });
 
 afterAll(async () => {
   await mongo.close();
+  mesh[Symbol.dispose]();
   await documents[Symbol.asyncDispose]();
 });
 
@@ -22,6 +27,12 @@ function item(id: string, more: object = {}, tenantId = "demo") {
     tenantId,
     draft: { documentJson: json({ id, type: "core/article", title: "T", ...more }), intakeToken: "" },
   };
+}
+
+async function creatorOf(documentId: string, tenantId = "demo") {
+  const { entries } = await documents.client.listDocumentHistory({ tenantId, documentId });
+  const { actor, role } = entries.at(-1)?.by ?? {};
+  return { actor, role };
 }
 
 test("each item is judged alone: bad ones cost their neighbours nothing, results keep the order", async () => {
@@ -73,6 +84,42 @@ test("64 documents are stored by one insert", async () => {
     .find({ ns: `${documents.database}.heads` })
     .toArray();
   expect(inserts.map(({ op, ninserted }) => ({ op, ninserted }))).toEqual([{ op: "insert", ninserted: 64 }]);
+});
+
+test("on the mesh door each item names who creates it, and an item that does not is the caller's", async () => {
+  const [mine, theirs, callers] = [randomUUID(), randomUUID(), randomUUID()];
+  const items = [
+    { ...item(mine), createdBy: { actor: "key:mine", role: "integrator" } },
+    { ...item(theirs, {}, "rival"), createdBy: { actor: "key:theirs", role: "integrator" } },
+    item(callers),
+  ];
+  const headers = { "vidimus-actor": "key:caller", "vidimus-role": "integrator" };
+  await mesh.batchCreateDocuments({ items }, { headers });
+  expect(await creatorOf(mine)).toEqual({ actor: "key:mine", role: "integrator" });
+  expect(await creatorOf(theirs, "rival")).toEqual({ actor: "key:theirs", role: "integrator" });
+  expect(await creatorOf(callers)).toEqual({ actor: "key:caller", role: "integrator" });
+});
+
+test("on the teams door no item names who creates it: metadata does", async () => {
+  const named = { ...item(randomUUID()), createdBy: { actor: "somebody else", role: "admin" } };
+  const calls = [documents.client.batchCreateDocuments({ items: [named] }), documents.client.createDocument(named)];
+  for (const { reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])
+    expect(fromConnectError(reason)?.kind).toBe("invalid");
+});
+
+test("the same call made of two processes at once is answered twice alike, and stores each document once", async () => {
+  const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database: documents.database };
+  await using twin = await runDocuments(options);
+  using twinMesh = openRpcClient(DocumentService, { target: twin.meshTarget });
+  for (let round = 0; round < 10; round++) {
+    const items = Array.from({ length: 16 }, () => {
+      const draft = { ...item(randomUUID()).draft, intakeToken: randomUUID() };
+      return { ...item(""), draft };
+    });
+    const [one, other] = await Promise.all([mesh, twinMesh].map((each) => each.batchCreateDocuments({ items })));
+    expect(one!.results.map(({ outcome }) => outcome.case)).toEqual(items.map(() => "created"));
+    expect(other!.results).toEqual(one!.results);
+  }
 });
 
 test.each([0, 65])("a batch of %i items is refused as a whole", async (count) => {

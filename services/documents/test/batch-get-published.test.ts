@@ -78,4 +78,31 @@ describe("a batch of documents", () => {
     expect(seen).toEqual(ids);
     expect(sizes).toEqual([4, 3]);
   });
+
+  test("finds 64 slugs of several types with one read of slugs and one of documents", async () => {
+    const slugs = Array.from({ length: 61 }, (_, n) => `batch-${n}`);
+    const ids = await Promise.all(slugs.map((slug) => publish("four", article({ slug }))));
+    const site = await publish("four", { ...article({ slug: "batch-0" }), type: "core/tag" });
+    const bySlug = (slug: string, type = "core/article") => ({
+      tenantId: "four",
+      by: { case: "slug" as const, value: { type, slug } },
+    });
+    const items = [
+      ...slugs.map((slug) => bySlug(slug)),
+      bySlug("batch-0", "core/tag"),
+      bySlug("none"),
+      byId("four", ids[7]!),
+    ];
+    const { db, database } = service;
+    const finds = { op: "query", ns: { $in: [`${database}.slugs`, `${database}.publications`] } };
+    await db.command({ profile: 1, filter: finds });
+    const outcomes = await ask(items);
+    await db.command({ profile: 0 });
+    const found = outcomes.map(({ case: kind, value }) =>
+      kind === "found" ? JSON.parse(Buffer.from(value.documentJson).toString()).id : value?.kind,
+    );
+    expect(found).toEqual([...ids, site, "not_found", ids[7]]);
+    const reads = await db.collection("system.profile").find(finds).toArray();
+    expect(reads.map(({ ns }) => ns).toSorted()).toEqual([`${database}.publications`, `${database}.slugs`]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Collection, Db, MongoClient } from "mongodb";
+import type { SlugHolder, SlugName } from "../domain/published-reads/read-documents.ts";
 import type { SlugReader } from "../domain/published-reads/resolve-filter.ts";
 import type { Moment } from "../domain/published-reads/tenant-clock.ts";
 import { sessionAt } from "./causal-session.ts";
@@ -19,5 +20,14 @@ export class SlugStore implements SlugReader {
     await using session = sessionAt(this.#client, moment);
     const row = await this.#slugs.findOne({ tenantId, type, slug }, { session, maxTimeMS: 5_000 });
     return row?.documentId;
+  }
+
+  /** Who has these slugs, or had them last; in any order, in one read. Names must not be empty. */
+  async findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]> {
+    const ofType = Map.groupBy(names, ({ type }) => type);
+    const $or = Array.from(ofType, ([type, each]) => ({ type, slug: { $in: each.map(({ slug }) => slug) } }));
+    const columns = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
+    const rows = this.#slugs.find({ tenantId, $or }, { projection: columns, signal, maxTimeMS: 5_000 });
+    return await rows.toArray();
   }
 }

@@ -13,6 +13,7 @@ export interface IntakeItem {
   readonly json: Uint8Array;
   /** Names the attempt; "" when the caller names none. */
   readonly intakeToken: string;
+  readonly createdBy: Actor;
 }
 
 /** What is stored of an intake, to tell a retry from a collision. */
@@ -91,11 +92,10 @@ interface Candidate extends DocumentReference {
 export async function takeIn(
   deps: IntakeDeps,
   items: readonly IntakeItem[],
-  createdBy: Actor,
   signal?: AbortSignal,
 ): Promise<IntakeOutcome[]> {
   const batch = { ...deps, types: { find: findOnce(deps.types) } };
-  const judged = await Promise.all(items.map((item) => check(batch, item, createdBy, signal)));
+  const judged = await Promise.all(items.map((item) => check(batch, item, signal)));
   const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof DomainError));
   const refused = await store(deps.documents, candidates);
   const taken = await findTaken(deps.documents, refused);
@@ -120,24 +120,18 @@ function findOnce(types: IntakeDeps["types"]): IntakeDeps["types"]["find"] {
 async function check(
   deps: IntakeDeps,
   item: IntakeItem,
-  createdBy: Actor,
   signal: AbortSignal | undefined,
 ): Promise<Candidate | DomainError> {
   try {
-    return await toCandidate(deps, item, createdBy, signal);
+    return await toCandidate(deps, item, signal);
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
   }
 }
 
-async function toCandidate(
-  deps: IntakeDeps,
-  item: IntakeItem,
-  createdBy: Actor,
-  signal: AbortSignal | undefined,
-): Promise<Candidate> {
-  const { intakeToken } = item;
+async function toCandidate(deps: IntakeDeps, item: IntakeItem, signal: AbortSignal | undefined): Promise<Candidate> {
+  const { intakeToken, createdBy } = item;
   const tenantId = requireTenantId(item.tenantId);
   if (intakeToken.length > 64) throw new DomainError("invalid", "an intake token has at most 64 characters");
   const draft = await deps.readDraft(tenantId, item.json, { as: "create", tenantId, intakeToken }, signal);

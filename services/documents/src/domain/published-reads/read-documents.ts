@@ -2,12 +2,11 @@ import { DomainError } from "@vidimus/kit/errors";
 import {
   type DocumentAnswer,
   type DocumentName,
-  type GetPublishedDocumentDeps,
   type LinkedPublicationReader,
-  type PublicationReader,
   type PublicationState,
   readDocument,
 } from "./read-document.ts";
+import type { SlugReader } from "./resolve-filter.ts";
 
 /** A request for one document. */
 interface DocumentQuestion {
@@ -17,8 +16,19 @@ interface DocumentQuestion {
   readonly ifNoneMatch: string;
 }
 
+/** A slug of one type of documents. */
+export interface SlugName {
+  readonly type: string;
+  readonly slug: string;
+}
+
+/** A slug and the document that has it, or had it last. */
+export interface SlugHolder extends SlugName {
+  readonly documentId: string;
+}
+
 /** Stores that many documents are read from. */
-export interface BatchGetPublishedDocumentsDeps extends GetPublishedDocumentDeps {
+export interface BatchGetPublishedDocumentsDeps {
   readonly publications: LinkedPublicationReader & {
     /**
      * The states of these documents, in any order, until they hold `bytesMax`; `complete` when none
@@ -31,12 +41,17 @@ export interface BatchGetPublishedDocumentsDeps extends GetPublishedDocumentDeps
       signal: AbortSignal,
     ): Promise<{ states: PublicationState[]; complete: boolean }>;
   };
+  readonly slugs: {
+    /** The documents of these slugs, in any order. */
+    findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]>;
+  };
 }
 
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Answers many requests of any tenants, each on its own; those by id take one read a tenant.
+ * Answers many requests of any tenants, each on its own. All slugs of a tenant take one read, and
+ * so do all its documents; the links of each document take one more where they are asked for.
  *
  * @returns answers in the order of the requests: at least one, fewer than requested when they hold
  *   4 MiB
@@ -46,17 +61,26 @@ export async function readDocuments(
   questions: readonly DocumentQuestion[],
   signal: AbortSignal,
 ): Promise<(DocumentAnswer | DomainError)[]> {
-  const find = await findAhead(deps.publications, questions, signal);
+  const byTenant = Map.groupBy(questions, ({ tenantId }) => tenantId);
+  const ahead = await Promise.all(
+    Array.from(byTenant, async ([tenantId, asked]) => {
+      const idOf = await findSlugs(deps.slugs, tenantId, asked, signal);
+      const ids = asked.flatMap(({ name }) => ("documentId" in name ? name.documentId : (idOf(name) ?? [])));
+      return [tenantId, { idOf, find: await findStates(deps.publications, tenantId, ids, signal) }] as const;
+    }),
+  );
+  const ofTenant = new Map(ahead);
+  const slugs: SlugReader = {
+    findDocument: async (tenantId, type, slug) => ofTenant.get(tenantId)?.idOf({ type, slug }),
+  };
   const publications: LinkedPublicationReader = {
-    find,
+    find: async (tenantId, documentId) => ofTenant.get(tenantId)?.find(documentId),
     findVisible: (...request) => deps.publications.findVisible(...request),
   };
   const answers: (DocumentAnswer | DomainError)[] = [];
   let bytes = 0;
   for (const { tenantId, name, ...request } of questions) {
-    const answer = await readDocument({ publications, slugs: deps.slugs }, tenantId, name, request, signal).catch(
-      expected,
-    );
+    const answer = await readDocument({ publications, slugs }, tenantId, name, request, signal).catch(expected);
     if (!(answer instanceof DomainError)) bytes += answer.documentJson.length + answer.includedJson.length;
     if (answers.length > 0 && bytes > bytesMax) break;
     answers.push(answer);
@@ -64,24 +88,34 @@ export async function readDocuments(
   return answers;
 }
 
-/** Reads all ids of a tenant together; those that did not fit are read when they are answered. */
-async function findAhead(
-  publications: BatchGetPublishedDocumentsDeps["publications"],
+/** Reads the documents of all slugs that are asked for. */
+async function findSlugs(
+  slugs: BatchGetPublishedDocumentsDeps["slugs"],
+  tenantId: string,
   questions: readonly DocumentQuestion[],
   signal: AbortSignal,
-): Promise<PublicationReader["find"]> {
-  const ofTenant = Map.groupBy(questions, ({ tenantId }) => tenantId);
-  const looks = Array.from(ofTenant, async ([tenantId, asked]) => {
-    const ids = new Set(asked.flatMap(({ name }) => ("documentId" in name ? [name.documentId] : [])));
-    if (ids.size === 0) return [tenantId, new Map<string, never>(), ids] as const;
-    const { states, complete } = await publications.findAll(tenantId, [...ids], bytesMax, signal);
-    return [tenantId, new Map(states.map((state) => [state.documentId, state])), complete ? ids : new Set()] as const;
-  });
-  const found = new Map((await Promise.all(looks)).map(([tenantId, states, known]) => [tenantId, { states, known }]));
-  return async (tenantId, documentId, ...rest) => {
-    const { states, known } = found.get(tenantId) ?? {};
-    const state = states?.get(documentId);
-    return state || known?.has(documentId) ? state : publications.find(tenantId, documentId, ...rest);
+): Promise<(name: SlugName) => string | undefined> {
+  const names = questions.flatMap(({ name }) => ("slug" in name ? name : []));
+  if (names.length === 0) return () => undefined;
+  const holders = await slugs.findDocuments(tenantId, names, signal);
+  const ids = new Map(holders.map(({ type, slug, documentId }) => [`${type}\n${slug}`, documentId]));
+  return ({ type, slug }) => ids.get(`${type}\n${slug}`);
+}
+
+/** Reads all documents of a tenant together; those that did not fit are read when they are answered. */
+async function findStates(
+  publications: BatchGetPublishedDocumentsDeps["publications"],
+  tenantId: string,
+  documentIds: readonly string[],
+  signal: AbortSignal,
+): Promise<(documentId: string) => Promise<PublicationState | undefined>> {
+  const ids = new Set(documentIds);
+  if (ids.size === 0) return async () => undefined;
+  const { states, complete } = await publications.findAll(tenantId, [...ids], bytesMax, signal);
+  const found = new Map(states.map((state) => [state.documentId, state]));
+  return async (documentId) => {
+    const state = found.get(documentId);
+    return state || complete ? state : publications.find(tenantId, documentId, signal);
   };
 }
 

@@ -6,11 +6,20 @@ import { refused } from "../refused.ts";
 import { fromCreateRequest } from "./messages.ts";
 import { callingActor, requireBatch } from "../requests.ts";
 
-/** Takes many documents in; each succeeds or fails on its own. */
-export function batchCreateDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.batchCreateDocuments> {
+/**
+ * Takes many documents in; each succeeds or fails on its own.
+ *
+ * @param fromItem reads an item, given the actor of the call
+ */
+export function batchCreateDocuments(
+  deps: IntakeDeps,
+  fromItem = fromCreateRequest,
+): MethodImpl<typeof DocumentService.method.batchCreateDocuments> {
   return async ({ items }, context) => {
     requireBatch(items);
-    const outcomes = await takeIn(deps, items.map(fromCreateRequest), callingActor(context), context.signal);
+    const by = callingActor(context);
+    const drafts = items.map((item) => fromItem(item, by));
+    const outcomes = await takeIn(deps, drafts, context.signal);
     return { results: outcomes.map(toResult) };
   };
 }

@@ -8,7 +8,7 @@ import { callingActor } from "../requests.ts";
 /** Takes one document in. */
 export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.createDocument> {
   return async (request, context) => {
-    const [outcome] = await takeIn(deps, [fromCreateRequest(request)], callingActor(context), context.signal);
+    const [outcome] = await takeIn(deps, [fromCreateRequest(request, callingActor(context))], context.signal);
     if (outcome === undefined || outcome instanceof DomainError) throw outcome ?? new Error("no outcome");
     return outcome;
   };

@@ -16,12 +16,13 @@ export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentSer
     if (drafts.length === 0 || drafts.length > draftsMax) {
       throw new DomainError("invalid", `an import has 1 to ${draftsMax} documents, this one ${drafts.length}`);
     }
-    const items = drafts.map(({ documentJson: json, intakeToken }) => ({ tenantId, json, intakeToken }));
+    const createdBy = callingActor(context);
+    const items = drafts.map(({ documentJson: json, intakeToken }) => ({ tenantId, json, intakeToken, createdBy }));
     const results: ReturnType<typeof toResult>[] = [];
     for (let start = 0; start < items.length; start += chunkSize) {
       context.signal.throwIfAborted();
       const chunk = items.slice(start, start + chunkSize);
-      const outcomes = await takeIn(deps, chunk, callingActor(context), context.signal);
+      const outcomes = await takeIn(deps, chunk, context.signal);
       results.push(...outcomes.map(toResult));
     }
     return { results };

@@ -14,9 +14,24 @@ import type { VersionSummary } from "../../domain/document/revision.ts";
 import type { IntakeItem } from "../../domain/intake/take-in.ts";
 import type { DocumentTransition, Transitioned } from "../../domain/transitions/transition-documents.ts";
 
-/** Reads a create request. */
-export function fromCreateRequest({ tenantId, draft }: CreateDocumentRequest): IntakeItem {
-  return { tenantId, json: draft?.documentJson ?? new Uint8Array(), intakeToken: draft?.intakeToken ?? "" };
+/** Reads a create request of the actor `by`; throws `invalid` when it names another. */
+export function fromCreateRequest(request: CreateDocumentRequest, by: Actor): IntakeItem {
+  if (request.createdBy) throw new DomainError("invalid", "created_by is for the gateway; metadata names the actor");
+  return fromGatewayItem(request, by);
+}
+
+/**
+ * Reads an item of the gateway, which names its own actor. `by` is for gateways of an earlier
+ * release, whose batches have one actor, in the metadata.
+ */
+export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
+  const { actor, role } = createdBy ?? by;
+  return {
+    tenantId,
+    json: draft?.documentJson ?? new Uint8Array(),
+    intakeToken: draft?.intakeToken ?? "",
+    createdBy: { actor, role },
+  };
 }
 
 /** Reads a requested transition; throws `invalid` when it lacks a document, a name or a version. */

@@ -11,6 +11,7 @@ import { getDocumentVersion } from "./get-document-version.ts";
 import { importDocuments } from "./import-documents.ts";
 import { listDocumentHistory } from "./list-document-history.ts";
 import { listDocumentVersions } from "./list-document-versions.ts";
+import { fromGatewayItem } from "./messages.ts";
 import { listDocuments, type ListDocumentsDeps } from "./list-documents.ts";
 import { batchTransitionDocuments } from "./batch-transition-documents.ts";
 import { transitionDocument, type TransitionDocumentDeps } from "./transition-document.ts";
@@ -45,5 +46,5 @@ export function documentRoute(deps: DocumentServiceDeps): RpcRoute {
 
 /** What the gateway calls of it. */
 export function batchIntakeRoute(deps: IntakeDeps): RpcRoute {
-  return partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps) });
+  return partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps, fromGatewayItem) });
 }
