@@ -103,6 +103,7 @@ describe("a batch of documents", () => {
     );
     expect(found).toEqual([...ids, site, "not_found", ids[7]]);
     const reads = await db.collection("system.profile").find(finds).toArray();
-    expect(reads.map(({ ns }) => ns).toSorted()).toEqual([`${database}.publications`, `${database}.slugs`]);
+    const read: string[] = reads.map(({ ns }) => ns);
+    expect(read.toSorted()).toEqual([`${database}.publications`, `${database}.slugs`]);
   });
 });

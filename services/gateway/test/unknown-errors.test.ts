@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { occupyIntake } from "./support/occupy-intake.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
@@ -44,25 +45,16 @@ async function post(id: string) {
 }
 
 /**
- * Sends documents so that they go out in one batch: they arrive while another call is under way.
+ * Sends documents so that they go out in one batch: they arrive while no further call may go out.
  */
 async function postTogether(ids: readonly string[]) {
-  const entered = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  documents.beforeWork = async (call) => {
-    if (call > 1) return;
-    entered.resolve();
-    await gate.promise;
-  };
-  const first = post(randomUUID());
-  await entered.promise;
+  const release = await occupyIntake(documents, () => post(randomUUID()));
   const before = await arrived();
   const rest = ids.map(post);
   await vi.waitFor(async () => expect((await arrived()) - before).toBe(ids.length));
-  gate.resolve();
-  await first;
+  await release();
   const answers = await Promise.all(rest);
-  expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1, ids.length]);
+  expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1 + ids.length]);
   return answers;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createBatcher } from "./batcher.ts";
 
 /** A runner whose batches finish when the test calls `finish`. */
@@ -112,5 +112,62 @@ describe("a batcher", () => {
     expect(batches).toEqual([[1, 2, 3], [3, 4, 5], [5]]);
     const none = createBatcher<number, number>({ run: async () => [], itemsMax: 3, partialAnswers: true });
     await expect(none(1)).rejects.toThrow("1 items was answered with 0");
+  });
+
+  it("opens a further batch when those that are out are late, up to a bound, and goes on when one returns", async () => {
+    const { batches, run } = gatedRunner();
+    const late: (readonly number[])[] = [];
+    const onLate = (items: readonly number[]) => void late.push(items);
+    const submit = createBatcher({ run, itemsMax: 64, late: { afterMs: 20, outMax: 3, onLate } });
+    const all = [1, 2, 3].map(async (item) => {
+      await vi.waitUntil(() => batches.length === item - 1, { interval: 1 });
+      return submit(item);
+    });
+    await vi.waitUntil(() => batches.length === 3, { interval: 1 });
+    await vi.waitUntil(() => late.length === 3, { interval: 1 });
+    expect(late).toEqual([[1], [2], [3]]);
+    const beyond = [submit(4), submit(5)];
+    await turn();
+    expect(batches).toHaveLength(3);
+    batches[1]!.finish();
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3], [4, 5]]);
+    for (const batch of batches) batch.finish();
+    expect(await Promise.all([...all, ...beyond])).toEqual([10, 20, 30, 40, 50]);
+  });
+
+  it("counts an item's deadline from its arrival, sends nobody who is past it, and tells run how long it has", async () => {
+    const { batches, run } = gatedRunner();
+    const left: number[] = [];
+    const deadline = { ms: 60, error: (wasSent: boolean) => new Error(wasSent ? "no answer" : "never sent") };
+    const submit = createBatcher({
+      run: (items: number[], leftMs) => (left.push(leftMs), run(items)),
+      itemsMax: 64,
+      deadline,
+    });
+    const outcomes = Promise.allSettled([submit(1), turn().then(() => submit(2))]);
+    const reasons = (await outcomes).map((each) => each.status === "rejected" && each.reason.message);
+    expect(reasons).toEqual(["no answer", "never sent"]);
+    batches[0]!.finish();
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
+    expect(left[0]).toBeGreaterThan(0);
+    expect(left[0]).toBeLessThanOrEqual(60);
+  });
+
+  it("gives each of a lane's tenants an equal part of a batch while all of them wait", async () => {
+    const { batches, run } = gatedRunner();
+    const turnOf = (item: number) => String(Math.floor(item / 10));
+    const submit = createBatcher({ run, itemsMax: 4, turnOf });
+    const all = [11, 12, 13, 14, 15, 21, 22, 31].map((item) => submit(item));
+    for (let at = 0; at < 2; at += 1) {
+      await turn();
+      batches[at]!.finish();
+    }
+    await Promise.all(all);
+    expect(batches.map(({ items }) => items)).toEqual([
+      [11, 21, 31, 12],
+      [22, 13, 14, 15],
+    ]);
   });
 });

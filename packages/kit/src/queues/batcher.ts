@@ -1,23 +1,43 @@
-import { TurnQueue } from "./turn-queue.ts";
+import { BatchItem } from "./batch-item.ts";
+import { BatchLane, type LaneBounds } from "./batch-lane.ts";
 
 interface BatcherOptions<Item, Result> {
   /**
    * Runs one batch and returns one result for each item, in the order of the items. A result that
    * is an `Error` rejects its item; a rejection rejects every item of the batch.
+   *
+   * @param leftMs until the deadline of the item that came last; Infinity without `deadline`
    */
-  run(items: Item[]): Promise<(Result | Error)[]>;
+  run(items: Item[], leftMs: number): Promise<(Result | Error)[]>;
   /** Most items in a batch. */
   itemsMax: number;
   /** Most bytes in a batch; an item larger than that goes alone. */
   bytesMax?: number;
   /** Size of an item in bytes; needed with `bytesMax`. */
   sizeOf?(item: Item): number;
-  /** Batches of one lane that may run at once; 1 by default. */
+  /** Batches of one lane that may run at once; 1 by default. Late ones do not count. */
   inFlightMax?: number;
   /** The lane of an item. A batch holds items of one lane only. By default there is one lane. */
   laneOf?(item: Item): string;
   /** Batches of all lanes that may run at once; the lanes take turns. No limit by default. */
   lanesInFlightMax?: number;
+  /** By what the items of one lane take turns, for example their tenant. By default they do not. */
+  turnOf?(item: Item): string;
+  /** When a batch is late: it then no longer holds back the next one of its lane. */
+  late?: {
+    /** Time that it has been out. */
+    readonly afterMs: number;
+    /** Most batches of one lane that may be out, late ones included. */
+    readonly outMax: number;
+    /** Called with the items of a batch when it is late. */
+    onLate?(items: readonly Item[]): void;
+  };
+  /** Rejects an item that has no result in time, counted from its arrival. */
+  deadline?: {
+    readonly ms: number;
+    /** Makes the reason. `wasSent` is false when the item was in no batch yet; then it is in none. */
+    error(wasSent: boolean): Error;
+  };
   /**
    * Allows `run` to return results for the first items only, at least one. The remaining items go
    * first in their lane's next batch.
@@ -25,16 +45,10 @@ interface BatcherOptions<Item, Result> {
   partialAnswers?: boolean;
 }
 
-interface Waiting<Item, Result> {
-  item: Item;
-  bytes: number;
-  resolve(result: Result): void;
-  reject(reason: unknown): void;
-}
-
 /**
  * Creates a batcher. An idle batcher runs an item at once. While batches are in flight, arriving
- * items wait and run together when one returns. There is no timer, so batches grow only under load.
+ * items wait and run together when one returns or is late. No item waits for others to come, so
+ * batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */
@@ -45,90 +59,99 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
 class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  readonly #waiting = new TurnQueue<Waiting<Item, Result>>();
-  /** Batches in flight, by lane and in all. */
-  readonly #inFlight = new Map<string, number>();
-  #inFlightTotal = 0;
+  readonly #bounds: LaneBounds;
+  /** Lanes that are not idle, in the order of their turns. */
+  readonly #lanes = new Map<string, BatchLane<Item, Result>>();
+  #inFlight = 0;
   #scheduled = false;
 
   constructor(options: BatcherOptions<Item, Result>) {
+    const { itemsMax, bytesMax = Number.POSITIVE_INFINITY, inFlightMax = 1, late } = options;
+    const { afterMs: lateMs = Number.POSITIVE_INFINITY, outMax = inFlightMax } = late ?? {};
     this.#options = options;
+    this.#bounds = { itemsMax, bytesMax, inFlightMax, lateMs, outMax };
   }
 
   enqueue(item: Item): Promise<Result> {
-    const { laneOf = () => "", sizeOf = () => 0 } = this.#options;
-    const lane = laneOf(item);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push(lane, { item, bytes: sizeOf(item), resolve, reject });
-      // Items that arrive in the same tick of the event loop go into the same batch.
-      if (this.#scheduled || !this.#maySend(lane)) return;
+    const { laneOf = () => "", turnOf = () => "", sizeOf = () => 0, deadline } = this.#options;
+    const name = laneOf(item);
+    const lane = this.#lanes.get(name) ?? new BatchLane<Item, Result>(this.#bounds);
+    this.#lanes.set(name, lane);
+    const entry = new BatchItem<Item, Result>(item, sizeOf(item), turnOf(item));
+    lane.push(entry);
+    if (deadline) entry.startDeadline(deadline.ms, () => this.#expire(name, lane, entry, deadline.error));
+    // Items that arrive in the same tick of the event loop go into the same batch.
+    if (!this.#scheduled && this.#maySend(lane)) {
       this.#scheduled = true;
       queueMicrotask(() => this.#flush());
-    });
+    }
+    return entry.result;
+  }
+
+  #expire(
+    name: string,
+    lane: BatchLane<Item, Result>,
+    entry: BatchItem<Item, Result>,
+    error: (wasSent: boolean) => Error,
+  ): void {
+    const wasSent = !lane.remove(entry);
+    entry.fail(error(wasSent));
+    this.#forgetIdle(name, lane);
   }
 
   #flush(): void {
     this.#scheduled = false;
-    for (let lane = this.#nextLane(); lane !== undefined; lane = this.#nextLane()) {
-      void this.#send(
-        lane,
-        this.#waiting.take(lane, (line) => this.#fitting(line)),
-      );
+    for (let next = this.#nextLane(); next !== undefined; next = this.#nextLane()) {
+      const [name, lane] = next;
+      this.#lanes.delete(name);
+      this.#lanes.set(name, lane);
+      void this.#send(name, lane, lane.next());
     }
   }
 
-  #nextLane(): string | undefined {
-    return this.#waiting.keys().find((lane) => this.#maySend(lane));
+  #nextLane(): [string, BatchLane<Item, Result>] | undefined {
+    return this.#lanes.entries().find(([, lane]) => this.#maySend(lane));
   }
 
-  #maySend(lane: string): boolean {
-    const { inFlightMax = 1, lanesInFlightMax = Number.POSITIVE_INFINITY } = this.#options;
-    return this.#inFlightTotal < lanesInFlightMax && (this.#inFlight.get(lane) ?? 0) < inFlightMax;
+  #maySend(lane: BatchLane<Item, Result>): boolean {
+    const { lanesInFlightMax = Number.POSITIVE_INFINITY } = this.#options;
+    return this.#inFlight < lanesInFlightMax && lane.maySend;
   }
 
-  /** Returns how many of a lane's first items make the next batch. */
-  #fitting(line: readonly Waiting<Item, Result>[]): number {
-    const { itemsMax, bytesMax = Number.POSITIVE_INFINITY } = this.#options;
-    let bytes = 0;
-    let count = 0;
-    for (const entry of line) {
-      bytes += entry.bytes;
-      if (count === itemsMax || (count > 0 && bytes > bytesMax)) break;
-      count += 1;
-    }
-    return count;
-  }
-
-  async #send(lane: string, batch: Waiting<Item, Result>[]): Promise<void> {
-    this.#count(lane, 1);
+  async #send(name: string, lane: BatchLane<Item, Result>, batch: BatchItem<Item, Result>[]): Promise<void> {
+    this.#inFlight += 1;
+    const release = lane.hold(() => {
+      this.#options.late?.onLate?.(batch.map(({ item }) => item));
+      this.#flush();
+    });
     try {
       const results = await this.#run(batch);
-      for (const [index, result] of results.entries()) finish(batch[index], result);
-      this.#waiting.putBack(lane, batch.slice(results.length));
+      for (const [index, result] of results.entries()) batch[index]?.finish(result);
+      lane.putBack(batch.slice(results.length));
     } catch (error) {
-      for (const entry of batch) entry.reject(error);
+      for (const entry of batch) entry.fail(error);
     } finally {
-      this.#count(lane, -1);
+      release();
+      this.#inFlight -= 1;
+      this.#forgetIdle(name, lane);
       this.#flush();
     }
   }
 
-  async #run(batch: Waiting<Item, Result>[]): Promise<(Result | Error)[]> {
-    const results = await this.#options.run(batch.map(({ item }) => item));
-    const least = this.#options.partialAnswers ? 1 : batch.length;
+  #forgetIdle(name: string, lane: BatchLane<Item, Result>): void {
+    if (lane.isIdle && this.#lanes.get(name) === lane) this.#lanes.delete(name);
+  }
+
+  async #run(batch: BatchItem<Item, Result>[]): Promise<(Result | Error)[]> {
+    const { run, deadline, partialAnswers } = this.#options;
+    const newest = Math.max(...batch.map(({ arrivedMs }) => arrivedMs));
+    const leftMs = deadline ? newest + deadline.ms - performance.now() : Number.POSITIVE_INFINITY;
+    const results = await run(
+      batch.map(({ item }) => item),
+      leftMs,
+    );
+    const least = partialAnswers ? 1 : batch.length;
     if (results.length >= least && results.length <= batch.length) return results;
     throw new Error(`a batch of ${batch.length} items was answered with ${results.length} results`);
   }
-
-  #count(lane: string, change: 1 | -1): void {
-    const count = (this.#inFlight.get(lane) ?? 0) + change;
-    if (count === 0) this.#inFlight.delete(lane);
-    else this.#inFlight.set(lane, count);
-    this.#inFlightTotal += change;
-  }
-}
-
-function finish<Item, Result>(entry: Waiting<Item, Result> | undefined, result: Result | Error): void {
-  if (result instanceof Error) entry?.reject(result);
-  else entry?.resolve(result);
 }

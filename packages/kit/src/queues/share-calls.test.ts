@@ -1,14 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { shareCalls } from "./share-calls.ts";
 
 /** A call that resolves when the test calls `finish`. */
-function gated() {
+function gated(lateMs = 10_000) {
   const made: { question: string; finish: (answer: string) => void; fail: (error: Error) => void }[] = [];
   const call = (question: string) =>
     new Promise<string>((finish, fail) => {
       made.push({ question, finish, fail });
     });
-  return { made, ask: shareCalls((question: string) => question, call) };
+  return { made, ask: shareCalls((question: string) => question, call, { lateMs, outMax: 2 }) };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -55,5 +55,25 @@ describe("a shared call", () => {
     expect(await second).toBe("yes");
     void ask("a");
     expect(made).toHaveLength(3);
+  });
+
+  it("starts while an earlier one is late, until as many are out as may be", async () => {
+    const { made, ask } = gated(20);
+    const first = ask("a");
+    const second = ask("a");
+    await vi.waitUntil(() => made.length === 2, { interval: 1 });
+    const third = ask("a");
+    // The second call is late, too, by now, but two are out.
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(made).toHaveLength(2);
+    made[1]!.finish("second");
+    expect(await second).toBe("second");
+    await turn();
+    made[2]!.finish("third");
+    expect(await third).toBe("third");
+    made[0]!.finish("first");
+    expect(await first).toBe("first");
+    void ask("a");
+    expect(made).toHaveLength(4);
   });
 });

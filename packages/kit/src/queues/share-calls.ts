@@ -1,8 +1,25 @@
+import { withinDeadline } from "../deadline.ts";
+
+interface ShareOptions {
+  /** A call that has been out for this time no longer makes others wait for its end. */
+  readonly lateMs: number;
+  /** Most calls with one question that may be out at once; beyond it others wait for an end. */
+  readonly outMax: number;
+}
+
+interface Lane<Answer> {
+  /** The ends of the calls that are out. */
+  readonly out: Set<Promise<void>>;
+  /** Resolves when the newest call has ended or is late. */
+  turn: Promise<unknown>;
+  next?: Promise<Answer>;
+}
+
 /**
  * Shares one call between concurrent callers with the same question. A caller never gets the answer
  * of a call that started before it asked: callers that arrive during a call share the next call. So
  * each caller sees every write that was finished before it asked. Without a running call, the call
- * starts at once.
+ * starts at once; the next one starts when the running one ends or is late.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing
@@ -10,24 +27,35 @@
 export function shareCalls<Question, Answer>(
   keyOf: (question: Question) => string,
   call: (question: Question) => Promise<Answer>,
+  { lateMs, outMax }: ShareOptions,
 ): (question: Question) => Promise<Answer> {
-  const lanes = new Map<string, { settled: Promise<void>; next?: Promise<Answer> }>();
+  const lanes = new Map<string, Lane<Answer>>();
 
-  function start(key: string, question: Question): Promise<Answer> {
+  function start(key: string, lane: Lane<Answer>, question: Question): Promise<Answer> {
+    delete lane.next;
     const answer = call(question);
     const end = () => {
-      if (lanes.get(key) === lane && !lane.next) lanes.delete(key);
+      lane.out.delete(ended);
+      if (lane.out.size === 0 && !lane.next) lanes.delete(key);
     };
-    const lane: { settled: Promise<void>; next?: Promise<Answer> } = { settled: answer.then(end, end) };
-    lanes.set(key, lane);
+    const ended: Promise<void> = answer.then(end, end);
+    lane.out.add(ended);
+    lane.turn = withinDeadline(ended, lateMs);
     return answer;
+  }
+
+  async function startInTurn(key: string, lane: Lane<Answer>, question: Question): Promise<Answer> {
+    await lane.turn;
+    while (lane.out.size >= outMax) await Promise.race(lane.out);
+    return start(key, lane, question);
   }
 
   return (question) => {
     const key = keyOf(question);
-    const lane = lanes.get(key);
-    if (!lane) return start(key, question);
-    lane.next ??= lane.settled.then(() => start(key, question));
+    const lane = lanes.get(key) ?? { out: new Set(), turn: Promise.resolve() };
+    lanes.set(key, lane);
+    if (lane.out.size === 0 && !lane.next) return start(key, lane, question);
+    lane.next ??= startInTurn(key, lane, question);
     return lane.next;
   };
 }

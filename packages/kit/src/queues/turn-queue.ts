@@ -6,6 +6,11 @@ export class TurnQueue<Item> {
   /** In the order of their turns. A key without items has no entry. */
   readonly #lines = new Map<string, Item[]>();
 
+  /** Whether no key has items. */
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
   /** Appends an item to the items of its key. */
   push(key: string, item: Item): void {
     const line = this.#lines.get(key);
@@ -13,14 +18,28 @@ export class TurnQueue<Item> {
     else this.#lines.set(key, [item]);
   }
 
-  /** Puts items in front of the other items of their key. The order of turns does not change. */
-  putBack(key: string, items: readonly Item[]): void {
-    if (items.length > 0) this.#lines.set(key, [...items, ...(this.#lines.get(key) ?? [])]);
+  /** Puts an item in front of all others: it is the next one, whatever its key. */
+  putBack(key: string, item: Item): void {
+    const line = [item, ...(this.#lines.get(key) ?? [])];
+    const others = [...this.#lines].filter(([other]) => other !== key);
+    this.#lines.clear();
+    for (const [each, items] of [[key, line] as const, ...others]) this.#lines.set(each, items);
   }
 
   /** Keys that have items, in the order of their turns. */
   keys(): MapIterator<string> {
     return this.#lines.keys();
+  }
+
+  /** The first item of the key whose turn it is; undefined when the queue is empty. */
+  peek(): Item | undefined {
+    return this.#lines.values().next().value?.[0];
+  }
+
+  /** Removes and returns the first item of the key whose turn it is, and ends its turn. */
+  shift(): Item | undefined {
+    const key = this.#lines.keys().next().value;
+    return key === undefined ? undefined : this.take(key)[0];
   }
 
   /** Removes and returns the first `countOf(line)` items of a key, and ends the key's turn. */
@@ -32,11 +51,12 @@ export class TurnQueue<Item> {
     return taken;
   }
 
-  /** Removes one item at any position. */
-  remove(key: string, item: Item): void {
+  /** Removes one item at any position. Returns false when it is not in the queue. */
+  remove(key: string, item: Item): boolean {
     const line = this.#lines.get(key) ?? [];
     const at = line.indexOf(item);
     if (at >= 0) line.splice(at, 1);
     if (line.length === 0) this.#lines.delete(key);
+    return at >= 0;
   }
 }

@@ -3,6 +3,7 @@ import { contextHeaders } from "@vidimus/kit/rpc/call-context";
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { TSchema } from "typebox";
 import { METHODS } from "node:http";
+import { actorOf } from "../access/acting.ts";
 import type { RequestSlots } from "../limits/request-slots.ts";
 import type { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { sendAnswer } from "./answers/send-answer.ts";
@@ -95,7 +96,6 @@ const nothing: TSchema = { type: "object", additionalProperties: false };
 
 function callOf(request: FastifyRequest): Omit<Call, "longPoll"> {
   const { headers, caller = noCaller, bodyType: mediaType, bodyScan, traceparent } = request;
-  const actor = caller === noCaller ? "" : `key:${caller.prefix}`;
   return {
     caller,
     query: request.query,
@@ -108,7 +108,7 @@ function callOf(request: FastifyRequest): Omit<Call, "longPoll"> {
       return Array.isArray(value) ? value.join(", ") : value;
     },
     rpc: {
-      headers: contextHeaders({ requestId: request.id, traceparent, actor, role: "integrator" }),
+      headers: contextHeaders({ requestId: request.id, traceparent, ...actorOf(caller) }),
       timeoutMs: rpcTimeoutMs,
     },
   };

@@ -1,11 +1,14 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
+  type BatchCreateDocumentsRequestSchema,
   type BatchCreateDocumentsResponse,
   BatchCreateDocumentsResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Registry } from "prom-client";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createIntake } from "./intake.ts";
+
+type Items = NonNullable<MessageInitShape<typeof BatchCreateDocumentsRequestSchema>["items"]>;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -13,10 +16,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
  * A documents service whose calls are answered when the test says so. A document's text is its id.
  */
 function gatedDocuments() {
-  const calls: { documents: string[]; answer: () => void }[] = [];
+  const calls: { documents: string[]; items: Items; headers: Headers; answer: () => void }[] = [];
   const intake = createIntake(
     {
-      batchCreateDocuments: ({ items = [] }) => {
+      batchCreateDocuments: ({ items = [] }, options) => {
         const documents = items.map(({ draft }) =>
           Buffer.from(draft?.documentJson ?? "")
             .toString()
@@ -26,37 +29,73 @@ function gatedDocuments() {
         const results = documents.map((documentId) => ({
           outcome: { case: "created" as const, value: { documentId } },
         }));
-        calls.push({ documents, answer: () => resolve(create(BatchCreateDocumentsResponseSchema, { results })) });
+        const headers = new Headers(options?.headers);
+        calls.push({
+          documents,
+          items,
+          headers,
+          answer: () => resolve(create(BatchCreateDocumentsResponseSchema, { results })),
+        });
         return promise;
       },
     },
     new Registry(),
   );
-  const push = (tenantId: string, documentId: string, bytes = 0) =>
+  const push = (tenantId: string, documentId: string, { bytes = 0, prefix = tenantId } = {}) =>
     intake({
-      caller: { tenantId, keyId: `key of ${tenantId}`, prefix: "p", scopes: [] },
+      caller: { tenantId, keyId: `key ${prefix}`, prefix, scopes: [] },
       documentJson: Buffer.from(documentId.padEnd(bytes)),
-      rpc: {},
+      rpc: { headers: { "vidimus-actor": `key:${prefix}` } },
     });
   return { calls, push };
 }
 
-test("a tenant's document does not wait for another tenant's call", async () => {
+test("documents of several tenants and keys share a call in turns, and each names its own actor", async () => {
+  const { calls, push } = gatedDocuments();
+  const first = push("acme", "a1");
+  await turn();
+  const later = [push("acme", "a2"), push("acme", "a3", { prefix: "other" }), push("rival", "r1"), push("rival", "r2")];
+  await turn();
+  calls[0]!.answer();
+  expect(await first).toBe("a1");
+  await turn();
+  expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["a2", "r1", "a3", "r2"]]);
+  calls[1]!.answer();
+  expect(await Promise.all(later)).toEqual(["a2", "a3", "r1", "r2"]);
+  const names = calls[1]!.items.map(({ tenantId, createdBy }) => [tenantId, createdBy?.actor, createdBy?.role]);
+  expect(names).toEqual([
+    ["acme", "key:acme", "integrator"],
+    ["rival", "key:rival", "integrator"],
+    ["acme", "key:other", "integrator"],
+    ["rival", "key:rival", "integrator"],
+  ]);
+  // A documents process of an earlier release would take the call's actor for that of every item.
+  expect(calls.map(({ headers }) => headers.get("vidimus-actor"))).toEqual(["key:acme", null]);
+});
+
+test("a call that is late holds nobody up, and its tenants travel alone until a call of theirs is in time", async () => {
   const { calls, push } = gatedDocuments();
   const slow = push("acme", "a1");
   await turn();
-  const quick = [push("rival", "r1"), push("rival", "r2")];
-  await turn();
-  expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["r1", "r2"]]);
+  const quick = push("rival", "r1");
+  await vi.waitUntil(() => calls.length === 2);
   calls[1]!.answer();
-  expect(await Promise.all(quick)).toEqual(["r1", "r2"]);
-  calls[0]!.answer();
-  expect(await slow).toBe("a1");
+  expect(await quick).toBe("r1");
+  const apart = [push("acme", "a2"), push("rival", "r2")];
+  await turn();
+  expect(calls.slice(2).map(({ documents }) => documents)).toEqual([["r2"], ["a2"]]);
+  for (const call of calls) call.answer();
+  await Promise.all([slow, ...apart]);
+  const together = [push("acme", "a3"), push("rival", "r3")];
+  await turn();
+  expect(calls.at(-1)?.documents).toEqual(["a3", "r3"]);
+  calls.at(-1)?.answer();
+  await Promise.all(together);
 });
 
 test("a small document does not wait for a large one of its own tenant", async () => {
   const { calls, push } = gatedDocuments();
-  const all = [push("acme", "small"), push("acme", "large", 1024 * 1024), push("acme", "small too")];
+  const all = [push("acme", "small"), push("acme", "large", { bytes: 1024 * 1024 }), push("acme", "small too")];
   await turn();
   expect(calls.map(({ documents }) => documents)).toEqual([["small", "small too"], ["large"]]);
   calls[0]!.answer();

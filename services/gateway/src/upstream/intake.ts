@@ -9,6 +9,7 @@ import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { setTimeout as pause } from "node:timers/promises";
 import { Counter, type Registry } from "prom-client";
+import { actorOf } from "../access/acting.ts";
 import type { Caller } from "../access/key-verifier.ts";
 
 /** One document to create. */
@@ -16,7 +17,7 @@ interface IntakeItem {
   readonly caller: Caller;
   /** The body of the request, unparsed. */
   readonly documentJson: Buffer;
-  /** Call options of the request. A batch is sent with the headers of its first item. */
+  /** Call options of the request; of a batch those of its first document count. */
   readonly rpc: CallOptions;
 }
 
@@ -30,18 +31,15 @@ const itemsMax = 64;
 const bytesMax = 4 * 1024 * 1024;
 /** The size from which a document travels with large ones; see `createIntake`. */
 const largeBytesMin = 32 * 1024;
-/** Most calls under way at once; tenants take turns for them. */
+/** Most calls under way at once; lanes take turns for them. */
 const lanesInFlightMax = { small: 32, large: 8 };
+/** A call out for longer no longer holds back the next one of its lane. */
+const lateMs = 100;
+/** Most calls of one lane, never more than half of all. */
+const outMax = { small: 8, large: 4 };
+/** From the arrival of a document to its answer. */
 const timeoutMs = 10_000;
-/**
- * An item that has waited in the queue for longer is not sent, because its request is about to time
- * out.
- */
-const waitMsMax = 8_000;
-/**
- * Waits between repeats of a call whose answer was lost; together they are shorter than one
- * deadline.
- */
+/** Waits between repeats of a call whose answer was lost. */
 const repeatAfterMs = [50, 200, 500, 1_000];
 
 interface Waiting extends IntakeItem {
@@ -50,92 +48,113 @@ interface Waiting extends IntakeItem {
    * created.
    */
   readonly intakeToken: string;
-  readonly arrivedAt: number;
 }
+
+type Documents = Pick<Client<typeof DocumentService>, "batchCreateDocuments">;
 
 /**
  * Sends documents to their service: the first at once, and those that arrive while a call is under
- * way in batches. A call carries documents of one tenant, either small or large ones. A batch is
- * answered when its last document is done, so one document of 1 MiB would delay 63 small ones, or
- * those of another tenant.
+ * way in batches. Tenants share a call and take turns in it, each document with its own actor.
+ *
+ * A call is answered when its last document is done. So documents from 32 KiB travel apart from
+ * small ones, and a tenant's apart from another's. A tenant that was in a late call travels alone
+ * until a call of its own is in time: types that take long to check delay only their owner.
  */
-export function createIntake(
-  documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
-  registry: Registry,
-): Intake {
+export function createIntake(documents: Documents, registry: Registry): Intake {
   const items = new Counter({
     name: "vidimus_intake_items_total",
     help: "Documents that came in, before they were sent on.",
     registers: [registry],
   });
-  const small = createLanes(documents, lanesInFlightMax.small);
-  const large = createLanes(documents, lanesInFlightMax.large);
+  const small = smallLanes(documents);
+  const large = createBatcher<Waiting, string>({
+    ...commonRules,
+    laneOf: tenantOf,
+    lanesInFlightMax: lanesInFlightMax.large,
+    late: { afterMs: lateMs, outMax: outMax.large },
+    run: (batch, leftMs) => send(documents, batch, leftMs),
+  });
   return async (item) => {
     items.inc();
     const enqueue = item.documentJson.length < largeBytesMin ? small : large;
-    return enqueue({ ...item, intakeToken: uuidv7(), arrivedAt: Date.now() });
+    return enqueue({ ...item, intakeToken: uuidv7() });
   };
 }
 
-function createLanes(
-  documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
-  lanesInFlightMax: number,
-): (item: Waiting) => Promise<string> {
+const tenantOf = ({ caller }: Waiting) => caller.tenantId;
+
+const commonRules = {
+  itemsMax,
+  bytesMax,
+  sizeOf: ({ documentJson }: Waiting) => documentJson.length,
+  turnOf: tenantOf,
+  deadline: {
+    ms: timeoutMs,
+    error: (wasSent: boolean) =>
+      wasSent
+        ? new DomainError("deadline_exceeded", "the document was not taken in within its time; it may still be")
+        : new DomainError("unavailable", "documents cannot be taken in right now"),
+  },
+};
+
+function smallLanes(documents: Documents): (item: Waiting) => Promise<string> {
+  /** Tenants that travel alone. */
+  const slow = new Set<string>();
   return createBatcher<Waiting, string>({
-    itemsMax,
-    bytesMax,
-    sizeOf: ({ documentJson }) => documentJson.length,
-    laneOf: ({ caller }) => caller.tenantId,
-    lanesInFlightMax,
-    run: (batch) => sendByKey(documents, batch),
+    ...commonRules,
+    laneOf: (item) => (slow.has(tenantOf(item)) ? tenantOf(item) : ""),
+    lanesInFlightMax: lanesInFlightMax.small,
+    late: {
+      afterMs: lateMs,
+      outMax: outMax.small,
+      onLate: (batch) => batch.forEach((item) => slow.add(tenantOf(item))),
+    },
+    async run(batch, leftMs) {
+      const startedMs = performance.now();
+      const results = await send(documents, batch, leftMs);
+      const [tenantId = "", another] = new Set(batch.map(tenantOf));
+      if (another === undefined && performance.now() - startedMs < lateMs) slow.delete(tenantId);
+      return results;
+    },
   });
 }
 
-/**
- * One call per API key, because a call's metadata names the actor, and history must name the right
- * one.
- */
-async function sendByKey(
-  documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
-  batch: Waiting[],
-): Promise<(string | Error)[]> {
-  const outcomes = new Map<Waiting, string | Error>();
-  const late = Date.now() - waitMsMax;
-  for (const item of batch) if (item.arrivedAt < late) outcomes.set(item, busy());
-  const inTime = batch.filter((item) => !outcomes.has(item));
-  const groups = Map.groupBy(inTime, ({ caller }) => caller.keyId);
-  const calls = Array.from(groups.values(), async (items) => {
-    const results = await send(documents, items).catch((error: unknown) => items.map(() => asError(error)));
-    for (const [index, item] of items.entries()) outcomes.set(item, results[index] ?? new Error("no result"));
-  });
-  await Promise.all(calls);
-  return batch.map((item) => outcomes.get(item) ?? new Error("no result"));
-}
-
-async function send(
-  documents: Pick<Client<typeof DocumentService>, "batchCreateDocuments">,
-  batch: Waiting[],
-): Promise<(string | Error)[]> {
+async function send(documents: Documents, batch: readonly Waiting[], leftMs: number): Promise<(string | Error)[]> {
   const items = batch.map(({ caller, documentJson, intakeToken }) => ({
     tenantId: caller.tenantId,
     draft: { documentJson, intakeToken },
+    createdBy: actorOf(caller),
   }));
-  const headers = batch[0]?.rpc.headers;
-  const call = () => documents.batchCreateDocuments({ items }, { timeoutMs, ...(headers ? { headers } : {}) });
-  return outcomesOf(await repeated(call), batch.length);
+  const headers = headersOf(batch);
+  const call = (timeoutMs: number) => documents.batchCreateDocuments({ items }, { headers, timeoutMs });
+  return outcomesOf(await repeated(call, performance.now() + leftMs), batch.length);
 }
 
-/** Repeats a call that found no server or lost its answer, up to four times. */
-async function repeated<T>(call: () => Promise<T>): Promise<T> {
+/**
+ * The metadata of a shared call is that of its first document. Without an actor when there are
+ * several: a documents process of an earlier release would name it as the creator of all.
+ */
+function headersOf(batch: readonly Waiting[]): HeadersInit {
+  const headers = batch[0]?.rpc.headers ?? {};
+  if (batch.every(({ caller }) => caller.keyId === batch[0]?.caller.keyId)) return headers;
+  const shared = new Headers(headers);
+  shared.delete("vidimus-actor");
+  return shared;
+}
+
+/** Repeats a call that found no server or lost its answer, up to four times, until the deadline. */
+async function repeated<T>(call: (timeoutMs: number) => Promise<T>, deadlineMs: number): Promise<T> {
+  const leftMs = () => Math.max(1, deadlineMs - performance.now());
   for (const waitMs of repeatAfterMs) {
     try {
-      return await call();
+      return await call(leftMs());
     } catch (error) {
-      if (!(error instanceof ConnectError) || error.code !== Code.Unavailable) throw error;
+      const isLost = error instanceof ConnectError && error.code === Code.Unavailable;
+      if (!isLost || leftMs() <= waitMs) throw error;
       await pause(waitMs);
     }
   }
-  return call();
+  return call(leftMs());
 }
 
 function outcomesOf({ results }: BatchCreateDocumentsResponse, count: number): (string | Error)[] {
@@ -144,12 +163,4 @@ function outcomesOf({ results }: BatchCreateDocumentsResponse, count: number): (
     if (outcome.case === "created") return outcome.value.documentId;
     return outcome.case === "error" ? fromErrorInfo(outcome.value) : new Error("a document had no outcome");
   });
-}
-
-function busy(): DomainError {
-  return new DomainError("unavailable", "documents cannot be taken in right now");
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

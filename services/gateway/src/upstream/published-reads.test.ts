@@ -94,4 +94,13 @@ describe("reads that come together", () => {
     expect(done.indexOf("r")).toBeLessThan(2);
     expect(batches).toEqual([3, 1, 2, 1]);
   });
+
+  it("by id do not wait for reads by slug or with links, of which a call has few", async () => {
+    const { reads, batches } = documents(64);
+    const bySlug: Item = { tenantId: "demo", by: { case: "slug", value: { type: "core/tag", slug: "s" } } };
+    const linked = Array.from({ length: 9 }, (_, n) => ({ ...byId(`linked ${n}`), includeLinks: true }));
+    const all = [...linked, bySlug, bySlug, byId("a"), byId("b"), byId("c")];
+    await Promise.all(all.map((each) => reads.getPublishedDocument(each)));
+    expect(batches).toEqual([8, 2, 3, 1]);
+  });
 });

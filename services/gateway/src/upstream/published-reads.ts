@@ -10,6 +10,8 @@ import {
   type PublishedDocumentResult,
   type PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { withinDeadline } from "@vidimus/kit/deadline";
+import { DomainError } from "@vidimus/kit/errors";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { shareCalls } from "@vidimus/kit/queues/share-calls";
@@ -24,15 +26,17 @@ type Published = Pick<
   "listPublishedDocuments" | "revalidatePublishedPages" | "batchGetPublishedDocuments"
 >;
 
+/** A call out for longer no longer holds back the next one, of which a lane has at most eight. */
+const late = { afterMs: 100, outMax: 8 };
+/** From the arrival of a read to its answer. */
+const timeoutMs = 10_000;
+const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
+
 /**
  * A call carries questions of one tenant only, because all questions in a call wait for its largest
- * answer.
+ * answer. Tenants take turns for calls.
  */
-const lanes = {
-  itemsMax: 64,
-  laneOf: ({ request }: Question<{ readonly tenantId?: string }>) => request.tenantId ?? "",
-  lanesInFlightMax: 32,
-};
+const rules = { lanesInFlightMax: 32, late, deadline: { ms: timeoutMs, error: tooLate } };
 
 interface Question<Request> {
   readonly request: Request;
@@ -40,6 +44,7 @@ interface Question<Request> {
 }
 
 type PageQuestion = Question<ListPublishedDocumentsRequest>;
+type DocumentQuestion = Question<DocumentRequest>;
 
 /**
  * Batches reads without a timer: the first goes out at once, and those that arrive while a call is
@@ -52,32 +57,58 @@ export function batchReads(published: Published): PublishedReads {
   const list = shareCalls(
     ({ request }: PageQuestion) => toJsonString(ListPublishedDocumentsRequestSchema, request),
     ({ request, rpc }) => published.listPublishedDocuments(request, rpc),
+    { lateMs: late.afterMs, outMax: late.outMax },
   );
   const revalidate = createBatcher<PageQuestion, string>({
-    ...lanes,
-    run: (questions) => revalidateAll(published, questions),
+    ...rules,
+    itemsMax: 64,
+    laneOf: ({ request }) => request.tenantId,
+    run: (questions, leftMs) => revalidateAll(published, questions, leftMs),
   });
-  const get = createBatcher<Question<DocumentRequest>, GetPublishedDocumentResponse>({
-    ...lanes,
-    partialAnswers: true,
-    run: (questions) => getAll(published, questions),
-  });
+  const get = documentReader(published);
   return {
     // The message is built once, for the key of the shared call and for the call itself.
     listPublishedDocuments: async (init, rpc = {}) => {
       const question = { request: create(ListPublishedDocumentsRequestSchema, init), rpc };
       const etag = question.request.ifNoneMatch === "" ? "" : await revalidate(question);
-      if (etag === "") return list(question);
+      if (etag === "") return inTime(list(question));
       return create(ListPublishedDocumentsResponseSchema, { etag, notModified: true });
     },
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
   };
 }
 
+/**
+ * Reads by id, reads by slug, and reads with linked documents have lanes of their own: a slug costs
+ * one more look-up, and the links of each document another read. So a call has few of the last.
+ */
+function documentReader(published: Published): (question: DocumentQuestion) => Promise<GetPublishedDocumentResponse> {
+  const lanes = {
+    ...rules,
+    partialAnswers: true,
+    laneOf: ({ request: { tenantId, by } }: DocumentQuestion) => `${tenantId} ${by?.case}`,
+    run: (questions: DocumentQuestion[], leftMs: number) => getAll(published, questions, leftMs),
+  };
+  const plain = createBatcher<DocumentQuestion, GetPublishedDocumentResponse>({ ...lanes, itemsMax: 64 });
+  const linked = createBatcher<DocumentQuestion, GetPublishedDocumentResponse>({ ...lanes, itemsMax: 8 });
+  return (question) => (question.request.includeLinks ? linked(question) : plain(question));
+}
+
+/** Rejects when the answer to a shared call does not come in time, counted from the question. */
+async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  if (!(await withinDeadline(answer, timeoutMs))) throw tooLate();
+  return answer;
+}
+
 /** The tags of the pages that are still current, "" for the others. */
-async function revalidateAll(published: Published, questions: PageQuestion[]): Promise<string[]> {
+async function revalidateAll(published: Published, questions: PageQuestion[], leftMs: number): Promise<string[]> {
   const pages = questions.map(({ request }) => request);
-  return (await published.revalidatePublishedPages({ pages }, questions[0]?.rpc)).etags;
+  return (await published.revalidatePublishedPages({ pages }, optionsOf(questions, leftMs))).etags;
+}
+
+/** A shared call has the metadata of its first question, and as much time as its last one. */
+function optionsOf(questions: readonly Question<unknown>[], leftMs: number): CallOptions {
+  return { ...questions[0]?.rpc, timeoutMs: Math.max(1, leftMs) };
 }
 
 /**
@@ -86,10 +117,11 @@ async function revalidateAll(published: Published, questions: PageQuestion[]): P
  */
 async function getAll(
   published: Published,
-  questions: Question<DocumentRequest>[],
+  questions: DocumentQuestion[],
+  leftMs: number,
 ): Promise<(GetPublishedDocumentResponse | Error)[]> {
   const items = questions.map(({ request }) => request);
-  const { results } = await published.batchGetPublishedDocuments({ items }, questions[0]?.rpc);
+  const { results } = await published.batchGetPublishedDocuments({ items }, optionsOf(questions, leftMs));
   return results.map(toAnswer);
 }
 

@@ -28,10 +28,11 @@ test("a batch looks a type up once for each tenant, however many documents are o
   const item = (tenantId: string, type: string) => ({
     tenantId,
     intakeToken: "",
+    createdBy: { actor: "key:test", role: "integrator" },
     json: Buffer.from(JSON.stringify({ id: randomUUID(), type, title: "T" })),
   });
   const items = Array.from({ length: 20 }, () => [item("demo", "a"), item("demo", "b"), item("rival", "a")]).flat();
-  const outcomes = await takeIn(deps, items, { actor: "key:test", role: "integrator" });
+  const outcomes = await takeIn(deps, items);
   expect(outcomes).toHaveLength(60);
   for (const outcome of outcomes) expect(outcome).toHaveProperty("documentId");
   expect(lookedUp.toSorted()).toEqual(["demo a", "demo b", "rival a"]);
