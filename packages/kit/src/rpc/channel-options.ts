@@ -1,14 +1,21 @@
 import type { ChannelOptions } from "@grpc/grpc-js";
 import { flowWindowBytes } from "./message-limit.ts";
+import { replicaOptions } from "./replica-balancer.ts";
+import type { Replicas } from "./replicas.ts";
 
 /**
  * Returns the options of a channel to another service.
  *
+ * @param replicas is told which servers are connected
  * @param windowBytes bytes that the server may send on a stream before the client has read them
  */
-export function channelOptions(messageBytesMax: number, windowBytes = flowWindowBytes): ChannelOptions {
+export function channelOptions(
+  replicas: Replicas,
+  messageBytesMax: number,
+  windowBytes = flowWindowBytes,
+): ChannelOptions {
   return {
-    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    ...replicaOptions(replicas),
     "grpc.service_config_disable_resolution": 1,
     "grpc.max_send_message_length": messageBytesMax,
     "grpc.max_receive_message_length": messageBytesMax,
@@ -23,9 +30,9 @@ export function channelOptions(messageBytesMax: number, windowBytes = flowWindow
     // grpc-js resolves DNS again only when a connection ends, by default at most every 30 s. This
     // is too rare for a rolling restart.
     "grpc.dns_min_time_between_resolutions_ms": 2_000,
-    // A lost node sends no FIN: without pings its share of the calls would end at their deadlines
-    // for minutes.
-    "grpc.keepalive_time_ms": 30_000,
+    // A lost node sends no FIN, and neither does a process that hangs. While calls wait for it,
+    // its connection is given up after 7 s, and made again once it answers.
+    "grpc.keepalive_time_ms": 2_000,
     "grpc.keepalive_timeout_ms": 5_000,
     // Internal calls must not go through the proxy of http_proxy.
     "grpc.enable_http_proxy": 0,

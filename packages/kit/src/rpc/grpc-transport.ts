@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createContextValues, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { createMethodUrl, runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
@@ -6,6 +7,9 @@ import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { channelOptions } from "./channel-options.ts";
 import { type CallOrder, GrpcExchange } from "./grpc-exchange.ts";
 import { requestMetadata } from "./metadata.ts";
+import { markPrompt } from "./replica-balancer.ts";
+import { Replicas } from "./replicas.ts";
+import { withSecondTry } from "./second-try.ts";
 import { fromWire, toWire } from "./wire-message.ts";
 
 interface GrpcTransportOptions {
@@ -44,10 +48,11 @@ interface GrpcTransport extends Transport {
  */
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
   const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000 } = options;
+  const replicas = new Replicas();
   const channel = new Channel(
     target,
     options.credentials ?? credentials.createInsecure(),
-    channelOptions(messageBytesMax, options.windowBytes),
+    channelOptions(replicas, messageBytesMax, options.windowBytes),
   );
   // The first host and port of the target. Only interceptors see it, in req.url.
   const authority = target.replace(/^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?|,.*$/g, "");
@@ -67,7 +72,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       const place = placeOf(method, timeoutMs);
       // runUnaryCall makes two AbortControllers, a timer and an error for each call.
       if (interceptors.length === 0) {
-        return callUnary({ ...place, signal, metadata: requestMetadata(headers) }, method, message);
+        const order = { ...place, signal, metadata: requestMetadata(headers) };
+        if (!isPrompt(method) || !replicas.areSeveral) return callUnary(order, method, message);
+        markPrompt(order.metadata);
+        return withSecondTry(replicas, () => callUnary(order, method, message));
       }
       const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
       const req = { ...frame, stream: false as const, method, message };
@@ -87,6 +95,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       channel.close();
     },
   };
+}
+
+/**
+ * Whether a call of the method may be made twice, and is answered as soon as its server can: its
+ * proto declares `idempotency_level`.
+ */
+function isPrompt({ idempotency }: DescMethod): boolean {
+  return idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 }
 
 /** Returns the fields of a request that interceptors see beside its message. */

@@ -1,0 +1,158 @@
+import { type ChannelOptions, connectivityState, experimental, Metadata } from "@grpc/grpc-js";
+import { Replica, Replicas } from "./replicas.ts";
+
+type LoadBalancer = experimental.LoadBalancer;
+type PickResult = experimental.PickResult;
+
+/** A connected server, and how a call is sent to it. */
+interface Server {
+  readonly pick: PickResult;
+  readonly replica: Replica;
+}
+
+/** Name of the balancer in a channel's service config. */
+const balancerName = "vidimus_replicas";
+/** Channel option with the channel's `Replicas`. */
+const replicasOption = "vidimus.replicas";
+/** Marks the metadata of a prompt call for the balancer, which removes it. */
+const promptKey = "vidimus-prompt";
+
+/**
+ * Returns the channel options of a balancer that spreads calls over all servers, and over those
+ * that are not silent while there are others (`Replica`). grpc-js keeps the connections by its
+ * `round_robin`. Registers the balancer with grpc-js at the first call.
+ */
+export function replicaOptions(replicas: Replicas): ChannelOptions {
+  if (!experimental.isLoadBalancerNameRegistered(balancerName)) {
+    experimental.registerLoadBalancerType(balancerName, ReplicaBalancer, ReplicaBalancerConfig);
+  }
+  return {
+    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ [balancerName]: {} }] }),
+    [replicasOption]: replicas,
+  };
+}
+
+/**
+ * Marks the metadata of a call that a server answers at once when it can. Calls that wait, for
+ * example long polls, must not be marked: their servers would be taken for silent.
+ */
+export function markPrompt(metadata: Metadata): void {
+  metadata.set(promptKey, "1");
+}
+
+class ReplicaBalancerConfig implements experimental.TypedLoadBalancingConfig {
+  static createFromJson(): ReplicaBalancerConfig {
+    return new ReplicaBalancerConfig();
+  }
+
+  getLoadBalancerName(): string {
+    return balancerName;
+  }
+
+  toJsonObject(): object {
+    return { [balancerName]: {} };
+  }
+}
+
+class ReplicaBalancer implements LoadBalancer {
+  readonly #connections: experimental.ChildLoadBalancerHandler;
+  readonly #known = new WeakMap<experimental.SubchannelInterface, Replica>();
+  #replicas = new Replicas();
+
+  constructor(helper: experimental.ChannelControlHelper) {
+    const updateState: typeof helper.updateState = (state, picker, error) => {
+      const servers = state === connectivityState.READY ? this.#serversOf(picker) : [];
+      this.#replicas.set(servers.map(({ replica }) => replica));
+      helper.updateState(state, servers.length > 0 ? new ReplicaPicker(servers) : picker, error);
+    };
+    this.#connections = new experimental.ChildLoadBalancerHandler(
+      experimental.createChildChannelControlHelper(helper, { updateState }),
+    );
+  }
+
+  updateAddressList(
+    endpoints: Parameters<LoadBalancer["updateAddressList"]>[0],
+    _config: experimental.TypedLoadBalancingConfig,
+    options: ChannelOptions,
+    note: string,
+  ): boolean {
+    const replicas: unknown = options[replicasOption];
+    if (replicas instanceof Replicas) this.#replicas = replicas;
+    return this.#connections.updateAddressList(
+      endpoints,
+      experimental.parseLoadBalancingConfig({ round_robin: {} }),
+      options,
+      note,
+    );
+  }
+
+  exitIdle(): void {
+    this.#connections.exitIdle();
+  }
+
+  resetBackoff(): void {
+    this.#connections.resetBackoff();
+  }
+
+  destroy(): void {
+    this.#replicas.set([]);
+    this.#connections.destroy();
+  }
+
+  getTypeName(): string {
+    return balancerName;
+  }
+
+  /** Asks round_robin for each of its connected servers once. */
+  #serversOf(roundRobin: experimental.Picker): Server[] {
+    const servers = new Map<experimental.SubchannelInterface, Server>();
+    for (;;) {
+      const pick = roundRobin.pick({ metadata: new Metadata(), extraPickInfo: {} });
+      if (!pick.subchannel || servers.has(pick.subchannel)) return [...servers.values()];
+      servers.set(pick.subchannel, { pick, replica: this.#replicaOf(pick.subchannel) });
+    }
+  }
+
+  #replicaOf(subchannel: experimental.SubchannelInterface): Replica {
+    const known = this.#known.get(subchannel) ?? new Replica();
+    this.#known.set(subchannel, known);
+    return known;
+  }
+}
+
+/** The servers take turns, without those that are silent if there are others. */
+class ReplicaPicker implements experimental.Picker {
+  readonly #servers: readonly Server[];
+  #turn = 0;
+
+  constructor(servers: readonly Server[]) {
+    this.#servers = servers;
+  }
+
+  pick({ metadata }: experimental.PickArgs): PickResult {
+    const { pick, replica } = this.#choose(performance.now());
+    if (metadata.get(promptKey).length === 0) return pick;
+    metadata.remove(promptKey);
+    return {
+      ...pick,
+      onCallStarted: () => replica.noteCall(performance.now()),
+      onCallEnded: (code) => replica.noteEnd(code, performance.now()),
+    };
+  }
+
+  #choose(nowMs: number): Server {
+    const first = this.#next();
+    let server = first;
+    for (let others = this.#servers.length - 1; others > 0 && server.replica.isSilent(nowMs); others -= 1) {
+      server = this.#next();
+    }
+    return server.replica.isSilent(nowMs) ? first : server;
+  }
+
+  #next(): Server {
+    const server = this.#servers[this.#turn % this.#servers.length];
+    this.#turn += 1;
+    if (!server) throw new RangeError("a picker has at least one server");
+    return server;
+  }
+}
