@@ -1,0 +1,106 @@
+// Command check renders every overlay and combination of deploy/k8s and checks what it gives:
+// Pod Security "restricted" with the API server's own code, NetworkPolicies against
+// reachability.json, and the conventions of conventions.go. It writes the rendered manifests to a
+// folder for other tools.
+//
+//	check <deploy/k8s> <output folder>
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: check <deploy/k8s> <output folder>")
+		os.Exit(2)
+	}
+	faults, err := checkAll(os.Args[1], os.Args[2])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	for _, fault := range faults {
+		fmt.Println("FAULT", fault)
+	}
+	if len(faults) > 0 {
+		os.Exit(1)
+	}
+}
+
+func checkAll(folder, output string) ([]string, error) {
+	matrix, err := readMatrix(filepath.Join(folder, "reachability.json"))
+	if err != nil {
+		return nil, err
+	}
+	targets, err := listTargets(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(output, 0o755); err != nil {
+		return nil, err
+	}
+	var faults []string
+	for _, target := range targets {
+		found, err := checkTarget(folder, target, output, matrix)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", target, err)
+		}
+		for _, fault := range found {
+			faults = append(faults, target+": "+fault)
+		}
+	}
+	return faults, nil
+}
+
+// listTargets returns the folders that a platform team applies, and the combinations under tests.
+func listTargets(folder string) ([]string, error) {
+	var targets []string
+	for _, kind := range []string{"overlays", "tests"} {
+		entries, err := os.ReadDir(filepath.Join(folder, kind))
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			targets = append(targets, filepath.Join(kind, entry.Name()))
+		}
+	}
+	return targets, nil
+}
+
+func checkTarget(folder, target, output string, matrix *Matrix) ([]string, error) {
+	objects, err := render(filepath.Join(folder, target))
+	if err != nil {
+		return nil, err
+	}
+	set, err := newSet(objects)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(output, filepath.Base(target)+".yaml")
+	if err := os.WriteFile(file, set.yaml, 0o644); err != nil {
+		return nil, err
+	}
+	faults := checkPodSecurity(set)
+	reached, pairs := checkReachability(set, matrix)
+	faults = append(faults, reached...)
+	faults = append(faults, checkConventions(set, filepath.Dir(target) == "overlays" && filepath.Base(target) != "local")...)
+	fmt.Printf("%-32s %3d objects, %d workloads restricted, %d of %d connections open\n",
+		target, set.count, len(set.workloads), pairs.open, pairs.all)
+	return faults, nil
+}
+
+func readMatrix(path string) (*Matrix, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var matrix Matrix
+	if err := json.Unmarshal(text, &matrix); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &matrix, nil
+}
