@@ -42,7 +42,8 @@ export interface Publication {
 export function openPublication(options: PublicationOptions): Publication {
   const { mongo, announce, types, ...deps } = options;
   const { client, db } = mongo;
-  const transitions = new TransitionStore(client, db);
+  const clocks = new ClockStore(client, db);
+  const transitions = new TransitionStore(client, db, (tenantId, reading) => clocks.remember(tenantId, reading));
   const changeSignal = new ChangeSignal();
   const checks = new PublicationChecks(types);
   const queue = createTransitionQueue({ runBatch: batchRunner(transitions, { checks, ...deps }) });
@@ -57,7 +58,7 @@ export function openPublication(options: PublicationOptions): Publication {
     },
     publications: new PublicationStore(client, db),
     slugs: new SlugStore(client, db),
-    clocks: new ClockStore(client, db),
+    clocks,
     snapshots: new SnapshotStore(db),
     changeSignal,
   };

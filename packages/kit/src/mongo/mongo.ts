@@ -1,6 +1,25 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoServerError } from "mongodb";
+import { channel } from "node:diagnostics_channel";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
+
+/** A command as it goes to mongod. */
+export interface MongoCommand {
+  /** Of the client that sent it. */
+  readonly appName: string;
+  readonly database: string;
+  /** Such as `find`. */
+  readonly name: string;
+  /** "" for a command that names none. */
+  readonly collection: string;
+}
+
+/**
+ * Every command (`MongoCommand`) of the clients that were opened while somebody subscribed. Tests
+ * count what an operation costs with it; without a subscriber the driver reports nothing, and
+ * nothing is paid for.
+ */
+export const mongoCommands = channel("vidimus:mongo-command");
 
 interface MongoOptions {
   /** Connection string of a replica set. */
@@ -56,12 +75,22 @@ function createClient(options: MongoOptions): MongoClient {
     waitQueueTimeoutMS: 5_000,
     connectTimeoutMS: 3_000,
     socketTimeoutMS: 30_000,
+    monitorCommands: mongoCommands.hasSubscribers,
   };
   try {
-    return new MongoClient(options.url, settings);
+    return reportCommands(new MongoClient(options.url, settings), options.appName);
   } catch (error) {
     throw unusable(error instanceof Error ? error.message : String(error));
   }
+}
+
+function reportCommands(client: MongoClient, appName: string): MongoClient {
+  if (!mongoCommands.hasSubscribers) return client;
+  return client.on("commandStarted", ({ databaseName: database, commandName: name, command }) => {
+    const target: unknown = command[name];
+    const collection = typeof target === "string" ? target : "";
+    mongoCommands.publish({ appName, database, name, collection } satisfies MongoCommand);
+  });
 }
 
 /**

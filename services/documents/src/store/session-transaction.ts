@@ -29,6 +29,8 @@ export interface TransitionCollections {
 export class SessionTransaction implements TransitionTransaction {
   wrote = false;
   hasRival = false;
+  /** The tenant's clock as this transaction leaves it, once it has ticked. */
+  clock: Pick<ClockRow, "tick" | "types"> | undefined;
   readonly #collections: TransitionCollections;
   readonly #session: ClientSession;
   readonly #tenantId: string;
@@ -57,11 +59,12 @@ export class SessionTransaction implements TransitionTransaction {
     const row = await this.#collections.clocks.findOneAndUpdate({ tenantId: this.#tenantId }, stages, {
       upsert: true,
       returnDocument: "after",
-      projection: { tick: 1, rival: 1 },
+      projection: { tick: 1, types: 1, rival: 1 },
       session: this.#session,
     });
     if (!row) throw new TypeError("an upsert answered no row");
     this.hasRival = row.rival !== null && row.rival !== undefined && row.rival !== this.#holder;
+    this.clock = row;
     return row.tick;
   }
 

@@ -1,8 +1,11 @@
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db, MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
+import type { ClockReading } from "../domain/published-reads/tenant-clock.ts";
 import { TransactionConflict, type TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
 import { AbandonedTransactions } from "./abandoned-transactions.ts";
+import { momentOf } from "./causal-session.ts";
+import { toReading } from "./clock-store.ts";
 import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
 import { SessionTransaction, type TransitionCollections } from "./session-transaction.ts";
 
@@ -11,6 +14,8 @@ import { SessionTransaction, type TransitionCollections } from "./session-transa
  * that one's attempts.
  */
 const giveWayMs = 6;
+
+type OnTick = (tenantId: string, reading: ClockReading) => void;
 
 /**
  * Keeps what transitions write: heads, history, publications, snapshots, slugs, and the tenants'
@@ -22,9 +27,12 @@ export class TransitionStore {
   readonly #abandoned: AbandonedTransactions;
   readonly #holder = uuidv7();
   readonly #turns = new Map<string, Promise<void>>();
+  readonly #onTick: OnTick;
 
-  constructor(client: MongoClient, db: Db) {
+  /** @param onTick is told the tenant's clock after each commit that moved it */
+  constructor(client: MongoClient, db: Db, onTick: OnTick = () => {}) {
     this.#client = client;
+    this.#onTick = onTick;
     this.#abandoned = new AbandonedTransactions(client);
     this.#collections = {
       clocks: db.collection("clocks"),
@@ -73,6 +81,9 @@ export class TransitionStore {
       const result = await work(transaction);
       if (transaction.wrote) await commit(session);
       else await session.abortTransaction();
+      if (transaction.wrote && transaction.clock) {
+        this.#onTick(tenantId, toReading(transaction.clock, momentOf(session)));
+      }
       if (transaction.hasRival) this.#giveWay(tenantId);
       return result;
     } catch (error) {

@@ -25,7 +25,7 @@ export interface ChangeQuery {
 
 /** Stores that changes are read from, and the signal that ends a wait. */
 export interface ListPublishedChangesDeps {
-  readonly clocks: ClockReader;
+  readonly clocks: Pick<ClockReader, "read">;
   readonly publications: {
     /**
      * At most `limit` publications, fewer when they hold `bytesMax` bytes (one at least); `hasMore`

@@ -75,13 +75,17 @@ export async function currentEtag(
   tenantId: string,
   request: PageRequest,
 ): Promise<string | undefined> {
-  const etag = etagAt(await deps.clocks.read(tenantId), request);
+  const etag = etagAt(lastTick(await deps.clocks.read(tenantId), request), request);
   return matchesEtag(request.ifNoneMatch, etag) ? etag : undefined;
 }
 
-function etagAt(clock: ClockReading, request: PageRequest): string {
+/** The last tick that changed what the page may show, as far as a reading of the clock knows. */
+function lastTick(clock: ClockReading, { type, filter }: PageRequest): Date | undefined {
+  return lastTouched(clock, [type, ...typesConsulted(filter)]);
+}
+
+function etagAt(stamp: Date | undefined, request: PageRequest): string {
   const { type, updatedSince, limit, cursor, filter, includeLinks } = request;
-  const stamp = lastTouched(clock, [type, ...typesConsulted(filter)]);
   return pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks]);
 }
 
@@ -90,6 +94,9 @@ function etagAt(clock: ClockReading, request: PageRequest): string {
  * older than the page, so that the next conditional read gets the page again. In the other order
  * that publication would be missed. The documents are read at the clock's moment, so that a
  * failover between the two reads cannot reverse their order.
+ *
+ * A reader without a tag gets the page at the reading that this process remembers, one read less.
+ * When it is out of date the tag is too old, which costs the reader one more page.
  */
 export async function readPublishedPage(
   deps: ListPublishedDocumentsDeps,
@@ -98,9 +105,11 @@ export async function readPublishedPage(
   signal: AbortSignal,
 ): Promise<Page> {
   const { type, updatedSince, limit, cursor, ifNoneMatch, filter, includeLinks } = request;
-  const clock = await deps.clocks.read(tenantId);
+  const remembered = ifNoneMatch === "" ? deps.clocks.recall(tenantId) : undefined;
+  const clock = remembered ?? (await deps.clocks.read(tenantId));
   const { moment } = clock;
-  const etag = etagAt(clock, request);
+  const stamp = lastTick(clock, request);
+  const etag = etagAt(stamp, request);
   if (matchesEtag(ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
   const criteria = await resolveFilter(deps, tenantId, filter, moment);
   if (!criteria) return { ...emptyPage, itemsJson: joinItems([]), etag };
@@ -112,9 +121,23 @@ export async function readPublishedPage(
     itemsJson: joinItems(documents.map(includeLinks ? whole : withoutLinks)),
     nextCursor: last ? encodeCursor(last) : "",
     hasMore,
-    etag,
+    etag: etagAt(shownTick(stamp, request, documents), request),
     notModified: false,
   };
+}
+
+/**
+ * A page that shows a document shows everything up to the tick of that document. Not a page for
+ * which a slug was looked up first: that may have passed to another document in between.
+ */
+function shownTick(
+  stamp: Date | undefined,
+  { filter }: PageRequest,
+  documents: readonly PublishedDocument[],
+): Date | undefined {
+  if (typesConsulted(filter).length > 0) return stamp;
+  const ticks = [...(stamp ? [stamp] : []), ...documents.map(({ updatedAt }) => updatedAt)];
+  return ticks.length === 0 ? undefined : new Date(Math.max(...ticks.map((tick) => tick.getTime())));
 }
 
 const emptyPage = { itemsJson: new Uint8Array(), nextCursor: "", hasMore: false, notModified: false };

@@ -24,6 +24,8 @@ export interface ReadAt {
 /** Reads tenants' clocks. */
 export interface ClockReader {
   read(tenantId: string): Promise<ClockReading>;
+  /** The newest reading at hand, without a look at the database; undefined when there is none. */
+  recall(tenantId: string): ClockReading | undefined;
 }
 
 /** The last tick that touched one of these types; undefined when none did. */

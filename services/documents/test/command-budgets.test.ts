@@ -1,0 +1,88 @@
+/** How many commands an operation costs. Counts do not depend on the machine, as times do. */
+import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { article, type Publishing, runPublishing } from "./publishing.ts";
+
+let commands: CommandCounter;
+let service: Publishing;
+
+beforeAll(async () => {
+  commands = countCommands("vidimus-documents");
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+});
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  commands[Symbol.dispose]();
+});
+
+async function publish(tenantId: string, document: { id: string } = article()): Promise<string> {
+  await service.create(tenantId, document);
+  await service.take(tenantId, document.id, "publish");
+  return document.id;
+}
+
+const bySlug = (id: string) => ({ case: "slug" as const, value: { type: "core/article", slug: `snow-${id}` } });
+
+describe("intake", () => {
+  const batch = (tenantId: string, count: number) => {
+    const draft = () => ({ documentJson: Buffer.from(JSON.stringify(article())) });
+    const items = Array.from({ length: count }, () => ({ tenantId, draft: draft() }));
+    return service.documents.batchCreateDocuments({ items });
+  };
+
+  test.each([1, 64])("of %i documents in one call is one insert, while the tenant's types are known", async (count) => {
+    // Which types a tenant has is asked for once a second at most.
+    const cost = () => commands.during(() => batch("intake", count));
+    await expect.poll(cost, { timeout: 20_000 }).toEqual(["insert heads"]);
+  });
+});
+
+describe("a read", () => {
+  test("by id is one find", async () => {
+    const documentId = await publish("by_id");
+    const by = { case: "documentId" as const, value: documentId };
+    const read = () => service.published.getPublishedDocument({ tenantId: "by_id", by });
+    expect(await commands.during(read)).toEqual(["find publications"]);
+  });
+
+  test("of 64 slugs in one call is at most three finds, retired slugs and unknown ones included", async () => {
+    const tenantId = "slugs";
+    const ids = await Promise.all(Array.from({ length: 62 }, () => publish(tenantId)));
+    const withdrawn = await publish(tenantId);
+    await service.take(tenantId, withdrawn, "withhold");
+    const items = [...ids, withdrawn, "unknown"].map((id) => ({ tenantId, by: bySlug(id) }));
+    const outcomes: unknown[] = [];
+    const cost = await commands.during(async () => {
+      const { results } = await service.published.batchGetPublishedDocuments({ items });
+      outcomes.push(...results.map(({ outcome }) => (outcome.case === "error" ? outcome.value.kind : outcome.case)));
+    });
+    expect(outcomes).toEqual([...ids.map(() => "found"), "gone", "not_found"]);
+    expect(new Set(cost.map((command) => command.split(" ")[0]))).toEqual(new Set(["find"]));
+    expect(cost.length).toBeLessThanOrEqual(3);
+  });
+
+  test("of the newest page is one find, also after a publication by this process", async () => {
+    const tenantId = "newest";
+    await publish(tenantId);
+    expect(await commands.during(() => service.list(tenantId))).toEqual(["find publications"]);
+    expect(await commands.during(() => service.list(tenantId))).toEqual(["find publications"]);
+  });
+
+  test("of 64 tags that still hold is one find, whatever their pages are", async () => {
+    const tenantId = "tags";
+    await publish(tenantId);
+    const page = (limit: number) => ({ tenantId, type: "core/article", limit });
+    const held = await Promise.all(
+      Array.from({ length: 64 }, async (_, at) => {
+        const { etag } = await service.published.listPublishedDocuments(page(at + 1));
+        return { ...page(at + 1), ifNoneMatch: etag };
+      }),
+    );
+    const etags: string[] = [];
+    const cost = await commands.during(async () => {
+      etags.push(...(await service.published.revalidatePublishedPages({ pages: held })).etags);
+    });
+    expect(etags).toEqual(held.map(({ ifNoneMatch }) => ifNoneMatch));
+    expect(cost).toEqual(["find clocks"]);
+  });
+});

@@ -1,0 +1,62 @@
+/** What a request costs behind the gateway, in RPCs to documents and commands to MongoDB. */
+import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { MessageCounter } from "./support/message-counts.ts";
+import { openNewsroom, type Newsroom } from "./support/newsroom.ts";
+
+let messages: MessageCounter;
+let stack: Constellation;
+let room: Newsroom;
+
+beforeAll(async () => {
+  messages = new MessageCounter();
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { IP_RATE_LIMIT: "off" } });
+  room = openNewsroom(stack.dev);
+});
+afterAll(async () => {
+  room?.[Symbol.dispose]();
+  await stack?.[Symbol.asyncDispose]();
+  messages[Symbol.dispose]();
+});
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const answer = await room.request(path, { headers });
+  await answer.arrayBuffer();
+  return { status: answer.status, etag: answer.headers.get("etag") ?? "" };
+}
+
+async function published(): Promise<string> {
+  const id = await room.push();
+  await room.transition(id, "publish");
+  return id;
+}
+
+test("a create on an idle gateway is one RPC and one insert", async () => {
+  // Which types a tenant has is asked for once a second at most.
+  await expect
+    .poll(() => messages.during(stack, () => room.push()), { timeout: 20_000 })
+    .toEqual({ rpcs: ["BatchCreateDocuments"], commands: ["insert heads"] });
+});
+
+test("a document by id is one RPC and one find", async () => {
+  const id = await published();
+  const cost = await messages.during(stack, () => get(`/v1/publisher/documents/${id}`));
+  expect(cost).toEqual({ rpcs: ["BatchGetPublishedDocuments"], commands: ["find publications"] });
+});
+
+test("the newest page is one RPC and one find, right after a publication too", async () => {
+  await published();
+  const cost = await messages.during(stack, () => get("/v1/documents?type=core/article"));
+  expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications"] });
+});
+
+test("a page that still stands is 304 for one RPC and one find", async () => {
+  await published();
+  const { etag } = await get("/v1/documents?type=core/article");
+  const answers: number[] = [];
+  const cost = await messages.during(stack, async () => {
+    answers.push((await get("/v1/documents?type=core/article", { "if-none-match": etag })).status);
+  });
+  expect(answers).toEqual([304]);
+  expect(cost).toEqual({ rpcs: ["RevalidatePublishedPages"], commands: ["find clocks"] });
+});
