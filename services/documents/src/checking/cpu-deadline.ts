@@ -2,11 +2,11 @@ import type { Worker } from "node:worker_threads";
 
 /** How often a deadline is looked at, in parts of itself. */
 const looks = 4;
-/**
- * A thread that does not even get on with its CPU time is given up after so many deadlines by the
- * clock.
- */
+/** A thread that gets no CPU time is given up after so many deadlines by the clock. */
 const wallFactor = 10;
+
+/** Why a job is ended: it has used its CPU time, or it did not get that much in ten times as long. */
+export type Overdue = "time" | "stalled";
 
 /**
  * Ends a thread's job after so much CPU time, not time by the clock: on a busy machine a thread may
@@ -14,19 +14,19 @@ const wallFactor = 10;
  * a short one costs a timer.
  */
 export class CpuDeadline {
-  readonly #worker: Worker;
+  readonly #worker: Pick<Worker, "cpuUsage">;
   readonly #deadlineMs: number;
-  readonly #cut: () => void;
+  readonly #end: (reason: Overdue) => void;
   #timer: NodeJS.Timeout | undefined;
   #looked = 0;
   /** Of the thread at the first look since the start, in ms. */
   #usedBefore: number | undefined;
   #run = 0;
 
-  constructor(worker: Worker, deadlineMs: number, cut: () => void) {
+  constructor(worker: Pick<Worker, "cpuUsage">, deadlineMs: number, end: (reason: Overdue) => void) {
     this.#worker = worker;
     this.#deadlineMs = deadlineMs;
-    this.#cut = cut;
+    this.#end = end;
   }
 
   /** Begins to count, or begins anew. */
@@ -53,14 +53,14 @@ export class CpuDeadline {
     if (run !== this.#run) return;
     this.#looked += 1;
     this.#usedBefore ??= used;
-    const isOver = used - this.#usedBefore >= this.#deadlineMs;
-    if (isOver || this.#looked > looks * wallFactor) this.#cut();
+    if (used - this.#usedBefore >= this.#deadlineMs) this.#end("time");
+    else if (this.#looked > looks * wallFactor) this.#end("stalled");
     else this.#lookLater(run);
   }
 }
 
 /** Milliseconds of CPU a thread has used in its life; it answers even while it computes. */
-async function cpuMs(worker: Worker): Promise<number> {
+async function cpuMs(worker: Pick<Worker, "cpuUsage">): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();
     return (user + system) / 1_000;

@@ -32,8 +32,14 @@ interface Running {
 }
 
 /**
+ * How long a thread waits for its next job before it ends. Until then its heap keeps up to 100 MiB
+ * of a large document.
+ */
+const idleMsMax = 30_000;
+
+/**
  * One thread, which does one job at a time. It starts with its first job; one that ended, on its
- * own or because its job was cut, is replaced by the next job.
+ * own, because its job was cut or because it had none for 30 s, is replaced by the next job.
  */
 export class JobThread implements AsyncDisposable {
   readonly #entry: URL;
@@ -41,6 +47,7 @@ export class JobThread implements AsyncDisposable {
   #worker: Worker | undefined;
   #deadline: CpuDeadline | undefined;
   #running: Running | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(entry: URL, limits: JobLimits) {
     this.#entry = entry;
@@ -54,6 +61,7 @@ export class JobThread implements AsyncDisposable {
   run(job: Job): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#running = { found: undefined, resolve, reject };
+    clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
     this.#deadline?.start();
     worker.postMessage(job);
@@ -70,7 +78,9 @@ export class JobThread implements AsyncDisposable {
     const { cpuMs, heapMiB } = this.#limits;
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 16 };
     const worker = new Worker(this.#entry, { name: "check", resourceLimits });
-    this.#deadline = new CpuDeadline(worker, cpuMs, () => this.#cut("time"));
+    this.#deadline = new CpuDeadline(worker, cpuMs, (reason) =>
+      this.#end(reason === "time" ? this.#cut(reason) : new Error("a job got no CPU time")),
+    );
     worker.on("message", (report: Report) => this.#hear(worker, report));
     worker.on("error", (error: unknown) => this.#fail(worker, error));
     worker.on("exit", (code) => this.#fail(worker, new Error(`a thread ended with code ${code}`)));
@@ -87,6 +97,7 @@ export class JobThread implements AsyncDisposable {
       return;
     }
     const running = this.#settle();
+    this.#idle = setTimeout(() => void this.#drop()?.terminate(), idleMsMax).unref();
     if ("done" in report) running?.resolve(report.done);
     else if ("failed" in report) running?.reject(new Error("a job failed", { cause: report.failed }));
     else running?.reject(new DomainError(report.refused.kind, report.refused.message, report.refused));
@@ -94,18 +105,18 @@ export class JobThread implements AsyncDisposable {
 
   #fail(worker: Worker, error: unknown): void {
     if (worker !== this.#worker) return;
-    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#cut("memory");
-    else {
-      this.#drop();
-      this.#settle()?.reject(error);
-    }
+    const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    this.#end(isTooLarge ? this.#cut("memory") : error);
   }
 
-  #cut(reason: JobCut["reason"]): void {
-    const worker = this.#drop();
-    const running = this.#settle();
-    void worker?.terminate();
-    running?.reject(new JobCut(reason, running.found));
+  #cut(reason: JobCut["reason"]): JobCut {
+    return new JobCut(reason, this.#running?.found);
+  }
+
+  /** Ends the thread, and rejects its job. */
+  #end(reason: unknown): void {
+    void this.#drop()?.terminate();
+    this.#settle()?.reject(reason);
   }
 
   #settle(): Running | undefined {
@@ -120,6 +131,7 @@ export class JobThread implements AsyncDisposable {
     const worker = this.#worker;
     this.#worker = undefined;
     this.#deadline?.stop();
+    clearTimeout(this.#idle);
     return worker;
   }
 }

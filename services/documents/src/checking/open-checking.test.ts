@@ -1,6 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { readdir, readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { Registry } from "prom-client";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
 import { canonicalJson } from "../domain/json/canonical-json.ts";
 import type { JsonValue } from "../domain/json/json-value.ts";
@@ -17,6 +19,7 @@ const logged: unknown[] = [];
 afterEach(async () => {
   for (const checking of opened.splice(0)) await checking[Symbol.asyncDispose]();
   logged.splice(0);
+  vi.useRealTimers();
 });
 
 function open(limits = { cpuMs: 300, heapMiB: 192 }, registry = new Registry()): Checking {
@@ -87,6 +90,15 @@ describe("a document is read and checked alike in a thread and on the event loop
     }
   });
 });
+
+/** How many threads of this process have a lower priority than the process, by Linux' `/proc`. */
+async function loweredThreads(): Promise<number> {
+  const threads = await readdir("/proc/self/task");
+  const stats = threads.map((id) => readFile(`/proc/self/task/${id}/stat`, "latin1").catch(() => ""));
+  // The fields follow the thread's name, which ends with a bracket.
+  const niceness = (await Promise.all(stats)).map((stat) => Number(stat.split(") ").at(-1)?.split(" ")[16]));
+  return niceness.filter((value) => value === getPriority() + 5).length;
+}
 
 const small = { parts: readDraft(request({ content: { a: { a: { a: {} } } } }), form).document!.parts };
 const deep = JSON.parse(`${'{"a":'.repeat(50)}{}${"}".repeat(50)}`);
@@ -159,6 +171,12 @@ describe("neighbours", () => {
     await hostile;
   });
 
+  test("threads check at a lower priority than the event loop runs at", async () => {
+    const checking = open();
+    await checking.readDraft("demo", request({ content: { filler } }), form);
+    expect(await loweredThreads()).toBe(1);
+  });
+
   test("a job whose caller has gone before its turn is not done", async () => {
     const checking = open({ cpuMs: 300, heapMiB: 192 });
     const gone = new AbortController();
@@ -171,6 +189,19 @@ describe("neighbours", () => {
 });
 
 describe("the end", () => {
+  test("a thread without a job for 30 s ends, and the next job starts one", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const checking = open();
+    const read = () => checking.readDraft("demo", request({ content: { filler } }), form);
+    await read();
+    vi.advanceTimersByTime(29_000);
+    expect(await loweredThreads()).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    await vi.waitFor(async () => expect(await loweredThreads()).toBe(0), 10_000);
+    await expect(read()).resolves.toMatchObject({ documentId: id });
+  });
+
   test("refuses what waits and what runs, and leaves no thread", async () => {
     const checking = open({ cpuMs: 60_000, heapMiB: 192 });
     const running = checking.checks.check("demo", source("h", doubling), endless, "shape");

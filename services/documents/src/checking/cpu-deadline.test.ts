@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { CpuDeadline, type Overdue } from "./cpu-deadline.ts";
+
+const deadlineMs = 20;
+
+/** Why a job is ended whose thread uses a share of the CPU. */
+function endOf(share: number): Promise<Overdue> {
+  const started = performance.now();
+  const worker = {
+    cpuUsage: () => Promise.resolve({ user: (performance.now() - started) * 1_000 * share, system: 0 }),
+  };
+  return new Promise((resolve) => new CpuDeadline(worker, deadlineMs, resolve).start());
+}
+
+test("a job that uses its CPU time is over its limit", async () => {
+  expect(await endOf(1)).toBe("time");
+});
+
+test("a job whose thread gets no CPU time is not over its limit: it is ended as stalled", async () => {
+  expect(await endOf(0)).toBe("stalled");
+});
