@@ -4,6 +4,7 @@ import { type RunningTeamsService, startService } from "@vidimus/kit/service/ser
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { PhrasesConfig } from "./config.ts";
 import { ExportSlots } from "./domain/export-slots.ts";
+import { ExportTurns } from "./domain/export-turns.ts";
 import { ImportQueue } from "./domain/import/import-queue.ts";
 import { phraseRoutes } from "./rpc/phrase-routes.ts";
 import { PhraseStore } from "./store/phrase-store.ts";
@@ -22,6 +23,7 @@ export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService
     const routes = phraseRoutes({
       phrases,
       exports: new ExportSlots(),
+      exportTurns: new ExportTurns(),
       imports: new ImportQueue(),
       now: () => new Date(),
       mintId: uuidv7,

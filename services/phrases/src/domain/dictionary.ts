@@ -30,7 +30,7 @@ export interface Dictionary {
    * Batches, ordered by language and text, each to be iterated once. The next is fetched when it is
    * asked for.
    */
-  list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncIterable<Iterable<Phrase>>;
+  list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Iterable<Phrase>>;
   /**
    * The revision of a tenant's dictionary. Every change gives a new one; undefined during a change.
    */

@@ -3,15 +3,15 @@ import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phr
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
 import type { ExportSlots } from "../domain/export-slots.ts";
+import type { ExportTurns } from "../domain/export-turns.ts";
+import { PhrasePieces } from "../domain/text/phrase-pieces.ts";
 import { csvText, jsonText, type PhraseText } from "../domain/text/phrase-text.ts";
 import { invalid, readLanguageFilter } from "./requests.ts";
-
-/** Many small pieces make more garbage than a few larger ones. */
-const pieceCharsMin = 128 * 1024;
 
 export interface ListPhrasesDeps {
   phrases: Pick<Dictionary, "list">;
   exports: Pick<ExportSlots, "take">;
+  exportTurns: Pick<ExportTurns, "run">;
 }
 
 /**
@@ -20,25 +20,20 @@ export interface ListPhrasesDeps {
 export function listPhrases({
   phrases,
   exports,
+  exportTurns,
 }: ListPhrasesDeps): MethodImpl<typeof PhraseService.method.listPhrases> {
   return async function* ({ tenantId, language, format }, { signal }) {
     requireTenantId(tenantId);
     const text = textOf(format);
     const filter = readLanguageFilter(language);
     using _slot = await exports.take(tenantId, signal);
-    let piece = text.head;
-    let lead = "";
-    for await (const batch of phrases.list(tenantId, filter, signal)) {
-      for (const phrase of batch) {
-        piece += lead + text.write(phrase);
-        lead = text.separator;
-      }
-      if (piece.length < pieceCharsMin) continue;
-      yield { content: Buffer.from(piece) };
-      piece = "";
+    await using batches = phrases.list(tenantId, filter, signal);
+    const pieces = new PhrasePieces(text, batches);
+    while (!pieces.hasEnded) {
+      await exportTurns.run(tenantId, signal, () => pieces.extend());
+      const content = pieces.take();
+      if (content) yield { content };
     }
-    piece += text.tail;
-    if (piece !== "") yield { content: Buffer.from(piece) };
   };
 }
 

@@ -1,0 +1,65 @@
+import type { Phrase } from "../phrase.ts";
+import type { PhraseText } from "./phrase-text.ts";
+
+/** Many small pieces make more garbage than a few larger ones. */
+const pieceCharsMin = 128 * 1024;
+
+/**
+ * The text of a dictionary, in pieces of 128 Ki characters and up to one phrase more. As one piece,
+ * a batch of 200 of the longest phrases would have 11 MB, and hold up other calls for 50 ms.
+ */
+export class PhrasePieces {
+  readonly #text: PhraseText;
+  readonly #batches: AsyncIterator<Iterable<Phrase>>;
+  #batch: Iterator<Phrase> | undefined;
+  #piece: string;
+  #lead = "";
+  #hasEnded = false;
+
+  /** @param batches all phrases in order; a batch is fetched after the one before was written */
+  constructor(text: PhraseText, batches: AsyncIterator<Iterable<Phrase>>) {
+    this.#text = text;
+    this.#batches = batches;
+    this.#piece = text.head;
+  }
+
+  /** Whether all text was written. `take` returns the last piece afterwards. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Writes until a piece is full or a batch has ended; fetches one batch at most. */
+  async extend(): Promise<void> {
+    this.#batch ??= await this.#fetch();
+    if (this.#batch) this.#write(this.#batch);
+    else {
+      this.#piece += this.#text.tail;
+      this.#hasEnded = true;
+    }
+  }
+
+  /** Takes the next piece; undefined while it is not full. */
+  take(): Buffer | undefined {
+    if (this.#piece === "" || (this.#piece.length < pieceCharsMin && !this.#hasEnded)) return undefined;
+    const bytes = Buffer.from(this.#piece);
+    this.#piece = "";
+    return bytes;
+  }
+
+  async #fetch(): Promise<Iterator<Phrase> | undefined> {
+    const { done, value } = await this.#batches.next();
+    return done ? undefined : value[Symbol.iterator]();
+  }
+
+  #write(batch: Iterator<Phrase>): void {
+    while (this.#piece.length < pieceCharsMin) {
+      const { done, value: phrase } = batch.next();
+      if (done) {
+        this.#batch = undefined;
+        return;
+      }
+      this.#piece += this.#lead + this.#text.write(phrase);
+      this.#lead = this.#text.separator;
+    }
+  }
+}
