@@ -1,7 +1,8 @@
 /** Sections 4.4 to 4.7 of the public contract: GET, PUT, import and DELETE of phrases. */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { openDictionary, phraseColumns, type PhraseJson, phrasesOf } from "./support/dictionary.ts";
@@ -19,7 +20,7 @@ beforeAll(async () => {
   });
   const { gateway, tenants } = stack.dev;
   demo = openDictionary(gateway, tenants[0]!.apiKey);
-  access = openRpcClient(AccessService, { target: stack.dev.grpc.access });
+  access = openDevClient(stack.dev, "access", AccessService);
   rival = openDictionary(gateway, tenants[1]!.apiKey);
 });
 

@@ -1,7 +1,7 @@
 /** Section 3: the states of a document, the ways to them, and what readers and receivers see. */
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Page, success } from "./support/answers.ts";
 import { article, as, type Newsroom } from "./support/newsroom.ts";
@@ -153,7 +153,7 @@ describe("3: a tenant's own editorial status", () => {
   };
 
   test("is not readable and delivers nothing; the publication that follows is and does", async () => {
-    using workflows = openRpcClient(WorkflowService, { target: stack.dev.grpc.documents });
+    using workflows = openDevClient(stack.dev, "documents", WorkflowService);
     const { tenantId } = room;
     const definitionJson = Buffer.from(JSON.stringify(definition));
     const made = await workflows.createWorkflowVersion({ tenantId, workflowId: "desk", definitionJson }, as("admin"));

@@ -1,8 +1,12 @@
+import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
 import { portOf } from "@vidimus/kit/service/port";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { startProcess } from "./support/service-start.ts";
 
@@ -14,6 +18,14 @@ beforeAll(async () => {
   silentPort = portOf(silent.address());
 });
 afterAll(() => silent.close());
+
+let dir: string;
+let identities: DevIdentities;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "start-faults-"));
+  identities = await makeIdentities(dir);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const settings = {
   MONGODB_URL: inject("mongoUrl"),
@@ -50,7 +62,16 @@ async function expectRefusal(name: ServiceName, faulty: Readonly<Record<string, 
 }
 
 describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong with", (name) => {
-  it("an address that needs certificates", () => expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0"]));
+  it("an address that needs certificates", () =>
+    expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0", "TLS_CERT_FILE"]));
+
+  it("a certificate of another service, and half of the settings of one", async () => {
+    const { operator, grantsFile } = identities;
+    const tls = { TLS_CERT_FILE: operator.certFile, TLS_KEY_FILE: operator.keyFile, TLS_CA_FILE: operator.caFile };
+    const words = ["TLS_CERT_FILE: names", "/operator", `/${name}`];
+    await expectRefusal(name, { ...tls, GRANTS_FILE: grantsFile }, words);
+    await expectRefusal(name, { TLS_CERT_FILE: operator.certFile }, ["must be set together"]);
+  });
 
   it("a taken port of the mesh door", () => expectRefusal(name, { MESH_PORT: String(silentPort) }, ["MESH_PORT"]));
 

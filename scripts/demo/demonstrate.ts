@@ -1,7 +1,7 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { type FeedItem, wireFeed } from "./feed.ts";
 import { openReceiver, type ReceivedWebhook, type Receiver } from "./receiver.ts";
 import { type TrustedKey, VerificationError, verifyDelivery } from "../../packages/verify/src/verify.ts";
@@ -18,13 +18,13 @@ export async function demonstrate(dev: DevJson): Promise<void> {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const feed = wireFeed(Date.now().toString(36));
   await using receiver = await openReceiver();
-  await using endpoint = await registerEndpoint(dev.grpc.delivery, receiver);
+  await using endpoint = await registerEndpoint(dev, receiver);
 
   step(`2. Push ${feed.length} documents to POST ${dev.gateway}/v1/documents`);
   for (const item of feed) await push(dev.gateway, apiKey, item);
 
   step("3. Publish them, as an editor's tool would, over gRPC");
-  await publish(dev.grpc.documents, feed);
+  await publish(dev, feed);
 
   step("4. Wait for the signed webhooks");
   const webhooks = await receiver.until(feed.length, 30_000);
@@ -41,9 +41,9 @@ export async function demonstrate(dev: DevJson): Promise<void> {
   );
 }
 
-async function registerEndpoint(target: string, receiver: Receiver) {
+async function registerEndpoint(dev: DevJson, receiver: Receiver) {
   step(`1. Register a receiver at ${receiver.url}`);
-  const client = openRpcClient(EndpointService, { target });
+  const client = openDevClient(dev, "delivery", EndpointService);
   const { endpoint, secret } = await client.createEndpoint({ tenantId, url: receiver.url });
   const endpointId = endpoint?.endpointId ?? "";
   print(`endpoint ${endpointId}, its secret is shown once: ${secret.slice(0, 10)}…`);
@@ -71,8 +71,8 @@ async function push(gateway: string, apiKey: string, item: FeedItem): Promise<vo
   print(`201 ${item.id}  ${item.type}  “${title}”  (a repeat: 409)`);
 }
 
-async function publish(target: string, feed: readonly FeedItem[]): Promise<void> {
-  using documents = openRpcClient(DocumentService, { target });
+async function publish(dev: DevJson, feed: readonly FeedItem[]): Promise<void> {
+  using documents = openDevClient(dev, "documents", DocumentService);
   for (const { id } of feed) {
     const transition = { documentId: id, name: "publish", expectedVersion: 1n };
     const { status, version, sequence } = await documents.transitionDocument({ tenantId, transition }, asEditor);

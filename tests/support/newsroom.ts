@@ -1,7 +1,8 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 
 /** One tenant, through the public API with its key and through the internal services. */
@@ -44,8 +45,8 @@ export function article(overrides: object = {}): { id: string } & Record<string,
 /** Opens a tenant of a running constellation. */
 export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): Newsroom {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
-  const documents = openRpcClient(DocumentService, { target: dev.grpc.documents });
-  const endpoints = openRpcClient(EndpointService, { target: dev.grpc.delivery });
+  const documents = openDevClient(dev, "documents", DocumentService);
+  const endpoints = openDevClient(dev, "delivery", EndpointService);
   const request = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${apiKey}`);

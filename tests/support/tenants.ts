@@ -1,7 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client";
 import { randomBytes } from "node:crypto";
 import { as, type Newsroom, openNewsroom } from "./newsroom.ts";
 
@@ -36,7 +37,7 @@ export const asAdmin = as("admin");
 
 /** Opens the access service behind a constellation's gateway. */
 export function openTenants(dev: Omit<DevJson, "pids">): Tenants {
-  const access = openRpcClient(AccessService, { target: dev.grpc.access });
+  const access = openDevClient(dev, "access", AccessService);
   const opened = new DisposableStack();
   opened.use(access);
   const issue = async (tenantId: string, scopes: readonly string[] = everyScope, expiresAt?: Date) => {

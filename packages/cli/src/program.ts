@@ -12,6 +12,7 @@ import { withholdDocuments } from "./commands/documents/withhold.ts";
 import { createEndpoint } from "./commands/endpoints/create.ts";
 import { deleteEndpoint } from "./commands/endpoints/delete.ts";
 import { listEndpoints } from "./commands/endpoints/list.ts";
+import { checkGrants } from "./commands/grants/check.ts";
 import { createKey } from "./commands/keys/create.ts";
 import { grantScopes } from "./commands/keys/grant.ts";
 import { listKeys } from "./commands/keys/list.ts";
@@ -61,6 +62,7 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
     description: "receivers of signed webhooks",
     commands: [createEndpoint, listEndpoints, deleteEndpoint],
   },
+  { name: "grants", description: "who may call the teams doors", commands: [checkGrants] },
 ];
 
 /** Builds the parser of the whole command line. */

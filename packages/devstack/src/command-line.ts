@@ -7,6 +7,8 @@ import { stateDir } from "./paths.ts";
 interface Options {
   /** Deletes data and keys before the start. */
   readonly fresh: boolean;
+  /** Makes certificates, without which nobody may call a door. */
+  readonly mtls: boolean;
   /** Folder of data, keys, logs and dev.json; `.vidimus/` by default. */
   readonly state: string;
 }
@@ -19,10 +21,15 @@ interface Options {
  */
 export function readOptions(known: readonly (keyof Options)[]): Options {
   try {
-    const { values } = parseArgs({ options: { fresh: { type: "boolean" }, state: { type: "string" } } });
-    const unknown = (["fresh", "state"] as const).find((name) => values[name] !== undefined && !known.includes(name));
+    const { values } = parseArgs({
+      options: { fresh: { type: "boolean" }, mtls: { type: "boolean" }, state: { type: "string" } },
+    });
+    const unknown = (["fresh", "mtls", "state"] as const).find(
+      (name) => values[name] !== undefined && !known.includes(name),
+    );
     if (unknown) throw new Error(`Unknown option '--${unknown}'`);
-    return { fresh: values.fresh ?? false, state: values.state === undefined ? stateDir : resolve(values.state) };
+    const state = values.state === undefined ? stateDir : resolve(values.state);
+    return { fresh: values.fresh ?? false, mtls: values.mtls ?? false, state };
   } catch (error) {
     const options = known.map((name) => (name === "state" ? "--state FOLDER" : `--${name}`)).join(", ");
     throw new DevstackError(`${error instanceof Error ? error.message : String(error)}; there is ${options}`);

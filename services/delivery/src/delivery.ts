@@ -37,7 +37,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     const bus = startIngest(stack, config, stores, sender, process);
     const urlRule = { allowHttp: config.allowHttp, mayDial };
     const routes = endpointRoutes({ ...stores, urlRule });
-    const ports = await openDoors(stack, config, { teams: routes, mesh: routes }, process);
+    const ports = await openDoors(stack, config, routes, process);
     return { ...ports, check: mongo.ping, checkDegraded: () => bus.ping() };
   });
 }
@@ -75,10 +75,12 @@ function startIngest(
   config: DeliveryConfig,
   stores: Stores,
   sender: Sender,
-  { log, metrics: { registry } }: ServiceContext,
+  { log, metrics: { registry }, credentialsFor }: ServiceContext,
 ): EventBus {
-  const feed = stack.use(openRpcClient(SnapshotFeedService, { target: config.documentsTarget }));
-  const signing = stack.use(openRpcClient(SigningService, { target: config.signingTarget }));
+  const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
+  const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
+  const feed = stack.use(openRpcClient(SnapshotFeedService, toDocuments));
+  const signing = stack.use(openRpcClient(SigningService, toSigning));
   const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs } = config.pace;
   const ingest = createIngest({ ...stores, feed, signing, sender, log, leaseMs: leaseMsOf(config.pace) });
   const bus = stack.use(openEventBus({ url: config.natsUrl, name: "delivery", log, registry }));

@@ -8,7 +8,7 @@ import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
-import { type RunningTeamsService, startService } from "@vidimus/kit/service/service";
+import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import type { Db } from "mongodb";
 import { Counter } from "prom-client";
 import type { GatewayConfig } from "./config.ts";
@@ -58,7 +58,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const limits = openLimits(config, stack, mongo.db, metrics, log);
-    const deps = { ...openClients(config, stack, metrics), chargeWhole: limits.chargeWhole };
+    const deps = { ...openClients(config, stack, process), chargeWhole: limits.chargeWhole };
     const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
     const ports = await openDoors(stack, config, { teams: [access], mesh: [] }, process);
     const docs = apiDocs();
@@ -84,16 +84,17 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
 function openClients(
   config: GatewayConfig,
   stack: AsyncDisposableStack,
-  { registry }: Metrics,
+  { metrics, credentialsFor }: ServiceContext,
 ): Omit<HttpDeps, "chargeWhole"> {
-  const documents = stack.use(openRpcClient(DocumentService, { target: config.documentsTarget }));
-  const published = stack.use(openRpcClient(PublishedDocumentService, { target: config.documentsTarget }));
-  const phrases = stack.use(
-    openRpcClient(PhraseService, { target: config.phrasesTarget, windowBytes: exportWindowBytes }),
-  );
-  const signing = stack.use(openRpcClient(TrustListService, { target: config.signingTarget }));
+  const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
+  const toPhrases = { target: config.phrasesTarget, credentials: credentialsFor("phrases") };
+  const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
+  const documents = stack.use(openRpcClient(DocumentService, toDocuments));
+  const published = stack.use(openRpcClient(PublishedDocumentService, toDocuments));
+  const phrases = stack.use(openRpcClient(PhraseService, { ...toPhrases, windowBytes: exportWindowBytes }));
+  const signing = stack.use(openRpcClient(TrustListService, toSigning));
   return {
-    createDocument: createIntake(documents, registry),
+    createDocument: createIntake(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,
     trustList: trustListCache(signing),

@@ -29,7 +29,7 @@ export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService
       mintId: uuidv7,
     });
     const options = { ...process, defaultTimeoutMs: unaryTimeoutMs };
-    const ports = await openDoors(stack, config, { teams: routes, mesh: routes }, options);
+    const ports = await openDoors(stack, config, routes, options);
     return { ...ports, check: mongo.ping };
   });
 }

@@ -13,7 +13,7 @@ import { RingStore } from "./store/ring-store.ts";
 
 /** Starts the signing service, the only process that holds private keys. */
 export function startSigning(config: SigningConfig): Promise<RunningService> {
-  return startService("signing", config, async (stack, { log, metrics, readiness }) => {
+  return startService("signing", config, async (stack, { log, metrics, readiness, certificate }) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
     const ledger = new LedgerStore(mongo.db);
     const rings = new RingStore(mongo.db);
@@ -27,6 +27,7 @@ export function startSigning(config: SigningConfig): Promise<RunningService> {
         readiness,
         log,
         metrics,
+        certificate,
       }),
     );
     return { meshPort: mesh.port, check: mongo.ping };

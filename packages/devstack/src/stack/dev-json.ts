@@ -1,3 +1,4 @@
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,6 +19,8 @@ export interface DevJson {
   readonly ops: Readonly<Record<ServiceName, string>>;
   readonly mongodb: string;
   readonly nats: string;
+  /** Certificate of the operator, with which tools call; undefined in a stack without certificates. */
+  readonly tls?: TlsFiles;
   /** Tenants with a key each, which has every scope. */
   readonly tenants: readonly DevTenant[];
   /** Pids of the processes that the stack started, by name; not that of the stack itself. */

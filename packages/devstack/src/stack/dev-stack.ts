@@ -5,6 +5,7 @@ import { openMongodb, openNats } from "../backing/backing.ts";
 import type { BackingServer } from "../backing/server.ts";
 import { DevstackError } from "../errors.ts";
 import { assertPortFree } from "../port-guard.ts";
+import { type DevIdentities, makeIdentities } from "./dev-identities.ts";
 import { type DevJson, type DevTenant, devAddresses, readDevJson } from "./dev-json.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { acquireLock, markStopping, releaseLock } from "./stack-lock.ts";
@@ -29,6 +30,8 @@ interface DevStackOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
+  /** Makes certificates, without which nobody may call a door. */
+  readonly mtls?: boolean;
   /** Receives a line for each event. */
   readonly report: (line: string) => void;
   /** Aborts the start. */
@@ -87,8 +90,10 @@ async function openProcesses(
     serviceNames.map((name) => untilServiceReady(name, state.addresses.ops[name], logFile(stateDir, name))),
   );
   const { gateway, grpc } = state.addresses;
-  const tenants = await seedTenants(grpc.access, gateway, options.fresh ? [] : known);
-  return state.publish(tenants, { mongodb: shared.mongoUrl, nats: shared.natsUrl });
+  const tls = shared.identities?.operator;
+  const reached = { gateway, grpc, ...(tls && { tls }) };
+  const tenants = await seedTenants(reached, options.fresh ? [] : known);
+  return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
 /** Adds a process to the stack, or stops it when the stack was disposed during its start. */
@@ -118,9 +123,9 @@ async function assertPortsFree(ports: StackPorts): Promise<void> {
 async function openBackingServers(
   stack: AsyncDisposableStack,
   state: StackState,
-  { stateDir, env }: DevStackOptions,
+  { stateDir, env, mtls = false }: DevStackOptions,
   ports: StackPorts,
-): Promise<SharedSettings> {
+): Promise<SharedSettings & { identities: DevIdentities | undefined }> {
   const place = (name: string, port = 0) => ({
     dataDir: join(stateDir, "data", name),
     logFile: logFile(stateDir, name),
@@ -132,7 +137,8 @@ async function openBackingServers(
   const natsUrl = await superviseBacking(stack, state, "nats", readPort(env, "NATS_PORT", 0), (port) =>
     openNats(place("nats", port), env),
   );
-  return { mongoUrl, natsUrl, kekFile: await ensureKek(stateDir), databasePrefix: "vidimus", ports };
+  const identities = mtls ? await makeIdentities(join(stateDir, "tls")) : undefined;
+  return { mongoUrl, natsUrl, kekFile: await ensureKek(stateDir), databasePrefix: "vidimus", identities, ports };
 }
 
 /** Restarts a backing server on its first port, so that its clients can reconnect. */
@@ -165,7 +171,7 @@ async function ensureKek(stateDir: string): Promise<string> {
 }
 
 async function removeState(stateDir: string): Promise<void> {
-  const gone = ["data", "logs", "kek", "dev.json"].map((name) =>
+  const gone = ["data", "logs", "kek", "tls", "dev.json"].map((name) =>
     rm(join(stateDir, name), { recursive: true, force: true }),
   );
   await Promise.all(gone);

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
-import type { DevTenant } from "./dev-json.ts";
+import type { RpcClient } from "@vidimus/kit/rpc/client";
+import { openDevClient } from "./dev-client.ts";
+import type { DevJson, DevTenant } from "./dev-json.ts";
 
 const tenants = [
   { tenantId: "demo", name: "Demo newsroom" },
@@ -26,16 +27,15 @@ const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "dev-stac
  * @param known tenants and keys of an earlier start; keys that the gateway accepts are kept
  */
 export async function seedTenants(
-  accessTarget: string,
-  gatewayUrl: string,
+  dev: Pick<DevJson, "gateway" | "grpc" | "tls">,
   known: readonly DevTenant[],
 ): Promise<DevTenant[]> {
-  using access = openRpcClient(AccessService, { target: accessTarget });
+  using access = openDevClient(dev, "access", AccessService);
   const seeded: DevTenant[] = [];
   for (const tenant of tenants) {
     await createUnlessThere(access, tenant);
     const old = known.find(({ id }) => id === tenant.tenantId)?.apiKey;
-    const apiKey = old && (await isAccepted(gatewayUrl, old)) ? old : await createKey(access, tenant.tenantId);
+    const apiKey = old && (await isAccepted(dev.gateway, old)) ? old : await createKey(access, tenant.tenantId);
     seeded.push({ id: tenant.tenantId, apiKey });
   }
   return seeded;

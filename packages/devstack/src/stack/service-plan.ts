@@ -1,4 +1,6 @@
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { DevstackError } from "../errors.ts";
+import type { DevIdentities } from "./dev-identities.ts";
 
 /** The five services in the order of their start: a service starts after those that it calls. */
 export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
@@ -80,6 +82,8 @@ export interface SharedSettings {
   readonly kekFile: string;
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;
+  /** Undefined in a stack without certificates. */
+  readonly identities: Pick<DevIdentities, "services" | "grantsFile"> | undefined;
   readonly ports: StackPorts;
 }
 
@@ -120,5 +124,10 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),
+    ...(shared.identities && tlsSettings(shared.identities.services[service], shared.identities.grantsFile)),
   };
+}
+
+function tlsSettings({ certFile, keyFile, caFile }: TlsFiles, grantsFile: string): NodeJS.ProcessEnv {
+  return { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TLS_CA_FILE: caFile, GRANTS_FILE: grantsFile };
 }

@@ -68,7 +68,7 @@ export class StackState implements SupervisorEvents {
     this.#report(`${name} could not be started again: ${error instanceof Error ? error.message : String(error)}`);
   }
 
-  async publish(tenants: readonly DevTenant[], backing: Pick<DevJson, "mongodb" | "nats">): Promise<DevJson> {
+  async publish(tenants: readonly DevTenant[], backing: Pick<DevJson, "mongodb" | "nats" | "tls">): Promise<DevJson> {
     this.#published = { ...this.addresses, ...backing, tenants };
     await this.#write();
     return this.#content(this.#published);

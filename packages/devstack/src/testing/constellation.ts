@@ -14,6 +14,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openNatsServer } from "../backing/nats-server.ts";
+import { type DevIdentities, makeIdentities } from "../stack/dev-identities.ts";
 import { type DevJson, devAddresses } from "../stack/dev-json.ts";
 import { seedTenants } from "../stack/seed.ts";
 import { serviceEnv, type ServiceName, serviceNames, type ServicePorts } from "../stack/service-plan.ts";
@@ -22,6 +23,8 @@ import { testDatabaseName } from "./database.ts";
 /** The five services in this process, on free ports, with the tenants `demo` and `rival`. */
 export interface Constellation extends AsyncDisposable {
   readonly dev: Omit<DevJson, "pids">;
+  /** Of a constellation with certificates. */
+  readonly identities: DevIdentities | undefined;
 }
 
 type Started = RunningService & { readonly grpcPort?: number; readonly httpPort?: number };
@@ -40,10 +43,13 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
  *
  * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
  * "off" }`
+ * @param options.mtls makes certificates, without which nobody may call a door; by default when
+ * VIDIMUS_TEST_MTLS is `on`
  */
 export async function openConstellation(options: {
   mongoUrl: string;
   env?: NodeJS.ProcessEnv;
+  mtls?: boolean;
 }): Promise<Constellation> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "vidimus-constellation-"));
@@ -57,17 +63,21 @@ export async function openConstellation(options: {
     ServicePorts
   >;
   const databasePrefix = testDatabaseName("e2e");
-  const shared = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, ports };
+  const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";
+  const identities = mtls ? await makeIdentities(join(dir, "tls")) : undefined;
+  const shared = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, identities, ports };
   for (const name of serviceNames) {
     const service = stack.use(await starters[name](serviceEnv(name, shared, { LOG_LEVEL: "warn", ...options.env })));
     const { grpcPort: grpc = 0, meshPort: mesh, opsPort: ops, httpPort: http = 0 } = service;
     ports[name] = { grpc, mesh, ops, http };
   }
   const addresses = devAddresses(ports);
-  const tenants = await seedTenants(addresses.grpc.access, addresses.gateway, []);
+  const reached = { ...addresses, ...(identities && { tls: identities.operator }) };
+  const tenants = await seedTenants(reached, []);
   const running = stack.move();
   return {
-    dev: { ...addresses, mongodb: options.mongoUrl, nats: nats.url, tenants },
+    identities,
+    dev: { ...reached, mongodb: options.mongoUrl, nats: nats.url, tenants },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

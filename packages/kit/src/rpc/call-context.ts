@@ -12,10 +12,18 @@ export interface CallContext {
   readonly actor: string;
   /** Role of the actor, as the caller asserts it; "" when the metadata has none. */
   readonly role: string;
+  /** Identity of the caller's certificate; "" on a plaintext door, which only loopback reaches. */
+  readonly identity: string;
 }
 
 /** Set by the RPC server on every call. AsyncLocalStorage would be lost in `async *` handlers. */
-export const callContextKey = createContextKey<CallContext>({ requestId: "", traceparent: "", actor: "", role: "" });
+export const callContextKey = createContextKey<CallContext>({
+  requestId: "",
+  traceparent: "",
+  actor: "",
+  role: "",
+  identity: "",
+});
 
 /** Returns the context of a call from its handler context. */
 export function callContext(context: HandlerContext): CallContext {
@@ -25,14 +33,19 @@ export function callContext(context: HandlerContext): CallContext {
 const requestIdPattern = /^[\w.-]{1,64}$/;
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Reads a context from metadata. Replaces a missing or malformed request id and traceparent. */
-export function readCallContext(header: Pick<Headers, "get">): CallContext {
+/**
+ * Reads a context from metadata. Replaces a missing or malformed request id and traceparent.
+ *
+ * @param identity of the caller's certificate; it is not read from metadata, which callers write
+ */
+export function readCallContext(header: Pick<Headers, "get">, identity: string): CallContext {
   const requestId = header.get("x-request-id") ?? "";
   return {
     requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
     traceparent: readTraceparent(header.get("traceparent")),
     actor: header.get("vidimus-actor") ?? "",
     role: header.get("vidimus-role") ?? "",
+    identity,
   };
 }
 

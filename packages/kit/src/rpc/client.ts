@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
+import type { ChannelCredentials } from "@grpc/grpc-js";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { messageBytesMax } from "./message-limit.ts";
 
@@ -12,6 +13,8 @@ interface RpcClientOptions {
    * or `ipv6:[::1]:50051`. Calls are spread over all addresses of the host.
    */
   target: string;
+  /** From `serviceCredentials`; plaintext when undefined. */
+  credentials?: ChannelCredentials | undefined;
   /** Deadline of calls without `timeoutMs`; 10 s by default. */
   defaultTimeoutMs?: number;
   /** Bytes that the service may send on a stream before they are read; see `channelOptions`. */
@@ -30,6 +33,7 @@ export function openRpcClient<S extends DescService>(service: S, options: RpcCli
     target: hasScheme.test(options.target) ? options.target : `dns:///${options.target}`,
     messageBytesMax,
     defaultTimeoutMs: options.defaultTimeoutMs ?? 10_000,
+    ...(options.credentials && { credentials: options.credentials }),
     ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
   });
   const client = createClient(service, transport);

@@ -1,16 +1,26 @@
 import type { Http2SecureServer, Http2Server, ServerHttp2Session } from "node:http2";
-import type { Socket } from "node:net";
+import { isIPv4, type Socket } from "node:net";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
 import { flowWindowBytes } from "./message-limit.ts";
+
+/** Whether only this machine reaches an address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** Why an address is refused without a certificate. */
+export function needsCertificate(host: string): string {
+  const files = "TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE";
+  return `the doors bind loopback addresses only, not "${host}", unless ${files} are set`;
+}
 
 /**
  * Throws a ConfigError unless the address is loopback. Without certificates any machine that
  * reaches the port could call with any role.
  */
 export function assertLoopback(host: string): void {
-  const loopback = host === "localhost" || host === "::1" || host.startsWith("127.");
-  if (!loopback) throw new ConfigError(`RPC without certificates binds loopback addresses only, not "${host}"`);
+  if (!isLoopback(host)) throw new ConfigError(`HOST: ${needsCertificate(host)}`);
 }
 
 /** The open connections of a server. */

@@ -18,7 +18,10 @@ interface GrpcTransportOptions {
    * "ipv4:1.2.3.4:1,5.6.7.8:2".
    */
   target: string;
-  /** Default: plaintext HTTP/2. */
+  /**
+   * Default: plaintext HTTP/2. Their `checkServerIdentity` must check the server's identity, because
+   * the host name of the target is not checked.
+   */
   credentials?: ChannelCredentials;
   /**
    * Largest message in either direction; a larger one fails with ResourceExhausted. Default: 16
@@ -42,6 +45,9 @@ interface GrpcTransport extends Transport {
   close(): void;
 }
 
+/** Name that TLS sends to the server. Servers have one certificate and do not look at it. */
+const serverName = "vidimus";
+
 /**
  * Makes a Connect transport for unary and server-streaming calls, spread over all addresses of the
  * target.
@@ -49,11 +55,11 @@ interface GrpcTransport extends Transport {
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
   const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000 } = options;
   const replicas = new Replicas();
-  const channel = new Channel(
-    target,
-    options.credentials ?? credentials.createInsecure(),
-    channelOptions(replicas, messageBytesMax, options.windowBytes),
-  );
+  const channel = new Channel(target, options.credentials ?? credentials.createInsecure(), {
+    ...channelOptions(replicas, messageBytesMax, options.windowBytes),
+    // By default grpc-js sends the host of the target, and Node refuses to send an IP address.
+    ...(options.credentials && { "grpc.ssl_target_name_override": serverName }),
+  });
   // The first host and port of the target. Only interceptors see it, in req.url.
   const authority = target.replace(/^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?|,.*$/g, "");
   const baseUrl = `${options.credentials ? "https" : "http"}://${authority}`;

@@ -1,13 +1,44 @@
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import { callContextKey, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
+import type { ConnectionPeers } from "./connection-peers.ts";
 import { toConnectError } from "./error-table.ts";
+import type { TeamsGuard } from "./teams-guard.ts";
+
+/** Address and port of a caller, which the teams door sets on each call. */
+export const peerKey = createContextKey("");
 
 /** Sets the call context of each call, for `callContext`. */
 export const contextInterceptor: Interceptor = (next) => (request) => {
-  request.contextValues.set(callContextKey, readCallContext(request.header));
+  request.contextValues.set(callContextKey, readCallContext(request.header, ""));
   return next(request);
 };
+
+/**
+ * Refuses calls of unknown callers and those outside of their grants, and adds the identity to the
+ * call context. Has to come after the interceptors that observe and map errors.
+ *
+ * @param peers undefined on a plaintext door, whose callers have no identity
+ */
+export function guardInterceptor(guard: TeamsGuard, peers: ConnectionPeers | undefined): Interceptor {
+  return (next) => async (request) => {
+    const peer = request.contextValues.get(peerKey);
+    const identity = peers?.identityOf(peer, `${request.service.typeName}/${request.method.name}`) ?? "";
+    const context = { ...request.contextValues.get(callContextKey), identity };
+    request.contextValues.set(callContextKey, context);
+    const check = guard.admit(request.method, { ...context, peer });
+    if (request.stream) return next({ ...request, message: checked(request.message, check) });
+    await check(request.message);
+    return next(request);
+  };
+}
+
+async function* checked<T>(messages: AsyncIterable<T>, check: (message: T) => Promise<void> | void): AsyncIterable<T> {
+  for await (const message of messages) {
+    await check(message);
+    yield message;
+  }
+}
 
 /** Converts errors of handlers by `toConnectError`, also those in the middle of a stream. */
 export const errorInterceptor: Interceptor = (next) => async (request) => {

@@ -4,6 +4,7 @@ import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
 import { callContextKey, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
 import { toConnectError } from "./error-table.ts";
+import type { MeshGuard } from "./mesh-guard.ts";
 import { toHeaders, responseMetadata } from "./metadata.ts";
 import type { ReceivedMessage } from "./received-message.ts";
 
@@ -12,6 +13,8 @@ export interface MeshDoor {
   readonly observe: CallObserver;
   /** Deadline of unary calls without one. */
   readonly defaultTimeoutMs: number;
+  /** Undefined on a plaintext door, where everybody may call everything. */
+  readonly guard: MeshGuard | undefined;
   /** Calls that have not ended. */
   readonly running: Set<MeshCall>;
 }
@@ -19,7 +22,7 @@ export interface MeshDoor {
 /** The part of a grpc-js call that unary and streaming calls share. */
 interface WireCall extends Pick<
   ServerUnaryCall<ReceivedMessage, Buffer>,
-  "metadata" | "getDeadline" | "getPath" | "sendMetadata"
+  "metadata" | "getDeadline" | "getPath" | "getPeer" | "sendMetadata"
 > {
   once(event: "cancelled", listener: () => void): unknown;
 }
@@ -47,6 +50,7 @@ export class MeshCall implements HandlerContext, EndedCall {
   readonly #sendFailure: (error: ConnectError) => void;
   readonly #deadline: number;
   readonly #timer: NodeJS.Timeout | undefined;
+  #identity = "";
   #outcome: ConnectError | undefined;
   #abort: AbortController | undefined;
   #values: ContextValues | undefined;
@@ -69,6 +73,11 @@ export class MeshCall implements HandlerContext, EndedCall {
     door.running.add(this);
   }
 
+  /** Throws a DomainError unless the caller may make this call. Must come before its handler. */
+  admit(): void {
+    if (this.#door.guard) this.#identity = this.#door.guard.admit(this.method, this.#wire.getPeer());
+  }
+
   get service() {
     return this.method.parent;
   }
@@ -89,7 +98,7 @@ export class MeshCall implements HandlerContext, EndedCall {
 
   get values(): ContextValues {
     const get = (name: string) => this.#wire.metadata.get(name)[0]?.toString() ?? null;
-    return (this.#values ??= createContextValues().set(callContextKey, readCallContext({ get })));
+    return (this.#values ??= createContextValues().set(callContextKey, readCallContext({ get }, this.#identity)));
   }
 
   get requestHeader(): Headers {

@@ -40,6 +40,7 @@ function serveUnary({ method, impl }: Spec<"unary">, door: MeshDoor): handleUnar
   return (wire, respond) => {
     const call = new MeshCall(method, wire, door, (error) => respond(statusOf(error, call)));
     const answer = async () => {
+      call.admit();
       const request = (call.request = readRequest(method.input, wire));
       const bytes = answerOf(method.output, await impl(request, call));
       if (call.end()) respond(null, bytes, call.trailer);
@@ -64,6 +65,7 @@ function serveStream(
         wire.write(bytes, () => resolve());
       });
     const answer = async () => {
+      call.admit();
       const request = (call.request = readRequest(method.input, wire));
       for await (const message of impl(request, call)) {
         if (call.hasEnded) return;

@@ -8,9 +8,14 @@ import { listenFault } from "../service/listen-fault.ts";
 import { callObserver } from "./call-observer.ts";
 import { assertLoopback, drain, trackConnections } from "./connections.ts";
 import { healthService } from "./health.ts";
+import { LiveServerCredentials } from "../tls/server-context.ts";
+import { trustDomainOf } from "../tls/peer-identity.ts";
+import { ConnectionPeers } from "./connection-peers.ts";
 import type { MeshDoor } from "./mesh-call.ts";
+import { type MeshGuard, meshGuard } from "./mesh-guard.ts";
 import { meshRouter } from "./mesh-router.ts";
 import { messageBytesMax } from "./message-limit.ts";
+import { refusalReport } from "./refusals.ts";
 import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-server.ts";
 
 /**
@@ -18,26 +23,39 @@ import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-
  * CPU per call (ADR 0002). It has no methods with a stream of requests, and therefore no
  * reflection.
  *
- * @throws ConfigError when the address is not loopback or the port is not usable
+ * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startMeshServer(options: RpcServerOptions): Promise<RpcServer> {
-  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = {
+  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs, certificate } = {
     ...rpcServerDefaults,
     ...options,
   };
-  assertLoopback(host);
-  const door: MeshDoor = { observe: callObserver(log, metrics), defaultTimeoutMs, running: new Set() };
+  if (!certificate) assertLoopback(host);
   const server = new Server({
     "grpc.max_send_message_length": messageBytesMax,
     "grpc.max_receive_message_length": messageBytesMax,
     // channelz counts every call and message, which costs CPU, and its data is not used.
     "grpc.enable_channelz": 0,
   });
+  const guard = new LateGuard();
+  const door: MeshDoor = {
+    observe: callObserver(log, metrics),
+    defaultTimeoutMs,
+    guard: certificate && guard,
+    running: new Set(),
+  };
   const router = meshRouter(server, door);
   for (const route of routes) route.register(router);
   router.service(Health, healthService(readiness, new Set(routes.map(({ service }) => service.typeName))));
-  const port = await bind(server, host, options.port);
-  const connections = trackConnections(http2ServersOf(server), sessionAgeMs);
+  const credentials = certificate ? new LiveServerCredentials(certificate) : ServerCredentials.createInsecure();
+  const port = await bind(server, host, options.port, credentials);
+  const http2Servers = http2ServersOf(server);
+  if (certificate) {
+    const report = refusalReport("mesh", log, metrics);
+    const trustDomain = trustDomainOf(certificate.value.identity);
+    guard.set(meshGuard({ routes, peers: new ConnectionPeers(http2Servers, report), trustDomain, report }));
+  }
+  const connections = trackConnections(http2Servers, sessionAgeMs);
   return {
     host,
     port,
@@ -48,9 +66,23 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
   };
 }
 
-function bind(server: Server, host: string, port: number): Promise<number> {
+/** The guard of a door. It needs the HTTP/2 servers, which exist only after the bind. */
+class LateGuard implements MeshGuard {
+  #guard: MeshGuard | undefined;
+
+  set(guard: MeshGuard): void {
+    this.#guard = guard;
+  }
+
+  admit(...call: Parameters<MeshGuard["admit"]>): string {
+    if (!this.#guard) throw new ConnectError("the server is starting", Code.Unavailable);
+    return this.#guard.admit(...call);
+  }
+}
+
+function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return promisify(server.bindAsync.bind(server))(address, ServerCredentials.createInsecure())
+  return promisify(server.bindAsync.bind(server))(address, credentials)
     .catch(withListenCode)
     .catch(listenFault({ host, port, hostSetting: "HOST", portSetting: "MESH_PORT" }));
 }

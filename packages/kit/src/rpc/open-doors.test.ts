@@ -9,7 +9,7 @@ import { createMetrics } from "../telemetry/metrics.ts";
 import { portOf } from "../service/port.ts";
 import { Readiness } from "../service/readiness.ts";
 import { openDoors } from "./open-doors.ts";
-import { partialRoute } from "./route.ts";
+import { meshRoute, partialRoute, type RpcRoute, teamsRoute } from "./route.ts";
 import { cleanUp, numberIn, opened, overGrpcJs, phrase, type Phrases } from "./testing/doors.ts";
 
 /** Opens both doors with one service behind them. */
@@ -17,9 +17,10 @@ async function open(implementation: Phrases, ports = { grpcPort: 0, meshPort: 0 
   const stack = new AsyncDisposableStack();
   cleanUp(() => stack.disposeAsync());
   const readiness = new Readiness();
-  const routes = [partialRoute(PhraseService, implementation)];
+  const route: RpcRoute<typeof PhraseService, never> = { ...partialRoute(PhraseService, implementation), methods: [] };
+  const routes = { teams: [teamsRoute(route, {})], mesh: [meshRoute(route, {})] };
   const options = { readiness, log: pino({ level: "silent" }), metrics: createMetrics("test"), drainMs: 5_000 };
-  const doors = () => openDoors(stack, { host: "127.0.0.1", ...ports }, { teams: routes, mesh: routes }, options);
+  const doors = () => openDoors(stack, { host: "127.0.0.1", ...ports }, routes, options);
   return { stack, readiness, doors };
 }
 

@@ -1,15 +1,15 @@
 import type { TeamsConfig } from "../service/service.ts";
 import { startMeshServer } from "./mesh-server.ts";
-import type { RpcRoute } from "./route.ts";
+import type { MeshRoute, TeamsRoute } from "./route.ts";
 import type { RpcServer, RpcServerOptions } from "./rpc-server.ts";
-import { startRpcServer } from "./server.ts";
+import { startRpcServer, type TeamsAccess } from "./server.ts";
 
 /** What a service serves at each of its doors. */
 export interface DoorRoutes {
   /** For internal teams. */
-  readonly teams: readonly RpcRoute[];
+  readonly teams: readonly TeamsRoute[];
   /** For the platform's other services. */
-  readonly mesh: readonly RpcRoute[];
+  readonly mesh: readonly MeshRoute[];
 }
 
 /** Where the doors of a service listen. */
@@ -24,7 +24,7 @@ export async function openDoors(
   stack: AsyncDisposableStack,
   { host, grpcPort, meshPort }: DoorPorts & Pick<TeamsConfig, "host">,
   routes: DoorRoutes,
-  options: Omit<RpcServerOptions, "routes" | "host" | "port">,
+  options: Omit<RpcServerOptions, "routes" | "host" | "port"> & TeamsAccess,
 ): Promise<DoorPorts> {
   const open: RpcServer[] = [];
   stack.defer(async () => void (await Promise.all(open.map((door) => door[Symbol.asyncDispose]()))));

@@ -1,18 +1,25 @@
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Readiness } from "../service/readiness.ts";
+import type { CertificateSource } from "../tls/service-credentials.ts";
 import type { RpcRoute } from "./route.ts";
 
 /** Options of both doors. */
 export interface RpcServerOptions {
   routes: readonly RpcRoute[];
-  /** Address to bind; without certificates it must be a loopback address. */
+  /** Address to bind; without a certificate it must be a loopback address. */
   host: string;
   /** 0 chooses a free port. */
   port: number;
   readiness: Readiness;
   log: Logger;
   metrics: Metrics;
+  /**
+   * Certificate of this process. With it a door demands certificates of its callers, and refuses
+   * methods that its routes do not open to them. Without it the door is plaintext and binds loopback
+   * only: every process of the machine may then call everything.
+   */
+  certificate?: CertificateSource | undefined;
   /** Deadline of unary calls without one; 15 s by default. */
   defaultTimeoutMs?: number;
   /** Time that running calls have to finish after a stop; 10 s by default. */

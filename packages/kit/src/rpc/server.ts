@@ -1,30 +1,40 @@
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { Health } from "@vidimus/contracts/grpc/health/v1/health";
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { fastify } from "fastify";
-import { createSecureServer, createServer, type Http2Server } from "node:http2";
-import type { TlsOptions } from "node:tls";
+import { createSecureServer, createServer, type Http2SecureServer, type Http2Server } from "node:http2";
+import type { Grants } from "../grants/grants.ts";
 import { listenFault } from "../service/listen-fault.ts";
 import { portOf } from "../service/port.ts";
+import type { KnownTenants } from "../tenants/known-tenants.ts";
+import type { CertificateSource } from "../tls/service-credentials.ts";
+import { clientCertificate, serverContext } from "../tls/server-context.ts";
 import { callObserver } from "./call-observer.ts";
+import { addressOf, ConnectionPeers } from "./connection-peers.ts";
 import { assertLoopback, drain, trackConnections } from "./connections.ts";
 import { healthService } from "./health.ts";
 import { messageBytesMax, sessionMegabytesMax } from "./message-limit.ts";
 import { contextInterceptor, deadlineInterceptor, errorInterceptor } from "./interceptors.ts";
-import { observeInterceptor, releaseInterceptor } from "./interceptors.ts";
+import { guardInterceptor, observeInterceptor, peerKey, releaseInterceptor } from "./interceptors.ts";
 import { reflectionService } from "./reflection.ts";
+import { refusalReport } from "./refusals.ts";
 import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-server.ts";
 
-export { partialRoute, route, type RpcRoute } from "./route.ts";
+import { teamsGuard } from "./teams-guard.ts";
+
+export { meshRoute, partialRoute, route, type RpcRoute, teamsRoute } from "./route.ts";
 export type { RpcServer, RpcServerOptions } from "./rpc-server.ts";
 
-interface TeamsServerOptions extends RpcServerOptions {
-  /**
-   * Certificate and key for Node's TLS. Without them the door is plaintext and binds loopback only.
-   */
-  tls?: TlsOptions;
+/** Who may call the teams door. */
+export interface TeamsAccess {
+  /** The grants of now. Required with a certificate. */
+  grants?: (() => Grants) | undefined;
+  /** The tenants that callers may name; all when it is undefined. */
+  tenants?: Pick<KnownTenants, "require"> | undefined;
 }
+
+type TeamsServerOptions = RpcServerOptions & TeamsAccess;
 
 /**
  * Starts the teams door: gRPC, gRPC-Web and Connect with health and reflection on one port. With
@@ -34,16 +44,23 @@ interface TeamsServerOptions extends RpcServerOptions {
  * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startRpcServer(options: TeamsServerOptions): Promise<RpcServer> {
-  const { host, tls, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
-  if (!tls) assertLoopback(host);
+  const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
+  const { certificate, routes, tenants } = options;
+  if (!certificate) assertLoopback(host);
   const shutdown = new AbortController();
-  const app = fastify({ http2: true, logger: false, serverFactory: (handler) => httpServer(handler, tls) });
+  const app = fastify({ http2: true, logger: false, serverFactory: (handler) => httpServer(handler, certificate) });
+  const report = refusalReport("teams", log, metrics);
+  const peers = certificate && new ConnectionPeers([app.server], report);
+  // Without grants nobody has one.
+  const grants = certificate && (options.grants ?? (() => new Map()));
   await app.register(fastifyConnectPlugin, {
+    contextValues: ({ socket }) => createContextValues().set(peerKey, addressOf(socket)),
     interceptors: [
       contextInterceptor,
       observeInterceptor(callObserver(log, metrics)),
       errorInterceptor,
       deadlineInterceptor(defaultTimeoutMs),
+      guardInterceptor(teamsGuard({ routes, grants, tenants, report }), peers),
       releaseInterceptor,
     ],
     readMaxBytes: messageBytesMax,
@@ -66,9 +83,16 @@ export async function startRpcServer(options: TeamsServerOptions): Promise<RpcSe
   };
 }
 
-function httpServer(handler: Parameters<typeof createServer>[1], tls: TlsOptions | undefined): Http2Server {
+function httpServer(
+  handler: Parameters<typeof createServer>[1],
+  certificate: CertificateSource | undefined,
+): Http2Server | Http2SecureServer {
   const limits = { maxSessionMemory: sessionMegabytesMax };
-  return tls ? createSecureServer({ ...tls, ...limits, allowHTTP1: true }, handler) : createServer(limits, handler);
+  if (!certificate) return createServer(limits, handler);
+  const tls = { ...serverContext(certificate.value), ...clientCertificate, allowHTTP1: true };
+  const server = createSecureServer({ ...tls, ...limits }, handler);
+  certificate.onChange((material) => server.setSecureContext(serverContext(material)));
+  return server;
 }
 
 function registerAll(router: ConnectRouter, { routes, readiness }: RpcServerOptions): void {

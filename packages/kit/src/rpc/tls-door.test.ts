@@ -1,6 +1,5 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { credentials } from "@grpc/grpc-js";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { once } from "node:events";
 import { Agent, get as getPlain } from "node:http";
@@ -8,14 +7,30 @@ import { Agent as TlsAgent } from "node:https";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
+import { createAuthority } from "../tls/certificate-authority.ts";
+import { serviceCredentials } from "../tls/service-credentials.ts";
+import { certificateOf, domain } from "../tls/testing/certificates.ts";
 import { createGrpcTransport as createOwnTransport } from "./grpc-transport.ts";
+import { type RpcRoute, teamsRoute } from "./route.ts";
 import { startRpcServer } from "./server.ts";
-import { makeCertificate } from "./testing/certificate.ts";
 import { cleanUp, collect, type Door, type DoorOptions, numberIn, opened, phrase } from "./testing/doors.ts";
 import { type Phrases, piece, serve } from "./testing/doors.ts";
 
-const tls = makeCertificate();
-const secured: Door = { name: "teams", start: (options) => startRpcServer({ ...options, tls }) };
+const authority = createAuthority();
+const certificate = certificateOf(authority, "phrases");
+const caller = certificateOf(authority, "team");
+const { cert, key } = caller.value;
+const tls = { ca: authority.pair.cert, cert, key };
+const phrases = { tenants: new Set(["*"]), services: new Set([PhraseService.typeName]), roles: new Set<string>() };
+const identity = `spiffe://${domain}/team`;
+const grants = () => new Map([[identity, { identity, ...phrases }]]);
+const secured: Door = {
+  name: "teams",
+  start: ({ routes, ...options }) => startRpcServer({ ...options, routes: routes.map(toTeams), certificate, grants }),
+};
+/** The route with its methods opened to teams. */
+const toTeams = (route: RpcRoute) =>
+  teamsRoute(route, Object.fromEntries(route.methods.map((method) => [method, "read"])));
 const implementation: Phrases = {
   upsertPhrase: () => phrase(1),
   async *listPhrases() {
@@ -25,8 +40,8 @@ const implementation: Phrases = {
 const serveTls = (options?: DoorOptions) => serve(secured, implementation, options);
 
 describe("the teams door under TLS", () => {
-  const nodeOptions = { ca: tls.cert };
-  const agent = new TlsAgent({ ca: tls.cert });
+  const nodeOptions = tls;
+  const agent = new TlsAgent(tls);
   it.each<[string, (baseUrl: string) => Transport]>([
     [
       "Connect over HTTP/1.1",
@@ -42,15 +57,15 @@ describe("the teams door under TLS", () => {
     [
       "gRPC from our client",
       (baseUrl) => {
-        const security = credentials.createSsl(Buffer.from(tls.cert));
-        return opened(createOwnTransport({ target: `dns:///${new URL(baseUrl).host}`, credentials: security }));
+        const credentials = serviceCredentials(caller, "phrases");
+        return opened(createOwnTransport({ target: `dns:///${new URL(baseUrl).host}`, credentials }));
       },
     ],
   ])("answers %s, one message and streams", async (_name, transportTo) => {
     const { port } = await serveTls();
     const client = createClient(PhraseService, transportTo(`https://localhost:${port}`));
-    expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(1);
-    expect(await collect(client.listPhrases({}))).toEqual([1, 2]);
+    expect(numberIn((await client.upsertPhrase({ tenantId: "demo" })).phraseJson)).toBe(1);
+    expect(await collect(client.listPhrases({ tenantId: "demo" }))).toEqual([1, 2]);
   });
 
   it.each([
@@ -60,7 +75,7 @@ describe("the teams door under TLS", () => {
     [[], false],
   ])("offered %j by ALPN, chooses %s", async (ALPNProtocols, chosen) => {
     const { port } = await serveTls();
-    const socket = connectTls({ host: "127.0.0.1", port, ca: tls.cert, servername: "localhost", ALPNProtocols });
+    const socket = connectTls({ host: "127.0.0.1", port, ...tls, servername: "localhost", ALPNProtocols });
     cleanUp(() => socket.destroy());
     await once(socket, "secureConnect");
     expect(socket.alpnProtocol).toBe(chosen);
@@ -82,11 +97,11 @@ describe("the teams door under TLS", () => {
 
   it("stops at once although an HTTP/1.1 connection is kept alive", async () => {
     const { port, stop } = await serveTls({ drainMs: 60_000 });
-    const agent = new TlsAgent({ keepAlive: true, ca: tls.cert });
+    const agent = new TlsAgent({ keepAlive: true, ...tls });
     cleanUp(() => agent.destroy());
     const baseUrl = `https://localhost:${port}`;
     const transport = createConnectTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { agent } });
-    await createClient(PhraseService, transport).upsertPhrase({});
+    await createClient(PhraseService, transport).upsertPhrase({ tenantId: "demo" });
     const [kept] = Object.values(agent.freeSockets).flat();
     const closed = once(kept as TLSSocket, "close");
     await stop();

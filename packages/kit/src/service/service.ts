@@ -1,15 +1,24 @@
+import type { ChannelCredentials } from "@grpc/grpc-js";
 import { setTimeout as pause } from "node:timers/promises";
 import { withinDeadline } from "../deadline.ts";
 import type { EnvReader } from "../env.ts";
+import type { Grants } from "../grants/grants.ts";
+import { openLiveGrants } from "../grants/live-grants.ts";
+import { isLoopback, needsCertificate } from "../rpc/connections.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { type LiveCertificate, openLiveCertificate } from "../tls/live-certificate.ts";
+import { serviceCredentials } from "../tls/service-credentials.ts";
+import { readTlsFiles, type TlsFiles } from "../tls/tls-files.ts";
 import { type OpsPage, startOpsServer } from "./ops-server.ts";
 import { Readiness } from "./readiness.ts";
 
 /** Settings of every service. */
 export interface BaseConfig {
-  /** Address to bind. */
+  /** Address to bind; of the machine itself while there is no certificate. */
   host: string;
+  /** Files of the service's certificate; without them its doors are plaintext. */
+  tls?: TlsFiles | undefined;
   /** Port of the mesh door, for the platform's other services; 0 chooses a free one. */
   meshPort: number;
   /** Port of probes and metrics; 0 chooses a free one. */
@@ -26,18 +35,24 @@ export interface BaseConfig {
 export interface TeamsConfig extends BaseConfig {
   /** Port of the teams door; 0 chooses a free one. */
   grpcPort: number;
+  /** File that says who may call the teams door; set if and only if `tls` is. */
+  grantsFile?: string | undefined;
 }
 
 type BaseDefaults = Pick<BaseConfig, "meshPort" | "opsPort" | "database">;
 type TeamsDefaults = BaseDefaults & Pick<TeamsConfig, "grpcPort">;
 
 /**
- * Reads the settings of every service: HOST, MESH_PORT, OPS_PORT, MONGODB_URL, MONGODB_DATABASE,
- * LOG_LEVEL and DRAIN_DELAY_MS.
+ * Reads the settings of every service: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE, MESH_PORT,
+ * OPS_PORT, MONGODB_URL, MONGODB_DATABASE, LOG_LEVEL and DRAIN_DELAY_MS.
  */
 export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConfig {
+  const host = env.string("HOST", { fallback: "127.0.0.1" });
+  const tls = readTlsFiles(env);
+  if (!tls && !isLoopback(host)) env.fault(`HOST: ${needsCertificate(host)}`);
   return {
-    host: env.string("HOST", { fallback: "127.0.0.1" }),
+    host,
+    tls,
     meshPort: readPort(env, "MESH_PORT", defaults.meshPort),
     opsPort: readPort(env, "OPS_PORT", defaults.opsPort),
     mongoUrl: env.string("MONGODB_URL"),
@@ -51,9 +66,17 @@ export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConf
   };
 }
 
-/** Reads the settings of a service with a teams door: those of every service, and GRPC_PORT. */
+/**
+ * Reads the settings of a service with a teams door: those of every service, GRPC_PORT and
+ * GRANTS_FILE.
+ */
 export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsConfig {
-  return { grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), ...readBaseConfig(env, defaults) };
+  const base = readBaseConfig(env, defaults);
+  const grantsFile = env.optional("GRANTS_FILE");
+  if (base.tls && !grantsFile) env.fault("GRANTS_FILE is required together with TLS_CERT_FILE");
+  // A grants file that nothing is held to would look like protection.
+  if (!base.tls && grantsFile) env.fault("GRANTS_FILE needs TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE");
+  return { ...base, grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), grantsFile };
 }
 
 function readPort(env: EnvReader, name: string, fallback: number): number {
@@ -65,6 +88,12 @@ export interface ServiceContext {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
+  /** Of this service; undefined while the doors are plaintext. */
+  readonly certificate: LiveCertificate | undefined;
+  /** Who may call the teams door; undefined while it is plaintext. */
+  readonly grants: (() => Grants) | undefined;
+  /** Credentials for calls to another service; undefined while the doors are plaintext. */
+  readonly credentialsFor: (service: string) => ChannelCredentials | undefined;
   /** Further pages of the ops port, by path. */
   readonly pages: Map<string, OpsPage>;
 }
@@ -106,7 +135,7 @@ const closeFailedMs = 1_000;
  */
 export async function startService<C extends Composition>(
   name: string,
-  config: BaseConfig,
+  config: BaseConfig & Pick<TeamsConfig, "grantsFile">,
   compose: (stack: AsyncDisposableStack, process: ServiceContext) => Promise<C>,
 ): Promise<RunningService & Omit<C, "check" | "checkDegraded">> {
   const stack = new AsyncDisposableStack();
@@ -122,11 +151,14 @@ export async function startService<C extends Composition>(
   const { host } = config;
   const pages = new Map<string, OpsPage>();
   const opsOptions = { host, port: config.opsPort, readiness, metrics, check, checkDegraded, pages };
+  const identity = openIdentity(stack, name, config, log, metrics);
   const ops = stack.use(await startOpsServer(opsOptions));
-  const composition = await compose(stack, { log, metrics, readiness, pages }).catch(async (error: unknown) => {
-    await withinDeadline(stack.disposeAsync(), closeFailedMs).catch(() => false);
-    throw error;
-  });
+  const composition = await compose(stack, { log, metrics, readiness, pages, ...identity }).catch(
+    async (error: unknown) => {
+      await withinDeadline(stack.disposeAsync(), closeFailedMs).catch(() => false);
+      throw error;
+    },
+  );
   composed = composition;
   stack.defer(async () => {
     log.info("draining");
@@ -136,4 +168,22 @@ export async function startService<C extends Composition>(
   const { grpcPort, meshPort } = composition;
   log.info({ grpcPort, meshPort, opsPort: ops.port }, "started");
   return { ...composition, opsPort: ops.port, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Opens the certificate and the grants, which the service follows until it stops. */
+function openIdentity(
+  stack: AsyncDisposableStack,
+  service: string,
+  { tls, grantsFile }: Pick<TeamsConfig, "tls" | "grantsFile">,
+  log: Logger,
+  { registry }: Metrics,
+): Pick<ServiceContext, "certificate" | "grants" | "credentialsFor"> {
+  if (!tls) return { certificate: undefined, grants: undefined, credentialsFor: () => undefined };
+  const certificate = stack.use(openLiveCertificate({ files: tls, service, log, registry }));
+  const grants = grantsFile ? stack.use(openLiveGrants({ file: grantsFile, log, registry })) : undefined;
+  return {
+    certificate,
+    grants: grants && (() => grants.value),
+    credentialsFor: (other) => serviceCredentials(certificate, other),
+  };
 }

@@ -4,10 +4,10 @@ import { decodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import type { Actor } from "../domain/document/document.ts";
 
-/** The caller, from the metadata of the call; "" for what it does not say. */
+/** The caller, from its certificate and the metadata of the call; "" for what they do not say. */
 export function callingActor(context: HandlerContext): Actor {
-  const { actor, role } = callContext(context);
-  return { actor, role };
+  const { actor, role, identity } = callContext(context);
+  return { actor, role, ...(identity !== "" && { identity }) };
 }
 
 /** A version number from the request field `field`; throws `invalid` when it cannot be one. */

@@ -16,10 +16,12 @@ export interface PartsRow {
   titleRich?: Binary;
 }
 
-/** The caller, from the metadata of the call. */
+/** The caller, from its certificate and the metadata of the call. */
 interface ActorRow {
   actor: string;
   role: string;
+  /** Identity of the certificate; absent when the call had none. */
+  identity?: string;
 }
 
 /**

@@ -8,6 +8,8 @@ export const liveKeysMax = 50;
 export interface Actor {
   readonly actor: string;
   readonly role: string;
+  /** Identity of the caller's certificate; "" when it had none. */
+  readonly identity: string;
   readonly requestId: string;
 }
 

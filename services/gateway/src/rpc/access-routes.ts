@@ -1,5 +1,5 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { createApiKey, type CreateApiKeyDeps } from "./create-api-key.ts";
 import { createTenant, type CreateTenantDeps } from "./create-tenant.ts";
 import { disableTenant, type DisableTenantDeps } from "./disable-tenant.ts";
@@ -19,8 +19,8 @@ type AccessRoutesDeps = CreateTenantDeps &
   RevokeApiKeyDeps;
 
 /** The routes of `vidimus.access.v1.AccessService`. */
-export function accessRoutes(deps: AccessRoutesDeps): RpcRoute {
-  return route(AccessService, {
+export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
+  const methods = route(AccessService, {
     createTenant: createTenant(deps),
     listTenants: listTenants(deps),
     disableTenant: disableTenant(deps),
@@ -29,5 +29,15 @@ export function accessRoutes(deps: AccessRoutesDeps): RpcRoute {
     updateApiKeyScopes: updateApiKeyScopes(deps),
     rollApiKey: rollApiKey(deps),
     revokeApiKey: revokeApiKey(deps),
+  });
+  return teamsRoute(methods, {
+    createTenant: "platform",
+    listTenants: "platform",
+    disableTenant: "write",
+    createApiKey: "write",
+    listApiKeys: "read",
+    updateApiKeyScopes: "write",
+    rollApiKey: "write",
+    revokeApiKey: "write",
   });
 }

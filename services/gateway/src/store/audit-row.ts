@@ -9,5 +9,6 @@ export function auditRow(
   action: string,
   subject: Pick<AuditRow, "tenantId" | "keyId" | "detail">,
 ): AuditRow {
-  return { _id: uuidv7(), at, actor: by.actor, role: by.role, requestId: by.requestId, action, ...subject };
+  const { actor, role, identity, requestId } = by;
+  return { _id: uuidv7(), at, actor, role, ...(identity !== "" && { identity }), requestId, action, ...subject };
 }

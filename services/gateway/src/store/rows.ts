@@ -36,6 +36,8 @@ export interface AuditRow {
   tenantId: string;
   actor: string;
   role: string;
+  /** Identity of the caller's certificate; absent when it had none. */
+  identity?: string;
   requestId: string;
   action: string;
   /** The key that was changed; absent for a change of the tenant. */

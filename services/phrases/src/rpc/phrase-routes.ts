@@ -1,5 +1,6 @@
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
+import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
 import { deletePhrase, type DeletePhraseDeps } from "./delete-phrase.ts";
 import { getDictionaryRevision, type GetDictionaryRevisionDeps } from "./get-dictionary-revision.ts";
 import { importPhrases, type ImportPhrasesDeps } from "./import-phrases.ts";
@@ -12,15 +13,28 @@ type PhraseRoutesDeps = DeletePhraseDeps &
   ListPhrasesDeps &
   UpsertPhraseDeps;
 
-/** The service that phrases serves. */
-export function phraseRoutes(deps: PhraseRoutesDeps): RpcRoute[] {
-  return [
-    route(PhraseService, {
-      listPhrases: listPhrases(deps),
-      upsertPhrase: upsertPhrase(deps),
-      importPhrases: importPhrases(deps),
-      deletePhrase: deletePhrase(deps),
-      getDictionaryRevision: getDictionaryRevision(deps),
-    }),
-  ];
+/** The service that phrases serves, at both doors. */
+export function phraseRoutes(deps: PhraseRoutesDeps): DoorRoutes {
+  const methods = route(PhraseService, {
+    listPhrases: listPhrases(deps),
+    upsertPhrase: upsertPhrase(deps),
+    importPhrases: importPhrases(deps),
+    deletePhrase: deletePhrase(deps),
+    getDictionaryRevision: getDictionaryRevision(deps),
+  });
+  const mesh = meshRoute(methods, {
+    listPhrases: ["gateway"],
+    upsertPhrase: ["gateway"],
+    importPhrases: ["gateway"],
+    deletePhrase: ["gateway"],
+    getDictionaryRevision: ["gateway"],
+  });
+  const teams = teamsRoute(methods, {
+    listPhrases: "read",
+    upsertPhrase: "write",
+    importPhrases: "write",
+    deletePhrase: "write",
+    getDictionaryRevision: "read",
+  });
+  return { teams: [teams], mesh: [mesh] };
 }

@@ -1,13 +1,13 @@
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
 import { listKeys, type ListKeysDeps } from "./list-keys.ts";
 import { signSnapshots, type SignSnapshotsDeps } from "./sign-snapshots.ts";
 
 /** The services that signing serves. */
-export function signingRoutes(deps: SignSnapshotsDeps & ListKeysDeps): RpcRoute[] {
+export function signingRoutes(deps: SignSnapshotsDeps & ListKeysDeps): MeshRoute[] {
   return [
-    route(SigningService, { signSnapshots: signSnapshots(deps) }),
-    route(TrustListService, { listKeys: listKeys(deps) }),
+    meshRoute(route(SigningService, { signSnapshots: signSnapshots(deps) }), { signSnapshots: ["delivery"] }),
+    meshRoute(route(TrustListService, { listKeys: listKeys(deps) }), { listKeys: ["gateway"] }),
   ];
 }

@@ -34,6 +34,7 @@ function toShown({ at, by, transition, version, fromStatus, toStatus }: HistoryE
     at: isoTime(at),
     actor: by?.actor || null,
     role: by?.role || null,
+    identity: by?.identity || null,
     // Intake has no status before it, and an edit has no transition.
     action: transition || (fromStatus === "" ? "create" : "update"),
     version: Number(version),

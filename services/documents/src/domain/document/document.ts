@@ -2,6 +2,8 @@
 export interface Actor {
   readonly actor: string;
   readonly role: string;
+  /** Identity of the caller's certificate; absent when it had none. */
+  readonly identity?: string;
 }
 
 /** The parts of a document's JSON, each canonical (RFC 8785) UTF-8. */

@@ -21,8 +21,8 @@ export function fromCreateRequest(request: CreateDocumentRequest, by: Actor): In
 }
 
 /**
- * Reads an item of the gateway, which names its own actor. `by` is for gateways of an earlier
- * release, whose batches have one actor, in the metadata.
+ * Reads an item of the gateway, which names its own actor. The actor of `by` is for gateways of an
+ * earlier release, whose batches have one actor, in the metadata.
  */
 export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   const { actor, role } = createdBy ?? by;
@@ -30,7 +30,7 @@ export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRe
     tenantId,
     json: draft?.documentJson ?? new Uint8Array(),
     intakeToken: draft?.intakeToken ?? "",
-    createdBy: { actor, role },
+    createdBy: { ...by, actor, role },
   };
 }
 
@@ -91,6 +91,6 @@ export function toDocumentVersion({ version, status, title, schemaGeneration, wr
     title,
     schemaGeneration,
     writtenAt: timestampFromDate(writtenAt),
-    writtenBy: { actor: writtenBy.actor, role: writtenBy.role },
+    writtenBy: { ...writtenBy },
   };
 }

@@ -1,5 +1,5 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { partialRoute, route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { type MeshRoute, meshRoute, partialRoute, route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import type { ListDocumentHistoryDeps } from "../../domain/editing/document-history.ts";
 import type { GetDocumentVersionDeps, ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
 import type { UpdateDocumentDeps } from "../../domain/editing/update-document.ts";
@@ -27,8 +27,8 @@ type DocumentServiceDeps = IntakeDeps &
   ListDocumentsDeps & { publication: TransitionDocumentDeps };
 
 /** The editor's surface. */
-export function documentRoute(deps: DocumentServiceDeps): RpcRoute {
-  return route(DocumentService, {
+export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
+  const methods = route(DocumentService, {
     createDocument: createDocument(deps),
     batchCreateDocuments: batchCreateDocuments(deps),
     importDocuments: importDocuments(deps),
@@ -42,9 +42,24 @@ export function documentRoute(deps: DocumentServiceDeps): RpcRoute {
     transitionDocument: transitionDocument(deps.publication),
     batchTransitionDocuments: batchTransitionDocuments(deps.publication),
   });
+  return teamsRoute(methods, {
+    createDocument: "write",
+    batchCreateDocuments: "write",
+    importDocuments: "write",
+    validateDocument: "read",
+    updateDocument: "write",
+    getDocument: "read",
+    listDocuments: "read",
+    listDocumentVersions: "read",
+    getDocumentVersion: "read",
+    listDocumentHistory: "read",
+    transitionDocument: "write",
+    batchTransitionDocuments: "write",
+  });
 }
 
 /** What the gateway calls of it. */
-export function batchIntakeRoute(deps: IntakeDeps): RpcRoute {
-  return partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps, fromGatewayItem) });
+export function batchIntakeRoute(deps: IntakeDeps): MeshRoute {
+  const methods = partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps, fromGatewayItem) });
+  return meshRoute(methods, { batchCreateDocuments: ["gateway"] });
 }

@@ -1,5 +1,5 @@
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
 import type { BatchGetPublishedDocumentsDeps } from "../../domain/published-reads/read-documents.ts";
 import type { ListPublishedChangesDeps } from "../../domain/published-reads/read-changes.ts";
 import type { GetPublishedSiteDeps } from "../../domain/published-reads/read-site.ts";
@@ -22,8 +22,8 @@ type PublishedDocumentServiceDeps = BatchGetPublishedDocumentsDeps &
   ListPublishedVersionsDeps;
 
 /** The service for readers. */
-export function publishedDocumentRoute(deps: PublishedDocumentServiceDeps): RpcRoute {
-  return route(PublishedDocumentService, {
+export function publishedDocumentRoute(deps: PublishedDocumentServiceDeps): MeshRoute {
+  const methods = route(PublishedDocumentService, {
     listPublishedDocuments: listPublishedDocuments(deps),
     revalidatePublishedPages: revalidatePublishedPages(deps),
     getPublishedDocument: getPublishedDocument(deps),
@@ -32,5 +32,15 @@ export function publishedDocumentRoute(deps: PublishedDocumentServiceDeps): RpcR
     listPublishedChanges: listPublishedChanges(deps),
     listPublishedVersions: listPublishedVersions(deps),
     getPublishedVersion: getPublishedVersion(deps),
+  });
+  return meshRoute(methods, {
+    listPublishedDocuments: ["gateway"],
+    revalidatePublishedPages: ["gateway"],
+    getPublishedDocument: ["gateway"],
+    batchGetPublishedDocuments: ["gateway"],
+    getPublishedSite: ["gateway"],
+    listPublishedChanges: ["gateway"],
+    listPublishedVersions: ["gateway"],
+    getPublishedVersion: ["gateway"],
   });
 }

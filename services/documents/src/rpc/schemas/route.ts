@@ -1,5 +1,5 @@
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import type { CreateSchemaGenerationDeps } from "../../domain/types/add-generation.ts";
 import { createSchemaGeneration } from "./create-schema-generation.ts";
 import { getSchemaGeneration, type GetSchemaGenerationDeps } from "./get-schema-generation.ts";
@@ -8,10 +8,15 @@ import { listSchemaGenerations, type ListSchemaGenerationsDeps } from "./list-sc
 /** The service of the types' schemas. */
 export function schemaRoute(
   deps: CreateSchemaGenerationDeps & GetSchemaGenerationDeps & ListSchemaGenerationsDeps,
-): RpcRoute {
-  return route(SchemaService, {
+): TeamsRoute {
+  const methods = route(SchemaService, {
     createSchemaGeneration: createSchemaGeneration(deps),
     getSchemaGeneration: getSchemaGeneration(deps),
     listSchemaGenerations: listSchemaGenerations(deps),
+  });
+  return teamsRoute(methods, {
+    createSchemaGeneration: "write",
+    getSchemaGeneration: "read",
+    listSchemaGenerations: "read",
   });
 }

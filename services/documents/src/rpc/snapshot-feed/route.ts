@@ -1,5 +1,5 @@
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
 import { attachSignatures } from "./attach-signatures.ts";
@@ -7,11 +7,17 @@ import { getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
 
 /** The service for delivery. */
-export function snapshotFeedRoute(deps: { snapshots: SnapshotStore }): RpcRoute {
-  return route(SnapshotFeedService, {
+export function snapshotFeedRoute(deps: { snapshots: SnapshotStore }): MeshRoute {
+  const methods = route(SnapshotFeedService, {
     listPendingSnapshots: listPendingSnapshots(deps),
     getSnapshots: getSnapshots(deps),
     attachSignatures: attachSignatures(deps),
     acknowledgeSnapshots: acknowledgeSnapshots(deps),
+  });
+  return meshRoute(methods, {
+    listPendingSnapshots: ["delivery"],
+    getSnapshots: ["delivery"],
+    attachSignatures: ["delivery"],
+    acknowledgeSnapshots: ["delivery"],
   });
 }

@@ -1,5 +1,5 @@
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { activateWorkflow } from "./activate-workflow.ts";
@@ -16,12 +16,19 @@ interface WorkflowRouteDeps {
 }
 
 /** The service of workflows. */
-export function workflowRoute(deps: WorkflowRouteDeps): RpcRoute {
-  return route(WorkflowService, {
+export function workflowRoute(deps: WorkflowRouteDeps): TeamsRoute {
+  const methods = route(WorkflowService, {
     createWorkflowVersion: createWorkflowVersion(deps),
     getWorkflowVersion: getWorkflowVersion(deps),
     listWorkflows: listWorkflows(deps),
     activateWorkflow: activateWorkflow(deps),
     listWorkflowActivations: listWorkflowActivations(deps),
+  });
+  return teamsRoute(methods, {
+    createWorkflowVersion: "write",
+    getWorkflowVersion: "read",
+    listWorkflows: "read",
+    activateWorkflow: "write",
+    listWorkflowActivations: "read",
   });
 }

@@ -1,0 +1,61 @@
+import { ConfigError } from "@vidimus/kit/env";
+import type { Grants } from "@vidimus/kit/grants/grants";
+import { grantsBytesMax, parseGrants } from "@vidimus/kit/grants/parse-grants";
+import { readSmallFile } from "@vidimus/kit/private-file";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { Command } from "commander";
+import { resolve } from "node:path";
+import { CliError } from "../../cli-error.ts";
+import { openSession } from "../../session.ts";
+import type { World } from "../../world.ts";
+
+/** The services of the teams doors. */
+const teamsServices: ReadonlySet<string> = new Set(
+  [AccessService, DocumentService, SchemaService, WorkflowService, PhraseService, EndpointService].map(
+    ({ typeName }) => typeName,
+  ),
+);
+
+/** `grants check FILE` */
+export function checkGrants(world: World): Command {
+  return new Command("check")
+    .description("check a grants file before services read it; lists every fault")
+    .argument("<file>", "the file that GRANTS_FILE of the services names")
+    .action(async (file: string, _: unknown, command: Command) => {
+      const session = await openSession(world, command);
+      const grants = readGrants(file, resolve(world.cwd, file));
+      const shown = [...grants.values()].map(({ identity, tenants, services, roles }) => ({
+        identity,
+        tenants: [...tenants],
+        services: [...services],
+        roles: [...roles],
+      }));
+      session.print(shown, `${file}: ${grants.size} grants, no fault`);
+    });
+}
+
+function readGrants(name: string, path: string): Grants {
+  try {
+    const grants = parseGrants(readSmallFile(path, grantsBytesMax).toString("utf8"));
+    const faults = unknownServices(grants);
+    if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+    return grants;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CliError(`${name} cannot be used:\n${error.message.replaceAll(/^/gm, "  ")}`, { cause: error });
+  }
+}
+
+/** Services take names that they do not know, since the file may be newer than they are. */
+function unknownServices(grants: Grants): string[] {
+  return [...grants.values()].flatMap(({ identity, services }) =>
+    [...services]
+      .filter((service) => !teamsServices.has(service))
+      .map((service) => `${identity}: no teams door serves ${service}; there are ${[...teamsServices].join(", ")}`),
+  );
+}

@@ -1,0 +1,78 @@
+import { createAuthority } from "@vidimus/kit/tls/certificate-authority";
+import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ServiceName, serviceNames } from "./service-plan.ts";
+
+/** Trust domain of the dev stack. Names under `localhost` lead nowhere else (RFC 6761). */
+const trustDomain = "vidimus.localhost";
+
+/** Identity of the CLI, the demonstration and the tests: it may do everything. */
+const operator = "operator";
+
+const operatorGrant = {
+  identity: serviceIdentity(trustDomain, operator),
+  tenants: ["*"],
+  services: [
+    "vidimus.access.v1.AccessService",
+    "vidimus.documents.v1.DocumentService",
+    "vidimus.documents.v1.SchemaService",
+    "vidimus.documents.v1.WorkflowService",
+    "vidimus.phrases.v1.PhraseService",
+    "vidimus.delivery.v1.EndpointService",
+  ],
+  roles: ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"],
+};
+
+/** Certificates and grants of a dev stack. */
+export interface DevIdentities {
+  /** Files of the operator's certificate. */
+  readonly operator: TlsFiles;
+  /** Files of the certificate of each service. */
+  readonly services: Readonly<Record<ServiceName, TlsFiles>>;
+  readonly grantsFile: string;
+  /** Makes a certificate with other names, for tests. */
+  issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
+  /** Replaces the certificate of a service by a new one, which it takes within a second. */
+  renew(service: ServiceName): Promise<void>;
+}
+
+/**
+ * Makes a certificate authority and certificates in a folder. The authority's key is nowhere but in
+ * memory, so a new one is made at every start. Grants that are there already are kept, because
+ * they may have been edited.
+ */
+export async function makeIdentities(dir: string): Promise<DevIdentities> {
+  const authority = createAuthority();
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const caFile = join(dir, "ca.pem");
+  await writeFile(caFile, authority.pair.cert);
+  const issue = async (name: string, uris: readonly string[], to?: Date): Promise<TlsFiles> => {
+    const { cert, key } = authority.issue({ uris, hosts: ["localhost", "127.0.0.1"], ...(to && { to }) });
+    const files = { certFile: join(dir, `${name}.pem`), keyFile: join(dir, `${name}-key.pem`), caFile };
+    // An existing file would keep its mode.
+    await rm(files.keyFile, { force: true });
+    await writeFile(files.keyFile, key, { mode: 0o600 });
+    await writeFile(files.certFile, cert);
+    return files;
+  };
+  const issueFor = (service: string) => issue(service, [serviceIdentity(trustDomain, service)]);
+  const services = await Promise.all(serviceNames.map(async (name) => [name, await issueFor(name)] as const));
+  return {
+    operator: await issueFor(operator),
+    services: Object.fromEntries(services) as DevIdentities["services"],
+    grantsFile: await writeGrants(dir),
+    issue,
+    renew: async (service) => void (await issueFor(service)),
+  };
+}
+
+async function writeGrants(dir: string): Promise<string> {
+  const file = join(dir, "grants.json");
+  const text = `${JSON.stringify({ grants: [operatorGrant] }, null, 2)}\n`;
+  await writeFile(file, text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  return file;
+}

@@ -1,0 +1,140 @@
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ConfigError } from "./env.ts";
+import { openLiveGrants } from "./grants/live-grants.ts";
+import { logLines } from "./rpc/testing/log-lines.ts";
+import { createAuthority } from "./tls/certificate-authority.ts";
+import { openLiveCertificate } from "./tls/live-certificate.ts";
+
+let dir: string;
+let registry: Registry;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "live-files-"));
+  registry = new Registry();
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const authority = createAuthority();
+const failures = async () => (await registry.getSingleMetric("vidimus_reload_failures_total")?.get())?.values[0]?.value;
+
+describe("grants", () => {
+  const identity = "spiffe://a/team";
+  const fileWith = (...tenants: string[]) =>
+    JSON.stringify({ grants: [{ identity, tenants, services: [], roles: [] }] });
+  const open = (file: string, everyMs = 20) => {
+    const { log, lines } = logLines("info");
+    return { live: openLiveGrants({ file, log, registry, everyMs }), lines };
+  };
+
+  it("that are changed hold within a second; faulty ones change nothing, and are logged and counted once", async () => {
+    const file = join(dir, "grants.json");
+    writeFileSync(file, fileWith("demo"));
+    const { live, lines } = open(file);
+    using _closing = live;
+    const tenants = () => [...(live.value.get(identity)?.tenants ?? [])];
+    writeFileSync(file, fileWith("demo", "rival"));
+    await vi.waitFor(() => expect(tenants()).toEqual(["demo", "rival"]));
+    writeFileSync(file, fileWith("Demo").replace("grants", "grant"));
+    await vi.waitFor(() => expect(lines).toContainEqual(expect.objectContaining({ level: "error", files: "grants" })));
+    const looked = vi.spyOn(live, "reload");
+    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3));
+    expect(tenants()).toEqual(["demo", "rival"]);
+    expect(await failures()).toBe(1);
+    expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
+    rmSync(file);
+    await vi.waitFor(async () => expect(await failures()).toBe(2));
+    expect(tenants()).toEqual(["demo", "rival"]);
+    writeFileSync(file, fileWith("acme"));
+    await vi.waitFor(() => expect(tenants()).toEqual(["acme"]));
+  });
+
+  it("are followed behind a symbolic link that is replaced, as Kubernetes does", async () => {
+    const target = (name: string) => symlinkSync(join(dir, name), join(dir, "link.new"));
+    writeFileSync(join(dir, "1"), fileWith("demo"));
+    writeFileSync(join(dir, "2"), fileWith("rival"));
+    target("1");
+    renameSync(join(dir, "link.new"), join(dir, "link"));
+    const { live } = open(join(dir, "link"));
+    using _closing = live;
+    target("2");
+    renameSync(join(dir, "link.new"), join(dir, "link"));
+    await vi.waitFor(() => expect([...(live.value.get(identity)?.tenants ?? [])]).toEqual(["rival"]));
+  });
+
+  it("with faults stop the start, and every fault is named", () => {
+    const file = join(dir, "grants.json");
+    writeFileSync(file, JSON.stringify({ grants: [1, 2] }));
+    const both = `GRANTS_FILE: ${file}: /grants/0: must be an object\nGRANTS_FILE: ${file}: /grants/1: must be an object`;
+    expect(() => open(file)).toThrow(new ConfigError(both));
+    expect(() => open(join(dir, "none"))).toThrow("none cannot be read (ENOENT)");
+  });
+});
+
+describe("a certificate", () => {
+  const write = (pair: { cert: string; key: string }) => {
+    writeFileSync(join(dir, "cert"), pair.cert);
+    writeFileSync(join(dir, "key"), pair.key, { mode: 0o600 });
+    writeFileSync(join(dir, "ca"), authority.pair.cert);
+  };
+  const issue = (...uris: string[]) => authority.issue({ uris });
+  const open = () => {
+    const files = { certFile: join(dir, "cert"), keyFile: join(dir, "key"), caFile: join(dir, "ca") };
+    const { log, lines } = logLines("info");
+    return { live: openLiveCertificate({ files, service: "documents", log, registry, everyMs: 20 }), lines };
+  };
+
+  it("is replaced only when certificate and key belong together, and name the same service", async () => {
+    const first = issue("spiffe://a/documents");
+    write(first);
+    const { live } = open();
+    using _closing = live;
+    const second = issue("spiffe://a/documents");
+    writeFileSync(join(dir, "cert"), second.cert);
+    await vi.waitFor(async () => expect(await failures()).toBe(1));
+    expect(live.value.cert.toString()).toBe(first.cert);
+    writeFileSync(join(dir, "key"), second.key);
+    await vi.waitFor(() => expect(live.value.cert.toString()).toBe(second.cert));
+    write(issue("spiffe://other/documents"));
+    await vi.waitFor(async () => expect(await failures()).toBe(2));
+    expect(live.value.identity).toBe("spiffe://a/documents");
+    const [expiry] = (await registry.getSingleMetric("vidimus_certificate_expiry_seconds")?.get())?.values ?? [];
+    expect(expiry?.value).toBe(live.value.validToMs / 1_000);
+  });
+
+  it.each([
+    [
+      "names another service",
+      () => issue("spiffe://a/gateway"),
+      "names spiffe://a/gateway, this service is spiffe://a/",
+    ],
+    ["has two names", () => issue("spiffe://a/documents", "spiffe://a/gateway"), "2 URI names"],
+    ["has no name", () => issue(), "no URI name"],
+    ["has expired", () => authority.issue({ uris: ["spiffe://a/documents"], to: new Date(0) }), "has expired"],
+    [
+      "is of tomorrow",
+      () => authority.issue({ uris: ["spiffe://a/documents"], from: new Date(Date.now() + 1e6) }),
+      "not valid before",
+    ],
+    [
+      "has the key of another",
+      () => ({ ...issue("spiffe://a/documents"), key: issue("spiffe://a/documents").key }),
+      "TLS_KEY_FILE: is not the key of TLS_CERT_FILE",
+    ],
+    ["is no PEM", () => ({ cert: "x", key: "x" }), "holds no PEM certificate\nTLS_KEY_FILE: holds no PEM private key"],
+  ])("that %s stops the start", (_name, pair, fault) => {
+    write(pair());
+    expect(open).toThrow(ConfigError);
+    expect(open).toThrow(fault);
+  });
+
+  it("whose key others may read stops the start", () => {
+    const pair = issue("spiffe://a/documents");
+    write(pair);
+    rmSync(join(dir, "key"));
+    writeFileSync(join(dir, "key"), pair.key, { mode: 0o644 });
+    expect(open).toThrow("key has mode 0644, which lets others at the secret; make it 0400, 0440 or 0600");
+  });
+});

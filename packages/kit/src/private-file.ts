@@ -1,0 +1,50 @@
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { ConfigError } from "./env.ts";
+
+/**
+ * Reads a small file that holds a secret. Refuses a file that others may read, or that the group may
+ * change. The group may read, because Kubernetes gives a secret to a process that is not root that
+ * way: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is a fault,
+ * because a warning would be overlooked.
+ *
+ * @throws ConfigError naming the path and the fault, without any of the content
+ */
+export function readPrivateFile(path: string, bytesMax: number): Buffer {
+  return readChecked(path, bytesMax, (mode) => {
+    if ((mode & 0o037) === 0) return;
+    const octal = (mode & 0o777).toString(8).padStart(4, "0");
+    throw new ConfigError(`${path} has mode ${octal}, which lets others at the secret; make it 0400, 0440 or 0600`);
+  });
+}
+
+/**
+ * Reads a small file.
+ *
+ * @throws ConfigError naming the path and the fault
+ */
+export function readSmallFile(path: string, bytesMax: number): Buffer {
+  return readChecked(path, bytesMax, () => {});
+}
+
+function readChecked(path: string, bytesMax: number, checkMode: (mode: number) => void): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    throw new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
+  }
+  try {
+    // Not `stat(path)`: the file behind a path may be replaced between check and read.
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new ConfigError(`${path} is not a file`);
+    checkMode(stat.mode);
+    if (stat.size > bytesMax) throw new ConfigError(`${path} has more than ${bytesMax} bytes`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

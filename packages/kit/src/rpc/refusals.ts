@@ -1,0 +1,34 @@
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/**
+ * Why a door refused:
+ *
+ * - `handshake`: TLS failed, for example without a certificate or with an expired one;
+ * - `identity`: the certificate does not name exactly one identity, or has expired since;
+ * - `method`: the identity may not call the method (mesh door);
+ * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door).
+ */
+type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role";
+
+/** One refusal. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** Who called: an identity, or what is known of the connection. */
+  readonly who: string;
+  /** Address and port of the caller. */
+  readonly peer: string;
+  /** What was refused and why, for example a method. */
+  readonly what: string;
+}
+
+/** Logs and counts a refusal. */
+export type ReportRefusal = (refusal: Refusal) => void;
+
+/** Makes the report of one door. Every refusal gets a log line, at `warn`. */
+export function refusalReport(door: "mesh" | "teams", log: Logger, metrics: Metrics): ReportRefusal {
+  return ({ reason, who, peer, what }) => {
+    metrics.callsRefused.inc({ door, reason });
+    log.warn({ door, reason, who, peer, what }, "caller refused");
+  };
+}

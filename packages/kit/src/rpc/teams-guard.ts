@@ -1,0 +1,115 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
+import { DomainError } from "../errors.ts";
+import { allTenants, type Grant, type Grants, mayNameTenant } from "../grants/grants.ts";
+import type { KnownTenants } from "../tenants/known-tenants.ts";
+import type { CallContext } from "./call-context.ts";
+import type { Refusal, ReportRefusal } from "./refusals.ts";
+import { tenantReader } from "./request-tenants.ts";
+import type { Effect, RpcRoute, TeamsRoute } from "./route.ts";
+
+/** Who calls, and from where. */
+interface Caller extends Pick<CallContext, "identity" | "role"> {
+  /** `address:port` */
+  readonly peer: string;
+}
+
+/** Decides who may call what on a teams door. */
+export interface TeamsGuard {
+  /**
+   * Checks identity, service and role of a call.
+   *
+   * @returns a check for each request message, of the tenants that it names
+   * @throws DomainError `permission_denied`; the refusal is logged and counted. The returned check
+   * throws also `not_found` and `failed_precondition`, about the tenant
+   */
+  admit(method: DescMethod, caller: Caller): (request: unknown) => Promise<void> | void;
+}
+
+interface TeamsGuardOptions {
+  readonly routes: readonly (RpcRoute | TeamsRoute)[];
+  /** Undefined on a plaintext door: a process of this machine has every grant. */
+  readonly grants: (() => Grants) | undefined;
+  /** Undefined where tenants are not checked: in the service that keeps them. */
+  readonly tenants: Pick<KnownTenants, "require"> | undefined;
+  readonly report: ReportRefusal;
+}
+
+/** Open to every identity: they show the state and the methods of the service, and no data. */
+const openServices = new Set<string>([Health.typeName, ServerReflection.typeName]);
+const pass = () => {};
+
+/** Makes the guard from the effects of the routes. What has no row is refused. */
+export function teamsGuard({ routes, grants, tenants, report }: TeamsGuardOptions): TeamsGuard {
+  const effects = new Map<DescMethod, Effect>();
+  for (const route of routes) if ("effects" in route) for (const row of route.effects) effects.set(...row);
+  return {
+    admit(method, caller) {
+      if (openServices.has(method.parent.typeName)) return pass;
+      const effect = effects.get(method);
+      const refuse = refusing(method, caller, report);
+      const grant = grants && requireGrant(grants(), method, effect, caller, refuse);
+      if (effect === undefined || effect === "platform") return pass;
+      return checkTenants(tenantReader(method.input), { effect, grant, tenants, refuse });
+    },
+  };
+}
+
+type Refuse = (reason: Refusal["reason"], why: string) => never;
+
+function refusing(method: DescMethod, { identity, peer }: Caller, report: ReportRefusal): Refuse {
+  const name = `${method.parent.typeName}/${method.name}`;
+  return (reason, why) => {
+    report({ reason, who: identity, peer, what: `${name}: ${why}` });
+    throw new DomainError("permission_denied", `${identity} may not call ${name}: ${why}`);
+  };
+}
+
+function requireGrant(
+  grants: Grants,
+  { parent }: DescMethod,
+  effect: Effect | undefined,
+  { identity, role }: Caller,
+  refuse: Refuse,
+): Grant {
+  const grant = grants.get(identity) ?? refuse("service", "it has no grant");
+  if (!grant.services.has(parent.typeName)) refuse("service", "its grant does not include the service");
+  if (effect === undefined) refuse("service", "the method is not open to teams");
+  if (role !== "" && !grant.roles.has(role)) refuse("role", `its grant does not include the role "${role}"`);
+  if (effect === "platform" && !grant.tenants.has(allTenants)) {
+    refuse("tenant", "the method needs a grant for all tenants");
+  }
+  return grant;
+}
+
+interface TenantChecks extends Pick<TeamsGuardOptions, "tenants"> {
+  readonly effect: Exclude<Effect, "platform">;
+  readonly grant: Grant | undefined;
+  readonly refuse: Refuse;
+}
+
+function checkTenants(
+  read: ReturnType<typeof tenantReader>,
+  { effect, grant, tenants, refuse }: TenantChecks,
+): (request: unknown) => Promise<void> | void {
+  return (request) => {
+    if (!read) return grant ? refuse("tenant", "its requests name no tenant") : undefined;
+    const named = new Set(read(request));
+    for (const tenantId of named) {
+      if (grant && !mayNameTenant(grant, tenantId)) {
+        refuse("tenant", `its grant does not include the tenant "${tenantId}"`);
+      }
+    }
+    if (tenants && named.size > 0) return requireAll(tenants, named, effect);
+    return undefined;
+  };
+}
+
+async function requireAll(
+  tenants: Pick<KnownTenants, "require">,
+  named: ReadonlySet<string>,
+  effect: "read" | "write",
+): Promise<void> {
+  for (const tenantId of named) await tenants.require(tenantId, effect);
+}

@@ -1,0 +1,100 @@
+import { DomainError } from "../errors.ts";
+import { tenantIdPattern } from "../ids.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { throttle } from "../telemetry/throttle.ts";
+
+/** A tenant as other services know it. */
+export interface KnownTenant {
+  readonly tenantId: string;
+  readonly disabled: boolean;
+}
+
+interface KnownTenantsOptions {
+  /** Reads the whole list from the service that keeps it. */
+  readonly pull: (signal: AbortSignal) => Promise<readonly KnownTenant[]>;
+  readonly log: Logger;
+  /** Pause between two pulls; 5 s by default. */
+  readonly everyMs?: number;
+}
+
+/** How long one pull may take. */
+const pullMsMax = 2_000;
+const failureLogMs = 60_000;
+
+/**
+ * The tenants of the platform, in memory. The whole list is pulled every few seconds, and again
+ * when a request names a tenant that is not on it, so that a new tenant is known at once. While the
+ * list cannot be pulled the last one stays in use; a tenant that is not on it then gets
+ * `unavailable`, because it may be new.
+ */
+export class KnownTenants implements Disposable {
+  readonly #options: KnownTenantsOptions;
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #logFailure: (error: unknown) => void;
+  #tenants: ReadonlyMap<string, KnownTenant> | undefined;
+  #pulling: Promise<boolean> | undefined;
+
+  constructor(options: KnownTenantsOptions) {
+    this.#options = options;
+    this.#logFailure = throttle<unknown>(failureLogMs, (error, suppressed) =>
+      options.log.warn({ err: error, suppressed }, "the list of tenants cannot be read, the last one stays"),
+    );
+    this.#timer = setInterval(() => void this.#pull(), options.everyMs ?? 5_000).unref();
+    void this.#pull();
+  }
+
+  /**
+   * Passes when the tenant may be read, or written.
+   *
+   * @throws DomainError `not_found` for an unknown tenant, `failed_precondition` for a write of a
+   * disabled one, `unavailable` when it is not on the list and the list cannot be pulled
+   */
+  async require(tenantId: string, effect: "read" | "write"): Promise<void> {
+    // The handler says what is wrong with it.
+    if (!tenantIdPattern.test(tenantId)) return;
+    const tenant = this.#tenants?.get(tenantId) ?? (await this.#findAnew(tenantId));
+    if (tenant.disabled && effect === "write") {
+      throw new DomainError("failed_precondition", `the tenant "${tenantId}" is disabled`);
+    }
+  }
+
+  /** Rejects while the list was never pulled. */
+  check(): Promise<void> {
+    return this.#tenants ? Promise.resolve() : Promise.reject(new Error("the list of tenants was not read yet"));
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#stop.abort();
+  }
+
+  async #findAnew(tenantId: string): Promise<KnownTenant> {
+    // A pull that is under way may have been answered before the tenant was created.
+    await this.#pulling;
+    const isFresh = await this.#pull();
+    const tenant = this.#tenants?.get(tenantId);
+    if (tenant) return tenant;
+    if (isFresh) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+    const reason = this.#tenants ? `does not know the tenant "${tenantId}"` : "was not read yet";
+    throw new DomainError("unavailable", `the list of tenants ${reason}, and cannot be read now`);
+  }
+
+  /** Callers at the same time share a pull. Resolves false when it failed. */
+  #pull(): Promise<boolean> {
+    this.#pulling ??= this.#pullOnce().finally(() => (this.#pulling = undefined));
+    return this.#pulling;
+  }
+
+  async #pullOnce(): Promise<boolean> {
+    try {
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(pullMsMax)]);
+      const tenants = await this.#options.pull(signal);
+      this.#tenants = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
+      return true;
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#logFailure(error);
+      return false;
+    }
+  }
+}

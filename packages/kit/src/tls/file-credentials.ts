@@ -1,0 +1,15 @@
+import type { ChannelCredentials } from "@grpc/grpc-js";
+import { serviceCredentials } from "./service-credentials.ts";
+import { parsePem, readPemFiles, type TlsFileNames, type TlsFiles } from "./tls-files.ts";
+
+/**
+ * Makes credentials for calls to a service, from files that are read once: for tools, which end
+ * before a certificate does.
+ *
+ * @param names of the three files, for messages
+ * @throws ConfigError that lists every fault of the files
+ */
+export function fileCredentials(files: TlsFiles, service: string, names?: TlsFileNames): ChannelCredentials {
+  const value = parsePem(readPemFiles(files), names);
+  return serviceCredentials({ value, onChange: () => {}, removeListener: () => {} }, service);
+}

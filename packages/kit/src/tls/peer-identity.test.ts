@@ -1,0 +1,61 @@
+import { X509Certificate } from "node:crypto";
+import { expect, it } from "vitest";
+import { createAuthority } from "./certificate-authority.ts";
+import { identityOf, isIdentity, trustDomainOf } from "./peer-identity.ts";
+
+const authority = createAuthority();
+const named = (...uris: string[]) =>
+  new X509Certificate(authority.issue({ uris, hosts: ["localhost", "127.0.0.1"] }).cert);
+
+it("a certificate of the authority is signed by it, valid now, and has its names", () => {
+  const ca = new X509Certificate(authority.pair.cert);
+  const { cert, key } = authority.issue({ uris: ["spiffe://a.b/documents"], hosts: ["localhost", "127.0.0.1", "::1"] });
+  const certificate = new X509Certificate(cert);
+  expect(certificate.verify(ca.publicKey)).toBe(true);
+  expect(certificate.checkIssued(ca)).toBe(true);
+  expect([ca.ca, certificate.ca]).toEqual([true, false]);
+  expect(certificate.subjectAltName).toBe(
+    "URI:spiffe://a.b/documents, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1",
+  );
+  expect(certificate.validFromDate < new Date() && certificate.validToDate > new Date()).toBe(true);
+  expect(key).toContain("PRIVATE KEY");
+});
+
+it("the one URI name of a certificate is its identity", () => {
+  expect(identityOf(named("spiffe://vidimus.example/documents"))).toEqual({
+    identity: "spiffe://vidimus.example/documents",
+  });
+});
+
+it.each([
+  ["no URI name", []],
+  ["2 URI names", ["spiffe://a/documents", "spiffe://a/gateway"]],
+  ["2 URI names", ["spiffe://a/documents", "https://example.org"]],
+  ["is not spiffe://", ["https://example.org/documents"]],
+  ["is not spiffe://", ["spiffe://a"]],
+  // Joined with the other names this text would read like a second one.
+  ["is not spiffe://", ["spiffe://a/documents, URI:spiffe://a/gateway"]],
+  ["is not spiffe://", ['spiffe://a/documents", URI:"spiffe://a/gateway']],
+])("a certificate with %s has no identity: %j", (fault, uris) => {
+  expect(identityOf(named(...uris))).toEqual({ fault: expect.stringContaining(fault) });
+});
+
+it.each([
+  "spiffe://A/documents",
+  "spiffe://a:1/documents",
+  "spiffe://u@a/documents",
+  "spiffe://a/",
+  "spiffe://a//documents",
+  "spiffe://a/documents/",
+  "spiffe://a/../documents",
+  "spiffe://a/documents?x",
+  "spiffe://a/docu%6Dents",
+  `spiffe://a/${"x".repeat(2_040)}`,
+])("%s is no identity", (text) => {
+  expect(isIdentity(text)).toBe(false);
+});
+
+it("knows the trust domain of an identity", () => {
+  expect(isIdentity("spiffe://a.b-c_d/team/news.room")).toBe(true);
+  expect(trustDomainOf("spiffe://a.b-c_d/team/news.room")).toBe("a.b-c_d");
+});

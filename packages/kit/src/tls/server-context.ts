@@ -1,0 +1,28 @@
+import { ServerCredentials } from "@grpc/grpc-js";
+import { constants } from "node:crypto";
+import type { SecureContextOptions } from "node:tls";
+import type { CertificateSource } from "./service-credentials.ts";
+import type { TlsMaterial } from "./tls-files.ts";
+
+/** Both doors ask for a certificate and end the handshake without a valid one. */
+export const clientCertificate = { requestCert: true, rejectUnauthorized: true } as const;
+
+/**
+ * Returns what a server takes from its certificate. TLS 1.3 only, without session tickets: a
+ * resumed session would skip the check of the client's certificate.
+ */
+export function serverContext({ cert, key, ca }: TlsMaterial): SecureContextOptions {
+  return { cert, key, ca, minVersion: "TLSv1.3", secureOptions: constants.SSL_OP_NO_TICKET };
+}
+
+/** Credentials of a grpc-js server, whose new connections get the newest certificate. */
+export class LiveServerCredentials extends ServerCredentials {
+  constructor(source: CertificateSource) {
+    super({ ...clientCertificate }, serverContext(source.value));
+    source.onChange((material) => this.updateSecureContextOptions(serverContext(material)));
+  }
+
+  _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}

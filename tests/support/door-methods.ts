@@ -1,0 +1,57 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { credentials } from "@grpc/grpc-js";
+import { readFileSync } from "node:fs";
+
+/** Long enough for a handshake under load; refused connections end a call sooner. */
+const callMsMax = 5_000;
+
+/** `package.Service/Method`. */
+export const nameOf = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
+
+/** Every method of services. */
+export const methodsOf = (services: readonly DescService[]): DescMethod[] =>
+  services.flatMap(({ methods }) => [...methods]);
+
+/** A caller with a certificate, or without one, that believes any server of the authority. */
+export interface DoorCaller extends Disposable {
+  /** Calls a method with a request, and answers the code of its failure; "ok" when it succeeded. */
+  call(method: DescMethod, request?: object, role?: string): Promise<keyof typeof Code | "ok">;
+}
+
+/** Opens a caller at a door. `caFile` is that of the servers' authority. */
+export function callerAt(target: string, caFile: string, files?: TlsFiles): DoorCaller {
+  const pem = (file: string) => readFileSync(file);
+  const own = files ? ([pem(files.keyFile), pem(files.certFile)] as const) : [];
+  const ssl = credentials.createSsl(pem(caFile), own[0], own[1], { checkServerIdentity: () => undefined });
+  const transport = createGrpcTransport({ target: `dns:///${target}`, credentials: ssl, defaultTimeoutMs: callMsMax });
+  return {
+    call: (method, request = {}, role = "") => codeOf(transport, method, request, role),
+    [Symbol.dispose]: () => transport.close(),
+  };
+}
+
+async function codeOf(
+  transport: Transport,
+  method: DescMethod,
+  request: object,
+  role: string,
+): Promise<keyof typeof Code | "ok"> {
+  const headers = { "vidimus-role": role, "vidimus-actor": "caller" };
+  try {
+    if (method.methodKind === "unary") {
+      await transport.unary(method as never, undefined, callMsMax, headers, request as never);
+    } else {
+      const requests = (async function* () {
+        yield request as never;
+      })();
+      const { message } = await transport.stream(method as never, undefined, callMsMax, headers, requests);
+      for await (const _ of message) break;
+    }
+    return "ok";
+  } catch (error) {
+    return Code[ConnectError.from(error).code] as keyof typeof Code;
+  }
+}
