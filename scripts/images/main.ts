@@ -1,0 +1,7 @@
+/**
+ * `npm run images [-- BASE]`: builds the five images with buildah into .vidimus/images, without a
+ * registry of images. BASE replaces the recipe's own base, see deploy/images/Containerfile.
+ */
+import { buildImages } from "./build-images.ts";
+
+await buildImages(console.log, process.argv[2]);
