@@ -55,7 +55,7 @@ async function expectOutcomes(): Promise<void> {
 }
 
 function verifying(group: readonly string[]): (index: number) => Promise<unknown> {
-  return (index) => verifier.verify(at(group, index));
+  return async (index) => verifier.verify(at(group, index));
 }
 
 function at(group: readonly string[], index: number): string {

@@ -79,6 +79,16 @@ describe("compression", () => {
     expect((await compressed("br")).encoding).toBeUndefined();
   });
 
+  test("a page that changed is never answered from the compressed copy of the old one, even under the same tag", async () => {
+    for (const word of ["first", "other"]) {
+      edge.documents.page = { ...edge.documents.page, itemsJson: large().replace("lorem", word) };
+      for (let reader = 0; reader < 2; reader += 1) {
+        expect(brotliDecompressSync((await compressed("br")).body).toString()).toContain(word);
+        expect(gunzipSync((await compressed("gzip")).body).toString()).toContain(word);
+      }
+    }
+  });
+
   test("a compressed answer and a plain one have the same weak tag", async () => {
     edge.documents.page = { ...edge.documents.page, itemsJson: large() };
     const get = (encoding: string) =>

@@ -6,14 +6,20 @@ import { HttpError } from "../http/errors/http-error.ts";
 const credentialsCharsMax = 128;
 
 /**
- * The caller of a request, by its one Authorization header. Throws the same UNAUTHORIZED for every
- * fault of the header or the key, because the reason would help only an attacker.
+ * The caller of a request, by its one Authorization header; at once when its key is known. Undefined
+ * for every fault of the header or the key.
  */
-export async function authenticate(request: IncomingMessage, verifier: Pick<KeyVerifier, "verify">): Promise<Caller> {
+export function authenticate(
+  request: IncomingMessage,
+  verifier: Pick<KeyVerifier, "verify">,
+): Caller | undefined | Promise<Caller | undefined> {
   const key = presentedKey(request);
-  const caller = key === undefined ? undefined : await verifier.verify(key);
-  if (caller) return caller;
-  throw new HttpError("UNAUTHORIZED", "a valid API key is needed: Authorization: Bearer <API_KEY>", {
+  return key === undefined ? undefined : verifier.verify(key);
+}
+
+/** The same for every reason, because the reason would help only an attacker. */
+export function unauthorized(): HttpError {
+  return new HttpError("UNAUTHORIZED", "a valid API key is needed: Authorization: Bearer <API_KEY>", {
     headers: { "www-authenticate": "Bearer" },
   });
 }

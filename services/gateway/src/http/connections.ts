@@ -38,8 +38,10 @@ export class Connections {
     app.server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#last.set(socket, response);
     });
-    app.addHook("onRequest", async ({ raw }) => this.#requireWhole(raw));
-    app.addHook("preParsing", async ({ raw }) => this.#requireWhole(raw));
+    // The one hook that waits: the parser reads on in the turn in which the hooks begin, and a
+    // request whose bytes after the head are broken must not be answered 401 or 201 before that.
+    app.addHook("onRequest", ({ raw }, _reply, done) => queueMicrotask(() => done(this.#broken.get(raw))));
+    app.addHook("preParsing", ({ raw }, _reply, _payload, done) => done(this.#broken.get(raw)));
     app.server.on("connect", (_: IncomingMessage, socket: Socket) => {
       socket.on("error", () => socket.destroy());
       this.#refuseUnread(socket, "CONNECT", noTunnel());
@@ -55,11 +57,6 @@ export class Connections {
     if (error.code === "ECONNRESET" || socket.destroyed) socket.destroy();
     else if (last && !last.req.complete) this.#breakBody(error, last, socket);
     else this.#refuseUnread(socket, "", parserRefusal(error.code));
-  }
-
-  #requireWhole(request: IncomingMessage): void {
-    const refusal = this.#broken.get(request);
-    if (refusal) throw refusal;
   }
 
   /**

@@ -1,13 +1,12 @@
-import compress from "@fastify/compress";
 import { withinDeadline } from "@vidimus/kit/deadline";
 import { listenFault } from "@vidimus/kit/service/listen-fault";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { portOf } from "@vidimus/kit/service/port";
-import { constants } from "node:zlib";
 import type { Registry } from "prom-client";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
 import { openPools, type Pools } from "../limits/pools.ts";
 import { AnswerBuffers } from "./answers/answer-buffers.ts";
+import { AnswerEncoder } from "./answers/answer-encoder.ts";
 import { createApp } from "./create-app.ts";
 import { handleErrors, notFound } from "./errors/error-handler.ts";
 import { Connections } from "./connections.ts";
@@ -58,29 +57,23 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   const app = createApp(trustedProxies, connections);
   const longPolls = new LongPollLimiter(pools.longPolls);
   app.addHook("preClose", async () => longPolls.close());
-  const answers = new AnswerBuffers(pools.answers, registry);
+  const encoder = new AnswerEncoder();
+  const answers = new AnswerBuffers(pools.answers, encoder, registry);
   app.addHook("onClose", async () => answers[Symbol.dispose]());
   requireRouteScopes(app);
-  handleErrors(app, log);
+  handleErrors(app, encoder, log);
   watchExchanges(app, record);
-  app.addHook("onRequest", async (request) => {
+  // Hooks call `done` instead of returning a promise, which costs each request a microtask a hook.
+  app.addHook("onRequest", (request, _reply, done) => {
     limits.countRequest(request);
     if (readTarget(request.originalUrl) === undefined) throw noTarget();
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") throw noHost();
     // Before the body of a request to an unknown path is read.
     if (request.is404) throw notFound();
+    done();
   });
   connections.watch(app);
   const releaseBody = receiveBodies(app, routes, pools.bodies);
-  await app.register(compress, {
-    // Requests are never decompressed: `acceptBody` refuses an encoded body before it is read.
-    globalDecompression: false,
-    threshold: 1024,
-    encodings: ["br", "gzip"],
-    // Brotli's best quality costs about a hundred times what it saves, because each answer is
-    // compressed anew. Its default window would take several times 4 MiB per answer under way.
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 } },
-  });
   const resources = { slots: pools.slots, longPolls, answers, releaseBody };
   mountRoutes(app, routes, options.deps, requestChecks(options), resources);
   const place = { host: options.host, port: options.port };

@@ -11,7 +11,7 @@ const unused = () => {
 const resources: SharedResources = {
   slots: { take: unused },
   longPolls: { run: unused },
-  answers: { reserveStream: unused, send: unused },
+  answers: { reserveStream: unused, prepare: unused, send: unused },
   releaseBody: unused,
 };
 

@@ -18,7 +18,7 @@ import type { Call, Handler, Route } from "./route.ts";
 export interface SharedResources {
   readonly slots: Pick<RequestSlots, "take">;
   readonly longPolls: Pick<LongPollLimiter, "run">;
-  readonly answers: Pick<AnswerBuffers, "reserveStream" | "send">;
+  readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "send">;
   readonly releaseBody: ReleaseBody;
 }
 
@@ -61,13 +61,20 @@ function mount(app: FastifyInstance, route: Route<never>, checks: RequestChecks,
     url,
     config: { scope },
     schema: { querystring: query ?? nothing, ...(params ? { params } : {}) },
-    onRequest: async (request, reply) => {
-      if (scope !== "open") await checks.authorise(request, route);
-      if (method !== "GET") await checks.chargeWrite(request, reply);
-      checks.checkBody(request, route);
+    onRequest: (request, reply, done) => {
+      const authorised = scope === "open" ? undefined : checks.authorise(request, route);
+      const charged = andThen(authorised, () => (method === "GET" ? undefined : checks.chargeWrite(request, reply)));
+      const checked = andThen(charged, () => checks.checkBody(request, route));
+      if (checked) checked.then(() => done(), done);
+      else done();
     },
     handler,
   });
+}
+
+/** Takes a step at once when the one before it is done, which it is for most requests. */
+function andThen(before: Promise<void> | void, step: () => Promise<void> | void): Promise<void> | void {
+  return before ? before.then(step) : step();
 }
 
 /**
@@ -84,7 +91,8 @@ function handle(
     try {
       if (streams) answers.reserveStream(request, reply);
       const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
-      return answers.send(request, reply, await handler({ ...callOf(request), longPoll }));
+      const answer = await handler({ ...callOf(request), longPoll });
+      return answers.send(request, reply, await answers.prepare(request, reply, answer));
     } finally {
       releaseSlot();
       releaseBody(request);

@@ -1,17 +1,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { authenticate, authorise } from "../access/authenticate.ts";
+import { authenticate, authorise, unauthorized } from "../access/authenticate.ts";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import { acceptBody } from "./bodies/request-body.ts";
-import { HttpError } from "./errors/http-error.ts";
+import type { Scope } from "../access/scopes.ts";
 import type { Route } from "./route.ts";
 
-/** The checks of a request before its handler, in the order they run; each throws the refusal. */
+/**
+ * The checks of a request before its handler, in the order they run; each throws the refusal, or
+ * rejects with it when it has to wait.
+ */
 export interface RequestChecks {
   /** 401 and 403. Sets the request's caller. */
-  authorise(request: FastifyRequest, route: Route<never>): Promise<void>;
+  authorise(request: FastifyRequest, route: Route<never>): Promise<void> | void;
   /** 429 of the tenant's write budget. */
-  chargeWrite(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  chargeWrite(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
   /** 415, and 413 by the announced length. Sets the request's media type. */
   checkBody(request: FastifyRequest, route: Route<never>): void;
 }
@@ -24,25 +27,25 @@ interface RequestChecksDeps {
 }
 
 export function requestChecks({ verifier, limits, onUse }: RequestChecksDeps): RequestChecks {
-  async function callerOf(request: FastifyRequest): Promise<Caller> {
-    try {
-      return await authenticate(request.raw, verifier);
-    } catch (error) {
+  function accept(request: FastifyRequest, caller: Caller | undefined, scope: Scope | "open"): void {
+    if (!caller) {
       // Only after the key was checked: a valid key passes however many failures its address has
       // had.
-      if (error instanceof HttpError && error.code === "UNAUTHORIZED") limits.countAuthFailure(request);
-      throw error;
+      limits.countAuthFailure(request);
+      throw unauthorized();
     }
+    request.caller = caller;
+    onUse(caller);
+    if (scope !== "open") authorise(caller, scope);
   }
   return {
-    authorise: async (request, { scope }) => {
-      request.caller = await callerOf(request);
-      onUse(request.caller);
-      if (scope !== "open") authorise(request.caller, scope);
+    authorise: (request, { scope }) => {
+      const caller = authenticate(request.raw, verifier);
+      return caller instanceof Promise
+        ? caller.then((found) => accept(request, found, scope))
+        : accept(request, caller, scope);
     },
-    chargeWrite: async (request, reply) => {
-      if (request.caller) await limits.chargeWrite(request.caller.tenantId, reply);
-    },
+    chargeWrite: ({ caller }, reply) => (caller ? limits.chargeWrite(caller.tenantId, reply) : undefined),
     checkBody: (request, { body }) => {
       if (body) request.bodyType = acceptBody(request.headers, body);
     },

@@ -48,11 +48,16 @@ export class RateLimits {
   }
 
   /** Charges a write to a tenant, and sets the headers that say what is left. */
-  async chargeWrite(tenantId: string, reply: FastifyReply): Promise<void> {
-    if (!this.#writes) return;
-    const verdict = await this.#writes.charge(tenantId);
-    void reply.headers(rateHeaders("writes", this.#writes.rate, verdict));
-    this.#decide("writes", this.#writes.rate, verdict);
+  chargeWrite(tenantId: string, reply: FastifyReply): Promise<void> | void {
+    const budget = this.#writes;
+    if (!budget) return;
+    const decide = (verdict: Verdict): void => {
+      void reply.headers(rateHeaders("writes", budget.rate, verdict));
+      this.#decide("writes", budget.rate, verdict);
+    };
+    const verdict = budget.charge(tenantId);
+    if (verdict instanceof Promise) return verdict.then(decide);
+    decide(verdict);
   }
 
   /**

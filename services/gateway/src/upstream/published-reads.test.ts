@@ -16,6 +16,7 @@ type Item = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
  */
 function documents(fits: number) {
   const batches: number[] = [];
+  const asked: string[] = [];
   let pages = 0;
   const reads = batchReads({
     batchGetPublishedDocuments: async ({ items = [] }) => {
@@ -30,12 +31,15 @@ function documents(fits: number) {
     },
     revalidatePublishedPages: async ({ pages: held = [] }) => {
       batches.push(held.length);
-      const etags = held.map(({ ifNoneMatch = "" }) => (ifNoneMatch === "stale" ? "" : ifNoneMatch));
+      const etags = held.map(({ ifNoneMatch = "" }) => (ifNoneMatch.startsWith("stale") ? "" : ifNoneMatch));
       return create(RevalidatePublishedPagesResponseSchema, { etags });
     },
-    listPublishedDocuments: async () => create(ListPublishedDocumentsResponseSchema, { etag: `page ${(pages += 1)}` }),
+    listPublishedDocuments: async ({ ifNoneMatch = "" }) => {
+      asked.push(ifNoneMatch);
+      return create(ListPublishedDocumentsResponseSchema, { etag: `page ${(pages += 1)}` });
+    },
   });
-  return { reads, batches };
+  return { reads, batches, asked };
 }
 
 const byId = (value: string): Item => ({ tenantId: "demo", by: { case: "documentId", value } });
@@ -81,6 +85,15 @@ describe("reads that come together", () => {
       ["b", true],
     ]);
     expect(batches).toEqual([3]);
+  });
+
+  it("share a page when they hold different old ones, and ask about none of these tags again", async () => {
+    const { reads, asked } = documents(64);
+    const page = (ifNoneMatch: string) =>
+      reads.listPublishedDocuments({ tenantId: "demo", type: "core/tag", limit: 50, ifNoneMatch });
+    const pages = await Promise.all(["stale 1", "stale 2", "stale 3", "stale 4"].map(page));
+    expect(new Set(pages.map(({ etag }) => etag)).size).toBeLessThanOrEqual(2);
+    expect(new Set(asked)).toEqual(new Set(['W/""']));
   });
 
   it("go out by tenant: a read does not wait for another tenant's call", async () => {

@@ -87,9 +87,11 @@ export async function answerPage(
   selection: PageSelection,
   query: PageQuery,
 ): Promise<Answer> {
-  const request = { tenantId: call.caller.tenantId, ifNoneMatch: heldTag(call), ...selection, ...readQuery(query) };
+  const { tenantId } = call.caller;
+  const request = { tenantId, ifNoneMatch: heldTag(call), ...selection, ...readQuery(query) };
   const page = await published.listPublishedDocuments(request, call.rpc);
-  return publishedAnswer(call, page, () => framed(page));
+  const shared = { tenantId, name: JSON.stringify([selection, query]) };
+  return { ...publishedAnswer(call, page, () => framed(page)), shared };
 }
 
 function readQuery({ updatedSince, limit, cursor }: PageQuery) {

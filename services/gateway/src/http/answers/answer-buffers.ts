@@ -1,19 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Readable } from "node:stream";
 import { Counter, type Registry } from "prom-client";
 import type { SharedPool } from "../../limits/shared-pool.ts";
-import { type Answer, bodyBytes, bodyPieces, type BufferedBody } from "./answer.ts";
+import { type Answer, bodyBytes, bodyStream, sliceBytes } from "./answer.ts";
+import type { AnswerEncoder } from "./answer-encoder.ts";
 import { exportWindowBytes } from "../../upstream/export-window.ts";
 import { DrainWatch } from "./drain-watch.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** A smaller answer fits into the kernel's send buffer and takes no part of the pool. */
 const smallBytesMax = 16 * 1024;
-/**
- * Answers are given to the socket in slices of this size, so that the bytes its reader took can be
- * counted.
- */
-const sliceBytes = 64 * 1024;
 /**
  * Most that a streamed answer holds while its reader takes nothing: the window of its call, and 512
  * KiB of pieces between the call and the socket.
@@ -22,17 +17,19 @@ const streamBytes = exportWindowBytes + 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
 /**
- * Sends answers. Those of more than 16 KiB take their size from a pool that tenants share until
+ * Compresses and sends answers. Those of more than 16 KiB take their size from a pool that tenants share until
  * their readers have them, and are cut when that takes too long.
  */
 export class AnswerBuffers implements Disposable {
   readonly #pool: SharedPool;
+  readonly #encoder: AnswerEncoder;
   readonly #watch: DrainWatch;
   /** Answers that hold a part of the pool. */
   readonly #reserved = new WeakSet<FastifyReply>();
 
-  constructor(pool: SharedPool, registry: Registry) {
+  constructor(pool: SharedPool, encoder: AnswerEncoder, registry: Registry) {
     this.#pool = pool;
+    this.#encoder = encoder;
     const cut = new Counter({
       name: "vidimus_answers_cut_total",
       help: "Answers whose reader took less than 16 KiB a second (slow) or took too long over all of it (late).",
@@ -52,17 +49,24 @@ export class AnswerBuffers implements Disposable {
   }
 
   /**
-   * Sends an answer. Throws `exhausted` or `unavailable`, before its first byte, when the pool has
-   * no room for it and none was reserved. The answer to a write takes no part of the pool: the
-   * write was done, and the largest answer, a phrase with its mistakes, has 60 KiB.
+   * Reserves what an answer will hold until its reader has it, and compresses it. Throws
+   * `exhausted` or `unavailable` when the pool has no room for it and none was reserved. The answer
+   * to a write takes no part of the pool: the write was done, and the largest answer, a phrase with
+   * its mistakes, has 60 KiB.
    */
-  send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  prepare(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | Promise<Answer> {
     const bytes = request.method === "GET" ? heldBytes(answer) : 0;
-    if (bytes <= smallBytesMax) return sendAnswer(request, reply, answer);
+    if (bytes > smallBytesMax && !this.#reserved.has(reply)) this.#reserve(request, reply, bytes);
+    return this.#encoder.encode(request, answer);
+  }
+
+  /** Sends a prepared answer. */
+  send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+    // A client that left while its answer was compressed has nothing to read.
+    if (!this.#reserved.has(reply) || reply.raw.closed) return sendAnswer(request, reply, answer);
     const streamed = typeof answer.body === "function";
-    if (!(streamed && this.#reserved.has(reply))) this.#reserve(request, reply, bytes);
     this.#watch.watch(reply.raw, streamed ? endMsMax.streamed : endMsMax.buffered);
-    return sendAnswer(request, reply, bytes > sliceBytes ? sliced(answer) : answer);
+    return sendAnswer(request, reply, heldBytes(answer) > sliceBytes ? sliced(answer) : answer);
   }
 
   #reserve(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
@@ -89,11 +93,5 @@ function sliced(answer: Answer): Answer {
   const { body } = answer;
   if (body === undefined || typeof body === "function") return answer;
   const headers = { ...answer.headers, "content-length": String(bodyBytes(body)) };
-  return { ...answer, headers, body: () => Readable.from(slices(body), { objectMode: false }) };
-}
-
-function* slices(body: BufferedBody): Generator<Uint8Array> {
-  for (const piece of bodyPieces(body)) {
-    for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
-  }
+  return { ...answer, headers, body: () => bodyStream(body) };
 }

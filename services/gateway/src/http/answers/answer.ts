@@ -1,4 +1,5 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
+import type { SharedName } from "./encoded-copies.ts";
 import { type HeaderSource, holdsCopy } from "./etag.ts";
 import { type HttpError, statusOf } from "../errors/http-error.ts";
 
@@ -11,8 +12,13 @@ export interface Answer {
    * for HEAD. Its signal aborts when the client is gone, also while the stream waits for its
    * source.
    */
-  readonly body: BufferedBody | ((signal: AbortSignal) => Readable) | undefined;
+  readonly body: BufferedBody | StreamedBody | undefined;
+  /** Set when many readers get these bytes: a compressed copy of them is kept under this name. */
+  readonly shared?: SharedName;
 }
+
+/** Opens the stream of a body. */
+export type StreamedBody = (signal: AbortSignal) => Readable;
 
 /** A body that is not streamed. */
 export type BufferedBody = string | Buffer | readonly Uint8Array[];
@@ -25,6 +31,23 @@ export function bodyBytes(body: BufferedBody): number {
 export function bodyPieces(body: BufferedBody): readonly Uint8Array[] {
   if (typeof body === "string") return [Buffer.from(body)];
   return body instanceof Uint8Array ? [body] : body;
+}
+
+/**
+ * Answers are given to the socket, or to a compressor, in slices of this size, so that the bytes
+ * its reader took can be counted.
+ */
+export const sliceBytes = 64 * 1024;
+
+/** The body as a stream of slices. */
+export function bodyStream(body: BufferedBody): Readable {
+  return Readable.from(slices(body), { objectMode: false });
+}
+
+function* slices(body: BufferedBody): Generator<Uint8Array> {
+  for (const piece of bodyPieces(body)) {
+    for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
+  }
 }
 
 const json = "application/json; charset=utf-8";

@@ -38,9 +38,10 @@ export function receiveBodies(
   };
   invite(app.server);
   app.removeAllContentTypeParsers();
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     open.set(request, { response: reply.raw, bytes: 0 });
     reply.raw.once("close", () => release(request));
+    done();
   });
   app.addContentTypeParser("*", (request: FastifyRequest, stream: IncomingMessage) => {
     const rule = rules.get(`${request.method} ${request.routeOptions.url}`) ?? noBody;

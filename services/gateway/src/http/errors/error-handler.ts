@@ -1,5 +1,6 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { AnswerEncoder } from "../answers/answer-encoder.ts";
 import { refused } from "../answers/answer.ts";
 import { sendAnswer } from "../answers/send-answer.ts";
 import { toHttpError } from "./error-table.ts";
@@ -9,7 +10,7 @@ import { HttpError } from "./http-error.ts";
  * Answers everything that is thrown while a request is handled, in the envelope, and logs what is
  * INTERNAL.
  */
-export function handleErrors(app: FastifyInstance, log: Logger): void {
+export function handleErrors(app: FastifyInstance, encoder: AnswerEncoder, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = toHttpError(error, request.method);
     if (refusal.code === "INTERNAL") {
@@ -17,7 +18,9 @@ export function handleErrors(app: FastifyInstance, log: Logger): void {
     }
     request.errorCode = refusal.code;
     startOver(reply);
-    return sendAnswer(request, reply, refused(refusal));
+    const answer = encoder.encode(request, refused(refusal));
+    if (!(answer instanceof Promise)) return sendAnswer(request, reply, answer);
+    return answer.then((ready) => sendAnswer(request, reply, ready));
   });
   app.setNotFoundHandler(() => {
     throw notFound();

@@ -54,12 +54,13 @@ export function watchExchanges(app: FastifyInstance, record: RecordExchange): vo
   app.decorateRequest("startedAt", 0);
   app.decorateRequest("pausedAt", undefined);
   app.decorateRequest("errorCode", undefined);
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     openExchange(request, reply);
     // "close" comes once for every response, also when the client left before it.
     reply.raw.once("close", () => {
       record(lineOf(request, reply));
     });
+    done();
   });
 }
 

@@ -1,0 +1,56 @@
+import type { FastifyRequest } from "fastify";
+import { type Answer, bodyBytes, bodyPieces, bodyStream, type BufferedBody, type StreamedBody } from "./answer.ts";
+import { chooseEncoding, type Encoding } from "./choose-encoding.ts";
+import { compressAside, compressNow, compressStream } from "./compress.ts";
+import { EncodedCopies } from "./encoded-copies.ts";
+
+/** A smaller answer fits into one packet as it is. */
+const encodedBytesMin = 1024;
+/** Compressing more takes longer than handing it to another thread. */
+const nowBytesMax = 8 * 1024;
+/**
+ * A larger answer is compressed while it is sent, because its compressed bytes in one piece would
+ * be memory on top of it.
+ */
+const wholeBytesMax = 1024 * 1024;
+const copiesBytesMax = 32 * 1024 * 1024;
+
+/** Compresses answers, as far as their clients accept it. */
+export class AnswerEncoder {
+  readonly #copies = new EncodedCopies(copiesBytesMax);
+
+  /** The answer as it is sent: the same, or compressed and with its `Content-Encoding`. */
+  encode(request: Pick<FastifyRequest, "method" | "headers">, answer: Answer): Answer | Promise<Answer> {
+    const { body } = answer;
+    if (body === undefined || request.method === "HEAD") return answer;
+    const header = request.headers["accept-encoding"];
+    const encoding = chooseEncoding(Array.isArray(header) ? header.join(",") : header);
+    if (!encoding) return answer;
+    if (typeof body === "function")
+      return encoded(answer, encoding, (signal) => compressStream(body(signal), encoding));
+    const bytes = bodyBytes(body);
+    if (bytes < encodedBytesMin) return answer;
+    if (answer.shared || bytes > nowBytesMax) return this.#encodeLarge(answer, body, bytes, encoding);
+    return encoded(answer, encoding, compressNow(wholeOf(body), encoding));
+  }
+
+  async #encodeLarge(answer: Answer, body: BufferedBody, bytes: number, encoding: Encoding): Promise<Answer> {
+    if (bytes > wholeBytesMax) {
+      const stream = () => compressStream(bodyStream(body), encoding);
+      return encoded(answer, encoding, stream);
+    }
+    const { shared } = answer;
+    const compressed = shared
+      ? this.#copies.get(shared, bodyPieces(body), encoding)
+      : compressAside(wholeOf(body), encoding);
+    return encoded(answer, encoding, await compressed);
+  }
+}
+
+function encoded(answer: Answer, encoding: Encoding, body: Buffer | StreamedBody): Answer {
+  return { ...answer, headers: { ...answer.headers, "content-encoding": encoding }, body };
+}
+
+function wholeOf(body: BufferedBody): Buffer {
+  return typeof body === "string" ? Buffer.from(body) : Buffer.concat(bodyPieces(body));
+}

@@ -1,0 +1,42 @@
+import { LRUCache } from "lru-cache";
+
+/** An encoding of answers. */
+export type Encoding = "br" | "gzip";
+
+/** The encodings that answers can have, best first. */
+const offered: readonly Encoding[] = ["br", "gzip"];
+
+/** Few distinct values occur; reading one anew takes longer than the rest of a small answer. */
+const chosen = new LRUCache<string, Encoding | "identity">({ max: 200 });
+
+/** A longer header is not one that a client needs. */
+const charsMax = 256;
+
+/**
+ * The encoding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3): the one with the highest
+ * weight, br before gzip where both are equal. Undefined for identity.
+ */
+export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
+  if (acceptEncoding === undefined || acceptEncoding.length > charsMax) return undefined;
+  let choice = chosen.get(acceptEncoding);
+  if (choice === undefined) {
+    choice = choose(acceptEncoding);
+    chosen.set(acceptEncoding, choice);
+  }
+  return choice === "identity" ? undefined : choice;
+}
+
+function choose(acceptEncoding: string): Encoding | "identity" {
+  const weights = new Map(acceptEncoding.toLowerCase().split(",").map(weightOf));
+  const weight = (encoding: Encoding) =>
+    weights.get(encoding) ?? (encoding === "gzip" ? weights.get("x-gzip") : undefined) ?? weights.get("*") ?? 0;
+  const [best = "gzip"] = offered.toSorted((one, other) => weight(other) - weight(one));
+  return weight(best) > 0 && weight(best) >= (weights.get("identity") ?? 0) ? best : "identity";
+}
+
+function weightOf(element: string): [coding: string, weight: number] {
+  const [coding = "", ...parameters] = element.split(";").map((part) => part.trim());
+  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+  const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(quality) ? Number(quality) : 0;
+  return [coding, weight];
+}

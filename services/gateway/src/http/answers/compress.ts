@@ -1,0 +1,42 @@
+import { pipeline, type Readable } from "node:stream";
+import { promisify } from "node:util";
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  gzipSync,
+  type BrotliOptions,
+} from "node:zlib";
+import type { Encoding } from "./choose-encoding.ts";
+
+/**
+ * Brotli's best quality costs about a hundred times what it saves, because most answers are
+ * compressed for one reader. Its default window would take several times 4 MiB per answer under
+ * way.
+ */
+const brotli: BrotliOptions = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
+};
+
+const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
+const gzipAsync = promisify<Buffer, Buffer>(gzip);
+
+/** Compresses in this thread; for bytes that take less time than handing them over would. */
+export function compressNow(bytes: Buffer, encoding: Encoding): Buffer {
+  return encoding === "br" ? brotliCompressSync(bytes, brotli) : gzipSync(bytes);
+}
+
+/** Compresses in a thread of the pool. */
+export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoding === "br" ? brotliAsync(bytes, brotli) : gzipAsync(bytes);
+}
+
+/** The bytes of a stream, compressed. It fails when the source fails, and destroys the source. */
+export function compressStream(source: Readable, encoding: Encoding): Readable {
+  const compressor = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
+  // The reader of the compressor gets the error, too.
+  return pipeline(source, compressor, () => {});
+}
