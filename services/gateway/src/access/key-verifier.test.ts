@@ -61,7 +61,7 @@ describe("a known key", () => {
   test("is looked up once for all who ask meanwhile", async () => {
     const gate = Promise.withResolvers<KnownKey>();
     answer = () => gate.promise;
-    const all = Array.from({ length: 20 }, () => verifier.verify(key));
+    const all = Array.from({ length: 20 }, async () => verifier.verify(key));
     gate.resolve(row);
     for (const caller of await Promise.all(all)) expect(caller?.keyId).toBe("k1");
     expect(lookups).toBe(1);

@@ -47,7 +47,7 @@ test("readers of one shared answer get the same bytes, compressed once", async (
   const encoder = new AnswerEncoder();
   const shared = { tenantId: "acme", name: "newest" };
   const pages = await Promise.all(
-    Array.from({ length: 3 }, () => encoder.encode(get("br"), answerOf(Buffer.from(text(70_000)), shared))),
+    Array.from({ length: 3 }, async () => encoder.encode(get("br"), answerOf(Buffer.from(text(70_000)), shared))),
   );
   expect(new Set(pages.map(({ body }) => body)).size).toBe(1);
   const [page] = pages;
