@@ -1,6 +1,7 @@
 /** Who may call what, on every method of each door, with certificates. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -23,7 +24,7 @@ import { as, openNewsroom } from "./support/newsroom.ts";
 
 /** What stands behind each mesh door. */
 const meshDoors = {
-  access: [],
+  access: [TenantService],
   documents: [DocumentService, PublishedDocumentService, SnapshotFeedService],
   phrases: [PhraseService],
   signing: [SigningService, TrustListService],
@@ -32,6 +33,7 @@ const meshDoors = {
 
 /** Who may call each method of the mesh doors; nobody may call what is not served there. */
 const meshTable: Readonly<Record<string, readonly string[]>> = {
+  "vidimus.access.v1.TenantService/ListTenants": ["documents", "phrases", "delivery"],
   "vidimus.documents.v1.DocumentService/BatchCreateDocuments": ["gateway"],
   "vidimus.documents.v1.DocumentService/CreateDocument": [],
   "vidimus.documents.v1.DocumentService/ImportDocuments": [],
@@ -83,6 +85,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.access.v1.AccessService/CreateTenant": "all",
   "vidimus.access.v1.AccessService/ListTenants": "all",
   "vidimus.access.v1.AccessService/DisableTenant": inside,
+  "vidimus.access.v1.AccessService/EnableTenant": inside,
   "vidimus.access.v1.AccessService/CreateApiKey": inside,
   "vidimus.access.v1.AccessService/ListApiKeys": inside,
   "vidimus.access.v1.AccessService/UpdateApiKeyScopes": inside,

@@ -5,6 +5,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -26,14 +27,20 @@ const teamsDoors = [
 ] as const;
 
 const meshDoors = [
-  { name: "access", services: [] },
+  { name: "access", services: [TenantService] },
   { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [SigningService, TrustListService] },
   { name: "delivery", services: [EndpointService] },
 ] as const;
 
-const meshOnly = [SnapshotFeedService, PublishedDocumentService, SigningService, TrustListService] as const;
+const meshOnly = [
+  SnapshotFeedService,
+  PublishedDocumentService,
+  SigningService,
+  TrustListService,
+  TenantService,
+] as const;
 const teamsOnly = [AccessService, SchemaService, WorkflowService] as const;
 
 let stack: Constellation;

@@ -28,12 +28,13 @@ export function callerAt(target: string, caFile: string, files?: TlsFiles): Door
   const ssl = credentials.createSsl(pem(caFile), own[0], own[1], { checkServerIdentity: () => undefined });
   const transport = createGrpcTransport({ target: `dns:///${target}`, credentials: ssl, defaultTimeoutMs: callMsMax });
   return {
-    call: (method, request = {}, role = "") => codeOf(transport, method, request, role),
+    call: (method, request = {}, role = "") => codeOfCall(transport, method, request, role),
     [Symbol.dispose]: () => transport.close(),
   };
 }
 
-async function codeOf(
+/** Calls a method, and answers the code of its failure; "ok" when it succeeded. */
+export async function codeOfCall(
   transport: Transport,
   method: DescMethod,
   request: object,

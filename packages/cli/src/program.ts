@@ -24,6 +24,7 @@ import { importPhrases } from "./commands/phrases/import.ts";
 import { putPhrase } from "./commands/phrases/put.ts";
 import { createTenant } from "./commands/tenants/create.ts";
 import { disableTenant } from "./commands/tenants/disable.ts";
+import { enableTenant } from "./commands/tenants/enable.ts";
 import { listTenants } from "./commands/tenants/list.ts";
 import type { World } from "./world.ts";
 
@@ -31,7 +32,7 @@ type CommandMaker = (world: World) => Command;
 
 /** The commands by the noun they act on: `vidimus NOUN COMMAND`. To add one, name it here. */
 const nouns: readonly { name: string; description: string; commands: readonly CommandMaker[] }[] = [
-  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants, disableTenant] },
+  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants, disableTenant, enableTenant] },
   {
     name: "keys",
     description: "API keys of a tenant",

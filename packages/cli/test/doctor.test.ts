@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { portOf } from "@vidimus/kit/service/port";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { openTestPages, type TestPage } from "./support/pages.ts";
@@ -157,7 +158,7 @@ describe("through the gateway", () => {
 describe("internal ports", () => {
   test("health is asked for the service that should be there: swapped ports are found", async () => {
     const gateway = await openGateway();
-    const { target } = stack.use(await openTestServices(route(AccessService, {})));
+    const { target } = stack.use(await openTestServices(route(AccessService, {}), route(TenantService, {})));
     const mesh = `access=${target},signing=${target}`;
     const env = { VIDIMUS_ACCESS: target, VIDIMUS_DOCUMENTS: target, VIDIMUS_MESH: mesh };
     const { code, of } = await doctor(["--gateway", gateway.url], env);

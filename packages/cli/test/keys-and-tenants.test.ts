@@ -29,6 +29,10 @@ beforeAll(async () => {
         changes.push({ tenantId, actor: callContext(context).actor });
         return { tenant: { tenantId, name: "Demo", createdAt: past, disabledAt: past } };
       },
+      enableTenant({ tenantId }) {
+        changes.push({ tenantId, enabled: true });
+        return { tenant: { tenantId, name: "Demo", createdAt: past } };
+      },
       updateApiKeyScopes({ tenantId, keyId, scopes }) {
         changes.push({ tenantId, keyId, scopes });
         return { apiKey: { ...key, keyId, scopes } };
@@ -64,6 +68,12 @@ test("tenants disable disables the tenant it names, not that of --tenant", async
     code: 1,
     stderr: "error: there is no tenant nord\n",
   });
+});
+
+test("tenants enable enables the tenant it names", async () => {
+  const { code, stdout } = await cli("tenants", "enable", "nord");
+  expect([code, stdout]).toEqual([0, "tenant nord is enabled\n"]);
+  expect(changes).toEqual([{ tenantId: "nord", enabled: true }]);
 });
 
 test("keys list shows the state of every key", async () => {

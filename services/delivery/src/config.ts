@@ -1,10 +1,11 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
+import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 import { parseCidrs } from "./domain/address-rules.ts";
 import { promisedRetries, type RetryPlan } from "./domain/retry-plan.ts";
 
 /** Settings of the delivery service. */
-export interface DeliveryConfig extends TeamsConfig {
+export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   /** `host:port` of documents' mesh door. */
   documentsTarget: string;
   /** `host:port` of signing's mesh door. */
@@ -58,6 +59,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const base = readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
   const config = {
     ...base,
+    ...readTenantsConfig(env),
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
     natsUrl: env.string("NATS_URL", { fallback: "nats://127.0.0.1:4222" }),

@@ -6,6 +6,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
+import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
 import type { DeliveryConfig } from "./config.ts";
@@ -37,8 +38,10 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     const bus = startIngest(stack, config, stores, sender, process);
     const urlRule = { allowHttp: config.allowHttp, mayDial };
     const routes = endpointRoutes({ ...stores, urlRule });
-    const ports = await openDoors(stack, config, routes, process);
-    return { ...ports, check: mongo.ping, checkDegraded: () => bus.ping() };
+    const tenants = openKnownTenants(stack, config, process);
+    const ports = await openDoors(stack, config, routes, { ...process, tenants });
+    const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
+    return { ...ports, check: mongo.ping, checkDegraded };
   });
 }
 

@@ -1,9 +1,10 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { availableParallelism } from "node:os";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
+import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 
 /** Settings of the documents service. */
-export interface DocumentsConfig extends TeamsConfig {
+export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   natsUrl: string;
   /**
    * Whether the database is migrated at the start; else the start fails unless `migrate.ts` was run
@@ -16,13 +17,14 @@ export interface DocumentsConfig extends TeamsConfig {
 
 /**
  * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
- * NATS_URL, MIGRATE, CHECK_THREADS.
+ * ACCESS_TARGET, NATS_URL, MIGRATE, CHECK_THREADS.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
   const env = new EnvReader(variables);
   const base = readDocumentsBaseConfig(env);
   const config = {
     ...base,
+    ...readTenantsConfig(env),
     natsUrl: env.string("NATS_URL"),
     migrate: env.onOff("MIGRATE", "on"),
     checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),

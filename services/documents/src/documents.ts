@@ -2,6 +2,7 @@ import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
+import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
 import { openChecking } from "./checking/open-checking.ts";
 import type { DocumentsConfig } from "./config.ts";
 import { createTypeRegistry } from "./domain/types/type-registry.ts";
@@ -47,9 +48,14 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const adding = { schemas, readSchema, forget: types.forget, now };
     const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, now })];
     const mesh = [batchIntakeRoute(editing), publishedDocumentRoute(publication), snapshotFeedRoute(publication)];
-    const ports = await openDoors(stack, config, { teams, mesh }, process);
+    const known = openKnownTenants(stack, config, process);
+    const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
     stack.defer(() => publication.changeSignal.close());
-    return { ...ports, check: mongo.ping, checkDegraded: () => bus.ping() };
+    return {
+      ...ports,
+      check: mongo.ping,
+      checkDegraded: async () => void (await Promise.all([bus.ping(), known?.check()])),
+    };
   });
 }
 

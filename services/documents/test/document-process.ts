@@ -27,6 +27,7 @@ export async function runDocumentProcess(options: {
   const settings = {
     MONGODB_URL: options.mongoUrl,
     NATS_URL: options.natsUrl,
+    ACCESS_TARGET: "off",
     MONGODB_DATABASE: options.database,
     GRPC_PORT: "0",
     MESH_PORT: "0",

@@ -23,7 +23,7 @@ afterAll(async () => {
 async function start() {
   const config = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, NATS_URL: inject("natsUrl") };
   const ports = { GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent" };
-  const service = await startDocuments(readConfig({ ...config, ...ports, MIGRATE: "off" }));
+  const service = await startDocuments(readConfig({ ...config, ...ports, ACCESS_TARGET: "off", MIGRATE: "off" }));
   await service[Symbol.asyncDispose]();
 }
 

@@ -26,6 +26,7 @@ export async function runDocuments(options: {
     MONGODB_URL: options.mongoUrl,
     MONGODB_DATABASE: database,
     NATS_URL: options.natsUrl,
+    ACCESS_TARGET: "off",
     GRPC_PORT: "0",
     MESH_PORT: "0",
     OPS_PORT: "0",

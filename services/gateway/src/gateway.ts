@@ -23,6 +23,7 @@ import { LastUsed } from "./access/last-used.ts";
 import { WriteBudget } from "./limits/write-budget.ts";
 import { withGrace } from "./ready-check.ts";
 import { accessRoutes } from "./rpc/access-routes.ts";
+import { tenantRoutes } from "./rpc/tenant-routes.ts";
 import { ensureIndexes } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
@@ -60,7 +61,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const limits = openLimits(config, stack, mongo.db, metrics, log);
     const deps = { ...openClients(config, stack, process), chargeWhole: limits.chargeWhole };
     const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
-    const ports = await openDoors(stack, config, { teams: [access], mesh: [] }, process);
+    const ports = await openDoors(stack, config, { teams: [access], mesh: [tenantRoutes({ tenants })] }, process);
     const docs = apiDocs();
     for (const { path, ...page } of docs) pages.set(path, page);
     const http = await startHttpServer({

@@ -233,6 +233,21 @@ describe("DisableTenant", () => {
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
     expect(await failure(access.disableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
   });
+
+  test("is undone by EnableTenant: its keys are valid again on every gateway", async () => {
+    await access.createTenant({ tenantId: "back", name: "Back" });
+    const key = await newKey(access, "back");
+    await access.disableTenant({ tenantId: "back" });
+    expect(await read(key)).toBe(401);
+    const { tenant } = await access.enableTenant({ tenantId: "back" });
+    expect(tenant).toMatchObject({ tenantId: "back", name: "Back" });
+    expect(tenant?.disabledAt).toBeUndefined();
+    await access.enableTenant({ tenantId: "back" });
+    expect(await read(key)).toBe(200);
+    await vi.waitFor(async () => expect(await read(key, second)).toBe(200), { timeout: 1_000, interval: 5 });
+    await newKey(access, "back");
+    expect(await failure(access.enableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
 });
 
 describe("roles", () => {
@@ -242,6 +257,7 @@ describe("roles", () => {
     const calls = [
       client.createTenant({ tenantId: "never", name: "x" }),
       client.disableTenant({ tenantId: "acme" }),
+      client.enableTenant({ tenantId: "acme" }),
       client.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes] }),
       client.updateApiKeyScopes({ ...key, scopes: [...scopes] }),
       client.rollApiKey(key),
@@ -264,6 +280,7 @@ describe("the audit", () => {
     await client.updateApiKeyScopes({ ...key, scopes: ["phrases:write"] });
     await client.rollApiKey(key);
     await client.disableTenant({ tenantId: "audited" });
+    await client.enableTenant({ tenantId: "audited" });
     const { audit } = accessCollections(mongo.db);
     const rows = await audit.find({ tenantId: "audited" }, { sort: { _id: 1 } }).toArray();
     expect(rows.map(({ actor, role, action }) => `${actor} ${role} ${action}`)).toEqual([
@@ -273,6 +290,7 @@ describe("the audit", () => {
       "grace owner create_key",
       "grace owner roll_key",
       "grace owner disable_tenant",
+      "grace owner enable_tenant",
     ]);
   });
 });

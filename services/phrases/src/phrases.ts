@@ -1,6 +1,7 @@
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, startService } from "@vidimus/kit/service/service";
+import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { PhrasesConfig } from "./config.ts";
 import { ExportSlots } from "./domain/export-slots.ts";
@@ -28,8 +29,9 @@ export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService
       now: () => new Date(),
       mintId: uuidv7,
     });
-    const options = { ...process, defaultTimeoutMs: unaryTimeoutMs };
+    const tenants = openKnownTenants(stack, config, process);
+    const options = { ...process, tenants, defaultTimeoutMs: unaryTimeoutMs };
     const ports = await openDoors(stack, config, routes, options);
-    return { ...ports, check: mongo.ping };
+    return { ...ports, check: mongo.ping, checkDegraded: async () => tenants?.check() };
   });
 }

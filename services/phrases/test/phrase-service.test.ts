@@ -18,7 +18,8 @@ let other: RpcClient<typeof PhraseService>;
 
 beforeAll(async () => {
   const env = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, LOG_LEVEL: "silent" };
-  const start = () => startPhrases(readConfig({ ...env, GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0" }));
+  const start = () =>
+    startPhrases(readConfig({ ...env, ACCESS_TARGET: "off", GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0" }));
   replicas = [await start(), await start()];
   const open = (replica: RunningTeamsService) =>
     openRpcClient(PhraseService, { target: `127.0.0.1:${replica.grpcPort}`, defaultTimeoutMs: 20_000 });

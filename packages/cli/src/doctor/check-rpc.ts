@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -23,12 +24,9 @@ const teamsDoors: Readonly<Record<TeamsName, string>> = {
   delivery: EndpointService.typeName,
 };
 
-/**
- * What the mesh doors must serve; the gateway's serves health alone, which is asked for with an
- * empty name.
- */
+/** What the mesh doors must serve. */
 const meshDoors = {
-  access: "",
+  access: TenantService.typeName,
   documents: PublishedDocumentService.typeName,
   phrases: PhraseService.typeName,
   signing: TrustListService.typeName,
@@ -60,7 +58,6 @@ interface ExpectedDoor {
   readonly check: string;
   readonly name: string;
   readonly target: string;
-  /** Of the service; empty for the whole process. */
   readonly typeName: string;
   /** The setting of this program that gave the address. */
   readonly variable: string;
@@ -73,7 +70,7 @@ async function checkHealth({ check, name, target, typeName, variable, portSettin
   using client = openRpcClient(Health, { target });
   try {
     const { status } = await client.check({ service: typeName }, { timeoutMs: answerMsMax });
-    if (status === Status.SERVING) return ok(check, `${target} serves ${typeName || "health"}`);
+    if (status === Status.SERVING) return ok(check, `${target} serves ${typeName}`);
     return broken(check, `${target} is not serving`, `It is stopping, or not ready: /readyz of ${name} says why.`);
   } catch (error) {
     const { code, rawMessage } = ConnectError.from(error);

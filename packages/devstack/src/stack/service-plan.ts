@@ -121,6 +121,7 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     MONGODB_DATABASE: `${shared.databasePrefix}_${databases[service]}`,
     NATS_URL: shared.natsUrl,
     SIGNING_KEK_FILE: shared.kekFile,
+    ACCESS_TARGET: target("gateway"),
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),

@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pickFreePort } from "../port-guard.ts";
 import { openNatsServer } from "../backing/nats-server.ts";
 import { type DevIdentities, makeIdentities } from "../stack/dev-identities.ts";
 import { type DevJson, devAddresses } from "../stack/dev-json.ts";
@@ -62,6 +63,8 @@ export async function openConstellation(options: {
     ServiceName,
     ServicePorts
   >;
+  // The gateway starts last, and services that start before it have to know where its mesh door will be.
+  ports.gateway = { ...ports.gateway, mesh: await pickFreePort() };
   const databasePrefix = testDatabaseName("e2e");
   const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";
   const identities = mtls ? await makeIdentities(join(dir, "tls")) : undefined;

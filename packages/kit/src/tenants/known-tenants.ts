@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { DomainError } from "../errors.ts";
 import { tenantIdPattern } from "../ids.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -17,8 +18,9 @@ interface KnownTenantsOptions {
   readonly everyMs?: number;
 }
 
-/** How long one pull may take. */
-const pullMsMax = 2_000;
+/** How long one pull may take, with its attempts. */
+const pullMsMax = 3_000;
+const retryMs = 100;
 const failureLogMs = 60_000;
 
 /**
@@ -72,11 +74,11 @@ export class KnownTenants implements Disposable {
   async #findAnew(tenantId: string): Promise<KnownTenant> {
     // A pull that is under way may have been answered before the tenant was created.
     await this.#pulling;
-    const isFresh = await this.#pull();
+    const isFresh = this.#tenants?.has(tenantId) || (await this.#pull());
     const tenant = this.#tenants?.get(tenantId);
     if (tenant) return tenant;
     if (isFresh) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
-    const reason = this.#tenants ? `does not know the tenant "${tenantId}"` : "was not read yet";
+    const reason = this.#tenants ? `does not have the tenant "${tenantId}"` : "was not read yet";
     throw new DomainError("unavailable", `the list of tenants ${reason}, and cannot be read now`);
   }
 
@@ -87,14 +89,19 @@ export class KnownTenants implements Disposable {
   }
 
   async #pullOnce(): Promise<boolean> {
-    try {
-      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(pullMsMax)]);
-      const tenants = await this.#options.pull(signal);
-      this.#tenants = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
-      return true;
-    } catch (error) {
-      if (!this.#stop.signal.aborted) this.#logFailure(error);
-      return false;
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(pullMsMax)]);
+    for (;;) {
+      try {
+        const tenants = await this.#options.pull(signal);
+        this.#tenants = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
+        return true;
+      } catch (error) {
+        // A channel whose server was away connects again after up to two seconds.
+        await pause(retryMs, undefined, { signal }).catch(() => {});
+        if (!signal.aborted) continue;
+        if (!this.#stop.signal.aborted) this.#logFailure(error);
+        return false;
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { createApiKey, type CreateApiKeyDeps } from "./create-api-key.ts";
 import { createTenant, type CreateTenantDeps } from "./create-tenant.ts";
 import { disableTenant, type DisableTenantDeps } from "./disable-tenant.ts";
+import { enableTenant, type EnableTenantDeps } from "./enable-tenant.ts";
 import { listApiKeys, type ListApiKeysDeps } from "./list-api-keys.ts";
 import { listTenants, type ListTenantsDeps } from "./list-tenants.ts";
 import { revokeApiKey, type RevokeApiKeyDeps } from "./revoke-api-key.ts";
@@ -12,6 +13,7 @@ import { updateApiKeyScopes, type UpdateApiKeyScopesDeps } from "./update-api-ke
 type AccessRoutesDeps = CreateTenantDeps &
   ListTenantsDeps &
   DisableTenantDeps &
+  EnableTenantDeps &
   CreateApiKeyDeps &
   ListApiKeysDeps &
   UpdateApiKeyScopesDeps &
@@ -24,6 +26,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     createTenant: createTenant(deps),
     listTenants: listTenants(deps),
     disableTenant: disableTenant(deps),
+    enableTenant: enableTenant(deps),
     createApiKey: createApiKey(deps),
     listApiKeys: listApiKeys(deps),
     updateApiKeyScopes: updateApiKeyScopes(deps),
@@ -34,6 +37,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     createTenant: "platform",
     listTenants: "platform",
     disableTenant: "write",
+    enableTenant: "write",
     createApiKey: "write",
     listApiKeys: "read",
     updateApiKeyScopes: "write",

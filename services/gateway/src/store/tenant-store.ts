@@ -50,6 +50,21 @@ export class TenantStore {
     );
   }
 
+  /** Enables a tenant, and answers its new state; `not_found` when there is none. */
+  async enable(tenantId: string, at: Date, by: Actor): Promise<TenantRecord> {
+    return this.#client.withSession((session) =>
+      session.withTransaction(async () => {
+        const row = await this.#tenants.findOne({ _id: tenantId }, { session });
+        if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+        if (!row.disabledAt) return fromRow(row);
+        await this.#tenants.updateOne({ _id: tenantId }, { $unset: { disabledAt: "" } }, { session });
+        await this.#audit.insertOne(auditRow(by, at, "enable_tenant", { tenantId, detail: {} }), { session });
+        const { disabledAt: _, ...enabled } = row;
+        return fromRow(enabled);
+      }),
+    );
+  }
+
   /** All tenants, by id. */
   async list(): Promise<TenantRecord[]> {
     const rows = await this.#tenants.find({}, { sort: { _id: 1 } }).toArray();

@@ -8,7 +8,7 @@ import type { World } from "../../world.ts";
 /** `tenants disable ID` */
 export function disableTenant(world: World): Command {
   return new Command("disable")
-    .description("disable a tenant: all its keys are refused from now on; this cannot be undone")
+    .description("disable a tenant: its keys are refused and its data cannot be changed until it is enabled")
     .argument("<id>", "id of the tenant")
     .action(async (tenantId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);

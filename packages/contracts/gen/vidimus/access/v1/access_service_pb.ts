@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/access/v1/access_service.proto.
  */
 export const file_vidimus_access_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiTgoZVXBkYXRlQXBpS2V5U2NvcGVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEg4KBnNjb3BlcxgDIAMoCSJIChpVcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5ImIKEVJvbGxBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJ9ChJSb2xsQXBpS2V5UmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleRIOCgZzZWNyZXQYAiABKAkSKwoIcmVwbGFjZWQYAyABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiOAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIkIKFFJldm9rZUFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkyoAYKDUFjY2Vzc1NlcnZpY2USXwoMQ3JlYXRlVGVuYW50EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlVGVuYW50UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlc3BvbnNlElwKC0xpc3RUZW5hbnRzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdFRlbmFudHNSZXNwb25zZRJiCg1EaXNhYmxlVGVuYW50EicudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlcXVlc3QaKC52aWRpbXVzLmFjY2Vzcy52MS5EaXNhYmxlVGVuYW50UmVzcG9uc2USXwoMQ3JlYXRlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlElwKC0xpc3RBcGlLZXlzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXNwb25zZRJxChJVcGRhdGVBcGlLZXlTY29wZXMSLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0Gi0udmlkaW11cy5hY2Nlc3MudjEuVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USWQoKUm9sbEFwaUtleRIkLnZpZGltdXMuYWNjZXNzLnYxLlJvbGxBcGlLZXlSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlc3BvbnNlEl8KDFJldm9rZUFwaUtleRImLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5MoEHCg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnEKElVwZGF0ZUFwaUtleVNjb3BlcxIsLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QaLS52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRJZCgpSb2xsQXBpS2V5EiQudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlcXVlc3QaJS52aWRpbXVzLmFjY2Vzcy52MS5Sb2xsQXBpS2V5UmVzcG9uc2USXwoMUmV2b2tlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlQiZaJHZpZGltdXMvY29udHJhY3RzL2FjY2Vzcy92MTthY2Nlc3N2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * One newsroom.
@@ -387,6 +387,48 @@ export const DisableTenantResponseSchema: GenMessage<DisableTenantResponse> = /*
   messageDesc(file_vidimus_access_v1_access_service, 11);
 
 /**
+ * A request to enable a tenant.
+ *
+ * @generated from message vidimus.access.v1.EnableTenantRequest
+ */
+export type EnableTenantRequest = Message<"vidimus.access.v1.EnableTenantRequest"> & {
+  /**
+   * Which tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.EnableTenantRequest.
+ * Use `create(EnableTenantRequestSchema)` to create a new message.
+ */
+export const EnableTenantRequestSchema: GenMessage<EnableTenantRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 12);
+
+/**
+ * The tenant is enabled.
+ *
+ * @generated from message vidimus.access.v1.EnableTenantResponse
+ */
+export type EnableTenantResponse = Message<"vidimus.access.v1.EnableTenantResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.access.v1.Tenant tenant = 1;
+   */
+  tenant?: Tenant | undefined;
+};
+
+/**
+ * Describes the message vidimus.access.v1.EnableTenantResponse.
+ * Use `create(EnableTenantResponseSchema)` to create a new message.
+ */
+export const EnableTenantResponseSchema: GenMessage<EnableTenantResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 13);
+
+/**
  * A request to replace the scopes of a key.
  *
  * @generated from message vidimus.access.v1.UpdateApiKeyScopesRequest
@@ -419,7 +461,7 @@ export type UpdateApiKeyScopesRequest = Message<"vidimus.access.v1.UpdateApiKeyS
  * Use `create(UpdateApiKeyScopesRequestSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesRequestSchema: GenMessage<UpdateApiKeyScopesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 12);
+  messageDesc(file_vidimus_access_v1_access_service, 14);
 
 /**
  * The scopes were changed.
@@ -440,7 +482,7 @@ export type UpdateApiKeyScopesResponse = Message<"vidimus.access.v1.UpdateApiKey
  * Use `create(UpdateApiKeyScopesResponseSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesResponseSchema: GenMessage<UpdateApiKeyScopesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 13);
+  messageDesc(file_vidimus_access_v1_access_service, 15);
 
 /**
  * A request to replace a key by a new one.
@@ -476,7 +518,7 @@ export type RollApiKeyRequest = Message<"vidimus.access.v1.RollApiKeyRequest"> &
  * Use `create(RollApiKeyRequestSchema)` to create a new message.
  */
 export const RollApiKeyRequestSchema: GenMessage<RollApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 14);
+  messageDesc(file_vidimus_access_v1_access_service, 16);
 
 /**
  * The new key was created.
@@ -511,7 +553,7 @@ export type RollApiKeyResponse = Message<"vidimus.access.v1.RollApiKeyResponse">
  * Use `create(RollApiKeyResponseSchema)` to create a new message.
  */
 export const RollApiKeyResponseSchema: GenMessage<RollApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 15);
+  messageDesc(file_vidimus_access_v1_access_service, 17);
 
 /**
  * A request to revoke a key.
@@ -539,7 +581,7 @@ export type RevokeApiKeyRequest = Message<"vidimus.access.v1.RevokeApiKeyRequest
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 16);
+  messageDesc(file_vidimus_access_v1_access_service, 18);
 
 /**
  * The key is revoked.
@@ -560,7 +602,7 @@ export type RevokeApiKeyResponse = Message<"vidimus.access.v1.RevokeApiKeyRespon
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 17);
+  messageDesc(file_vidimus_access_v1_access_service, 19);
 
 /**
  * Tenants and their API keys. Creating and changing either needs the role owner or admin in the
@@ -599,6 +641,17 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof DisableTenantRequestSchema;
     output: typeof DisableTenantResponseSchema;
+  },
+  /**
+   * Enables a disabled tenant: within seconds its keys are valid again. Repeating it changes nothing.
+   * NOT_FOUND when there is no such tenant.
+   *
+   * @generated from rpc vidimus.access.v1.AccessService.EnableTenant
+   */
+  enableTenant: {
+    methodKind: "unary";
+    input: typeof EnableTenantRequestSchema;
+    output: typeof EnableTenantResponseSchema;
   },
   /**
    * Creates a key. Only this answer ever shows the whole key. FAILED_PRECONDITION when the tenant is

@@ -1,0 +1,28 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { requireTenantId } from "@vidimus/kit/ids";
+import { requireAdministrator } from "../access/access-rules.ts";
+import type { Evict } from "../access/evictions.ts";
+import type { TenantStore } from "../store/tenant-store.ts";
+import { evictAfter } from "./evict-after.ts";
+import { tenantToProto } from "./messages.ts";
+
+export interface EnableTenantDeps {
+  tenants: Pick<TenantStore, "enable">;
+  evict: Evict;
+  now: () => Date;
+}
+
+/** Implements `EnableTenant`. */
+export function enableTenant(deps: EnableTenantDeps): MethodImpl<typeof AccessService.method.enableTenant> {
+  return async (request, context) => {
+    const by = callContext(context);
+    requireAdministrator(by.role);
+    const tenantId = requireTenantId(request.tenantId);
+    const tenant = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
+      deps.tenants.enable(tenantId, deps.now(), by),
+    );
+    return { tenant: tenantToProto(tenant) };
+  };
+}

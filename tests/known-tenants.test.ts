@@ -1,0 +1,113 @@
+/** Internal teams are told when a tenant does not exist, or is disabled. */
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { devCredentials } from "@vidimus/devstack/stack/dev-client";
+import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { codeOfCall, methodsOf, nameOf } from "./support/door-methods.ts";
+import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
+import { openReceiver } from "./support/receiver.ts";
+import { asAdmin, openTenants, type Tenants } from "./support/tenants.ts";
+
+const doors = {
+  documents: [DocumentService, SchemaService, WorkflowService],
+  phrases: [PhraseService],
+  delivery: [EndpointService],
+} as const satisfies Record<string, readonly DescService[]>;
+
+/** The methods that change nothing, and so go on for a disabled tenant. */
+const reads = /\/(Get|List|Validate)\w+$/;
+
+let stack: Constellation;
+let tenants: Tenants;
+beforeAll(async () => {
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl") });
+  tenants = openTenants(stack.dev);
+});
+afterAll(async () => {
+  tenants?.[Symbol.dispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+/** The code of every method of the doors, called for a tenant by an administrator. */
+async function codesFor(tenantId: string): Promise<ReadonlyMap<string, string>> {
+  const codes = new Map<string, string>();
+  for (const [name, services] of Object.entries(doors)) {
+    const door = name as keyof typeof doors;
+    const credentials = devCredentials(stack.dev.tls, door);
+    const transport = createGrpcTransport({
+      target: `dns:///${stack.dev.grpc[door]}`,
+      ...(credentials && { credentials }),
+    });
+    for (const method of methodsOf(services)) {
+      codes.set(nameOf(method), await codeOfCall(transport, method, requestOf(method, tenantId), "admin"));
+    }
+    transport.close();
+  }
+  return codes;
+}
+
+const requestOf = ({ name }: DescMethod, tenantId: string) =>
+  name === "BatchCreateDocuments" ? { items: [{ tenantId }] } : { tenantId };
+
+async function untilDisabled(newsroom: Newsroom): Promise<void> {
+  await tenants.access.disableTenant({ tenantId: newsroom.tenantId }, asAdmin);
+  await vi.waitFor(
+    async () => await expect(newsroom.transition(crypto.randomUUID(), "publish")).rejects.toThrow("is disabled"),
+    { timeout: 10_000 },
+  );
+}
+
+it("every method for a tenant that does not exist is NOT_FOUND", async () => {
+  const codes = await codesFor("dmeo");
+  expect([...codes].filter(([, code]) => code !== "NotFound")).toEqual([]);
+});
+
+it("the message names the tenant, and a tenant is known as soon as it was created", async () => {
+  await expect(openNewsroom(stack.dev, "typo").documents.listDocuments({ tenantId: "typo" }, asAdmin)).rejects.toThrow(
+    'there is no tenant "typo"',
+  );
+  const fresh = await tenants.create();
+  const { documents } = await fresh.documents.listDocuments({ tenantId: fresh.tenantId }, asAdmin);
+  expect(documents).toEqual([]);
+});
+
+describe("a disabled tenant", () => {
+  it("can be read and not be written, until it is enabled", async () => {
+    const newsroom = await tenants.create();
+    await untilDisabled(newsroom);
+    const isDisabled = ([, code]: readonly [string, string]) => code === "FailedPrecondition";
+    await vi.waitFor(
+      async () => {
+        const codes = [...(await codesFor(newsroom.tenantId))];
+        const written = codes.map(([name]) => name).filter((name) => !reads.test(name));
+        expect(codes.filter(isDisabled).map(([name]) => name)).toEqual(written);
+      },
+      { timeout: 20_000 },
+    );
+    await tenants.access.enableTenant({ tenantId: newsroom.tenantId }, asAdmin);
+    await vi.waitFor(async () => expect([...(await codesFor(newsroom.tenantId))].filter(isDisabled)).toEqual([]), {
+      timeout: 20_000,
+    });
+  });
+
+  it("still gets what was published before delivered", async () => {
+    const newsroom = await tenants.create();
+    await using receiver = await openReceiver();
+    let status = 503;
+    receiver.answerWith(() => status);
+    await newsroom.endpoints.createEndpoint({ tenantId: newsroom.tenantId, url: receiver.url });
+    const documentId = await newsroom.push();
+    await newsroom.transition(documentId, "publish");
+    await receiver.about(documentId);
+    await untilDisabled(newsroom);
+    status = 204;
+    const refused = receiver.received.length;
+    await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(refused), { timeout: 30_000 });
+  });
+});
