@@ -34,7 +34,7 @@ const checker = join(root, "deploy/check");
 await mkdir(tools, { recursive: true });
 await step("tests of deploy/check", () => run("go", ["test", "./..."], { cwd: checker }));
 await step("deploy/check", checkManifests);
-const files = (await readdir(rendered)).map((file) => join(rendered, file));
+const files = (await readdir(rendered)).filter((file) => file.endsWith(".yaml")).map((file) => join(rendered, file));
 await step(`schemas of Kubernetes ${kubernetesVersions.join(", ")}`, checkSchemas);
 await step("kube-score", score);
 

@@ -1,7 +1,7 @@
 // Command check renders every overlay and combination of deploy/k8s and checks what it gives:
 // Pod Security "restricted" with the API server's own code, NetworkPolicies against
 // reachability.json, and the conventions of conventions.go. It writes the rendered manifests to a
-// folder for other tools.
+// folder for other tools, as YAML and as JSON.
 //
 //	check <deploy/k8s> <output folder>
 package main
@@ -11,6 +11,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 func main() {
@@ -84,6 +87,9 @@ func checkTarget(folder, target, output string, matrix *Matrix) ([]string, error
 	if err := os.WriteFile(file, set.yaml, 0o644); err != nil {
 		return nil, err
 	}
+	if err := writeJSON(strings.TrimSuffix(file, ".yaml")+".json", objects); err != nil {
+		return nil, err
+	}
 	faults := checkPodSecurity(set)
 	reached, pairs := checkReachability(set, matrix)
 	faults = append(faults, reached...)
@@ -91,6 +97,23 @@ func checkTarget(folder, target, output string, matrix *Matrix) ([]string, error
 	fmt.Printf("%-32s %3d objects, %d workloads restricted, %d of %d connections open\n",
 		target, set.count, len(set.workloads), pairs.open, pairs.all)
 	return faults, nil
+}
+
+// writeJSON writes the objects as one list, for tools that read no YAML.
+func writeJSON(path string, objects []object) error {
+	list := make([]json.RawMessage, 0, len(objects))
+	for _, each := range objects {
+		text, err := yaml.YAMLToJSON(each.text)
+		if err != nil {
+			return err
+		}
+		list = append(list, text)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 func readMatrix(path string) (*Matrix, error) {

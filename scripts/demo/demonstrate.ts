@@ -13,11 +13,15 @@ const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "demo" 
 const step = (title: string) => console.log(`\n${title}`);
 const print = (line: string) => console.log(`  ${line}`);
 
-/** Pushes, publishes, receives, verifies and reads back a feed. Throws at the first failure. */
-export async function demonstrate(dev: DevJson): Promise<void> {
+/**
+ * Pushes, publishes, receives, verifies and reads back a feed. Throws at the first failure.
+ *
+ * @param receiverHost address of this machine at which delivery finds the receiver
+ */
+export async function demonstrate(dev: DevJson, receiverHost = "127.0.0.1"): Promise<void> {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const feed = wireFeed(Date.now().toString(36));
-  await using receiver = await openReceiver();
+  await using receiver = await openReceiver(receiverHost);
   await using endpoint = await registerEndpoint(dev, receiver);
 
   step(`2. Push ${feed.length} documents to POST ${dev.gateway}/v1/documents`);

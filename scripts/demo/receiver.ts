@@ -15,8 +15,8 @@ export interface Receiver extends AsyncDisposable {
   until(count: number, ms: number): Promise<ReceivedWebhook[]>;
 }
 
-/** Listens on a free port of 127.0.0.1 and answers every POST with 204. */
-export async function openReceiver(): Promise<Receiver> {
+/** Listens on a free port of an address of this machine and answers every POST with 204. */
+export async function openReceiver(host: string): Promise<Receiver> {
   const received = new Map<string, ReceivedWebhook>();
   const arrivals = new EventEmitter();
   const server = createServer((request, response) => {
@@ -29,10 +29,10 @@ export async function openReceiver(): Promise<Receiver> {
       arrivals.emit("arrival");
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/webhooks`,
+    url: `http://${host}:${port}/webhooks`,
     until: (count, ms) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(() => reject(new Error(`${received.size} of ${count} webhooks after ${ms} ms`)), ms);

@@ -10,7 +10,11 @@ export const imagesDir = join(root, ".vidimus/images");
 
 const packages = "buildah podman runc netavark aardvark-dns";
 
-const settings = { CONTAINERS_CONF: join(root, "deploy/images/containers.conf") };
+const settings = {
+  CONTAINERS_CONF: join(root, "deploy/images/containers.conf"),
+  // Where overlayfs cannot be mounted, `STORAGE_DRIVER=vfs` copies every layer instead.
+  STORAGE_DRIVER: process.env["STORAGE_DRIVER"] ?? "overlay",
+};
 
 /** The end of a program that may fail. */
 export interface Outcome {
@@ -34,10 +38,9 @@ export function tryPodman(...args: readonly string[]): Promise<Outcome> {
   return run("podman", [...storage(), ...args]);
 }
 
-/** vfs copies layers, but works without overlayfs and without a service. */
 function storage(): string[] {
   mkdirSync(imagesDir, { recursive: true });
-  return ["--storage-driver", "vfs", "--root", join(imagesDir, "storage"), "--runroot", join(imagesDir, "run")];
+  return ["--root", join(imagesDir, "storage"), "--runroot", join(imagesDir, "run")];
 }
 
 async function succeed(program: string, args: readonly string[]): Promise<string> {

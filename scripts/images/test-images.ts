@@ -1,0 +1,150 @@
+/**
+ * `npm run test:images`: builds the five images, runs them with podman as deploy/k8s says (user,
+ * read-only root, no capabilities, memory limits, variables) on isolated networks with mTLS, and
+ * checks that the demonstration passes, that networks and certificates keep callers from signing,
+ * and that SIGTERM drains. Needs root, buildah, podman, runc, netavark, aardvark-dns and Go.
+ */
+import type { DevJson } from "@vidimus/devstack/stack/dev-json";
+import { seedTenants } from "@vidimus/devstack/stack/seed";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { demonstrate } from "../demo/demonstrate.ts";
+import { buildImages } from "./build-images.ts";
+import { imagesDir } from "./containers.ts";
+import { readManifests } from "./manifest.ts";
+import { openPlatform } from "./platform.ts";
+import { type Service, services } from "./stage-context.ts";
+
+const root = join(import.meta.dirname, "../..");
+const rendered = join(imagesDir, "rendered");
+const refusedMs = 3_000;
+
+const step = (line: string) => console.log(`\n== ${line}`);
+
+step("build");
+if (!process.argv.includes("--no-build")) await buildImages(console.log);
+execFileSync("go", ["run", ".", join(root, "deploy/k8s"), rendered], { cwd: join(root, "deploy/check") });
+const specOf = await readManifests(join(rendered, "local.json"));
+
+await using stack = new AsyncDisposableStack();
+step("start");
+const platform = await openPlatform(stack, specOf);
+const dev = await describePlatform();
+step("the demonstration passes");
+await demonstrate(dev, platform.hostAddress);
+step("who reaches signing");
+await checkReach();
+step("who may call signing");
+await checkCallers();
+step("nothing can be written");
+await checkReadOnly();
+step("SIGTERM drains");
+await checkDrain();
+console.log("\nall passed");
+
+async function describePlatform(): Promise<DevJson> {
+  const address = Object.fromEntries(
+    await Promise.all(services.map(async (service) => [service, await platform.addressOf(service)] as const)),
+  );
+  const door = (service: Service, name: string) => `${address[service]}:${specOf(service).ports[name] ?? 50_053}`;
+  const doors = (name: string) => ({
+    access: door("gateway", name),
+    documents: door("documents", name),
+    phrases: door("phrases", name),
+    signing: door("signing", name),
+    delivery: door("delivery", name),
+  });
+  const gateway = `http://${door("gateway", "public")}`;
+  const grpc = doors("teams");
+  const tls = platform.identities.operator;
+  const tenants = await seedTenants({ gateway, grpc, tls }, []);
+  const ops = Object.fromEntries(
+    services.map((service) => [service, `http://${door(service, "ops")}`]),
+  ) as DevJson["ops"];
+  return { gateway, grpc, mesh: doors("mesh"), ops, mongodb: "", nats: "", tls, tenants, pids: {} };
+}
+
+/** Signing's ports: mesh, ops, and the admin door, which is not open at all. */
+async function checkReach(): Promise<void> {
+  const { mesh = 0, ops = 0 } = specOf("signing").ports;
+  const address = await platform.addressOf("signing");
+  for (const service of ["documents", "phrases"] as const) {
+    for (const port of [mesh, ops, 50_053])
+      expectEqual(`${service} → signing ${port}`, await dial(service, address, port), "timeout");
+  }
+  for (const service of ["gateway", "delivery"] as const) {
+    expectEqual(`${service} → signing ${mesh}`, await dial(service, address, mesh), "connected");
+  }
+}
+
+function dial(service: Service, address: string, port: number): Promise<string> {
+  return platform.evaluate(
+    service,
+    `import { connect } from "node:net";
+    const end = (word) => { console.log(word); process.exit(0); };
+    connect(${port}, "${address}").on("connect", () => end("connected")).on("error", ({ code }) => end(code));
+    setTimeout(end, ${refusedMs}, "timeout");`,
+  );
+}
+
+/** Each service uses its own certificate, from its own container. */
+async function checkCallers(): Promise<void> {
+  const item = `{ tenantId: "demo", documentId: "0190c4a7-0000-7000-8000-000000000000", sequence: 1n, version: 1n,
+    status: "usable", sha256: new Uint8Array(32) }`;
+  const sign = callSigning("SigningService", "signing_service", `signSnapshots({ items: [${item}] })`);
+  const list = callSigning("TrustListService", "trust_list_service", "listKeys({})");
+  expectEqual("gateway reads the trust list", await platform.evaluate("gateway", list), "ok");
+  expectEqual("gateway asks for a signature", await platform.evaluate("gateway", sign), "PermissionDenied");
+  expectEqual("delivery reads the trust list", await platform.evaluate("delivery", list), "PermissionDenied");
+}
+
+function callSigning(service: string, module: string, call: string): string {
+  const { mesh = 0 } = specOf("signing").ports;
+  return `import { Code, ConnectError } from "@connectrpc/connect";
+    import { ${service} } from "@vidimus/contracts/vidimus/signing/v1/${module}";
+    import { openRpcClient } from "@vidimus/kit/rpc/client";
+    import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
+    const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TLS_CA_FILE: caFile } = process.env;
+    const credentials = fileCredentials({ certFile, keyFile, caFile }, "signing");
+    const client = openRpcClient(${service}, { target: "dns:///signing:${mesh}", credentials });
+    const answer = await client.${call}.then(() => "ok", (error) => Code[ConnectError.from(error).code]);
+    console.log(answer);
+    process.exit(0);`;
+}
+
+async function checkReadOnly(): Promise<void> {
+  const write = (path: string) =>
+    `import { writeFileSync } from "node:fs";
+    try { writeFileSync("${path}", ""); console.log("written"); } catch ({ code }) { console.log(code); }`;
+  for (const service of services) {
+    expectEqual(`${service} writes /app/x`, await platform.evaluate(service, write("/app/x")), "EROFS");
+    expectEqual(`${service} writes /tmp/x`, await platform.evaluate(service, write("/tmp/x")), "written");
+  }
+}
+
+/** A poll that waits when the gateway is told to stop gets its answer, and every service ends with 0. */
+async function checkDrain(): Promise<void> {
+  const headers = { authorization: `Bearer ${dev.tenants[0]?.apiKey ?? ""}` };
+  const changes = (query: string) => fetch(`${dev.gateway}/v1/publisher/changes?${query}`, { headers });
+  const { data } = (await (await changes("limit=200")).json()) as { data: { since: string } };
+  const poll = changes(`since=${encodeURIComponent(data.since)}&wait=20`);
+  const poll200 = poll.then(
+    async (answer) => `${answer.status} ${Object.keys((await answer.json()) as object).join()}`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  for (const service of ["gateway", "delivery", "phrases", "documents", "signing"] as const) {
+    const started = performance.now();
+    const code = await platform.stop(service);
+    expectEqual(
+      `${service} ends after ${((performance.now() - started) / 1000).toFixed(1)} s with code`,
+      String(code),
+      "0",
+    );
+  }
+  expectEqual("the waiting poll", await poll200, "200 ok,data");
+}
+
+function expectEqual(what: string, found: string, wanted: string): void {
+  console.log(`${found === wanted ? "ok  " : "FAIL"} ${what}: ${found}`);
+  if (found !== wanted) throw new Error(`${what}: ${found}, not ${wanted}`);
+}
