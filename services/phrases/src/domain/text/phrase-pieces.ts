@@ -6,7 +6,7 @@ const pieceCharsMin = 128 * 1024;
 
 /**
  * The text of a dictionary, in pieces of 128 Ki characters and up to one phrase more. As one piece,
- * a batch of 200 of the longest phrases would have 11 MB, and hold up other calls for 50 ms.
+ * a batch of 200 of the longest phrases would have 11 MB.
  */
 export class PhrasePieces {
   readonly #text: PhraseText;
