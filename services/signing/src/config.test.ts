@@ -80,8 +80,23 @@ test("signing is on by default and needs a KEK file; all faults are reported tog
   expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
 });
 
-test("with signing off no KEK is read, even when one is named", () => {
-  expect(configWith({ SIGNING: "off", SIGNING_KEK_FILE: join(folder, "absent") }).kek).toBeUndefined();
+test("with signing off a KEK is optional, and one that is named is read, because it verifies the ring", () => {
+  expect(configWith({ SIGNING: "off" })).toMatchObject({ isOn: false, kek: undefined });
+  expect(configWith({ SIGNING: "off", SIGNING_KEK_FILE: kekFile(key) }).kek?.export()).toEqual(key);
+  expect(() => configWith({ SIGNING: "off", SIGNING_KEK_FILE: join(folder, "absent") })).toThrow(
+    "cannot be read (ENOENT)",
+  );
+});
+
+test("keys are published a day ahead and replaced after 90 days, unless an operator decides otherwise", () => {
+  const ring = (variables: Record<string, string>) => configWith({ SIGNING: "off", ...variables }).ring;
+  const dayMs = 86_400_000;
+  expect(ring({})).toEqual({ prepublishMs: dayMs, rotateAfterMs: 90 * dayMs });
+  expect(ring({ PREPUBLISH_HOURS: "3", ROTATION_DAYS: "0" })).toEqual({
+    prepublishMs: dayMs / 8,
+    rotateAfterMs: undefined,
+  });
+  expect(() => ring({ PREPUBLISH_HOURS: "2" })).toThrow("PREPUBLISH_HOURS must be an integer from 3 to 720");
 });
 
 test("a printed configuration shows nothing of the KEK", () => {

@@ -2,29 +2,54 @@ import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { type BaseConfig, readBaseConfig } from "@vidimus/kit/service/service";
 import type { KeyObject } from "node:crypto";
 import { readKekFile } from "./custody/kek-file.ts";
+import type { RingRules } from "./domain/tend-ring.ts";
+
+const hourMs = 3_600_000;
+const baseDefaults = { meshPort: 50_153, opsPort: 9093, database: "vidimus_signing" };
 
 /** Settings of the signing service. */
 export interface SigningConfig extends BaseConfig {
+  /** Whether this process signs. */
+  isOn: boolean;
   /**
-   * Encrypts the stored private keys; undefined while signing is off. Printing a `KeyObject` shows
-   * no bytes.
+   * Encrypts the stored private keys, and the key that seals the ring; undefined when it is not set
+   * and signing is off. Printing a `KeyObject` shows no bytes.
    */
   kek: KeyObject | undefined;
+  ring: RingRules;
 }
 
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
- * keys fails instead of running unsigned) and SIGNING_KEK_FILE (required while signing is on;
- * `readKekFile` says its forms).
+ * keys fails instead of running unsigned), SIGNING_KEK_FILE (required while signing is on;
+ * `readKekFile` says its forms), PREPUBLISH_HOURS (3 to 720, default 24; receivers cache the trust
+ * list for an hour) and ROTATION_DAYS (default 90; 0: keys are replaced by hand only).
  *
  * @throws ConfigError naming every fault
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): SigningConfig {
   const env = new EnvReader(variables);
-  const base = readBaseConfig(env, { meshPort: 50_153, opsPort: 9093, database: "vidimus_signing" });
-  const kek = env.onOff("SIGNING", "on") ? readKek(env) : undefined;
+  const base = readBaseConfig(env, baseDefaults);
+  const isOn = env.onOff("SIGNING", "on");
+  const kek = isOn || env.optional("SIGNING_KEK_FILE") ? readKek(env) : undefined;
+  const prepublishMs = env.int("PREPUBLISH_HOURS", { min: 3, max: 720, fallback: 24 }) * hourMs;
+  const rotationDays = env.int("ROTATION_DAYS", { min: 0, max: 3_650, fallback: 90 });
+  const rotateAfterMs = rotationDays === 0 ? undefined : rotationDays * 24 * hourMs;
   env.finish();
-  return { ...base, kek };
+  return { ...base, isOn, kek, ring: { prepublishMs, rotateAfterMs } };
+}
+
+/**
+ * Reads what the migration needs: the database's settings and SIGNING_KEK_FILE.
+ *
+ * @throws ConfigError naming every fault
+ */
+export function readMigrationConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
+  const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
+  const kek = readKek(env);
+  env.finish();
+  if (!kek) throw new ConfigError("SIGNING_KEK_FILE is required");
+  return { mongoUrl, database, kek };
 }
 
 function readKek(env: EnvReader): KeyObject | undefined {

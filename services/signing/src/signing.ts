@@ -1,27 +1,48 @@
-import { DomainError } from "@vidimus/kit/errors";
-import type { Logger } from "@vidimus/kit/telemetry/log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
 import { type RunningService, startService } from "@vidimus/kit/service/service";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { throttle } from "@vidimus/kit/telemetry/throttle";
+import { randomUUID } from "node:crypto";
 import type { SigningConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
-import { turnSigningOff, turnSigningOn } from "./domain/switch-signing.ts";
-import type { SigningKey } from "./domain/sign-digests.ts";
+import { noCustody } from "./custody/no-custody.ts";
+import { listRing } from "./domain/list-ring.ts";
+import { RingWatch } from "./domain/ring-watch.ts";
+import { RingFault } from "./domain/sealed-ring.ts";
+import { SealedRings } from "./domain/sealed-rings.ts";
 import { signingRoutes } from "./rpc/signing-routes.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
+import { SignerStore } from "./store/signer-store.ts";
+import { watchRing } from "./watch-ring.ts";
 
 /** Starts the signing service, the only process that holds private keys. */
 export function startSigning(config: SigningConfig): Promise<RunningService> {
   return startService("signing", config, async (stack, { log, metrics, readiness, certificate }) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
     const ledger = new LedgerStore(mongo.db);
-    const rings = new RingStore(mongo.db);
-    await ledger.ensureIndexes();
-    const activeKey = await switchSigning(config, rings, log);
+    const signers = new SignerStore(mongo.db, randomUUID());
+    await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
+    const custody = config.kek ? localWrappedCustody(config.kek) : noCustody;
+    const rings = new SealedRings(new RingStore(mongo.db), custody);
+    const watch = new RingWatch({
+      rings,
+      signers,
+      custody,
+      hasSignatures: () => ledger.hasSignatures(),
+      rules: config.ring,
+      isOn: config.isOn,
+      now,
+      elapsedMs: () => performance.now(),
+    });
+    const reportFault = throttle(alarmEveryMs, (error: RingFault) => reportRingFault(log, error));
+    stack.use(await watchRing(watch, { signers: config.isOn ? signers : undefined, log, reportFault }));
+    const listedRing = listRing(rings, reportFault);
+    const signingKey = () => watch.signingKey();
     const mesh = stack.use(
       await startMeshServer({
-        routes: signingRoutes({ activeKey, ledger, rings, now, log }),
+        routes: signingRoutes({ signingKey, ledger, listedRing, now, log }),
         host: config.host,
         port: config.meshPort,
         readiness,
@@ -34,21 +55,11 @@ export function startSigning(config: SigningConfig): Promise<RunningService> {
   });
 }
 
-/**
- * Turns signing on or off as configured. Returns a function that gives the key that signs, or
- * throws while it is off.
- */
-async function switchSigning({ kek }: SigningConfig, rings: RingStore, log: Logger): Promise<() => SigningKey> {
-  if (!kek) {
-    await turnSigningOff(rings, now);
-    log.info("signing is off");
-    return () => {
-      throw new DomainError("failed_precondition", "signing is off");
-    };
-  }
-  const { ring, key } = await turnSigningOn(rings, localWrappedCustody(kek), now);
-  log.info({ keyId: key.keyId, ringRevision: ring.revision }, "signing is on");
-  return () => key;
+/** A ring that does not verify is found at every look; one line in ten seconds is enough. */
+const alarmEveryMs = 10_000;
+
+function reportRingFault(log: Pick<Logger, "error">, error: RingFault): void {
+  log.error({ alarm: "key_ring", err: error }, "the key ring does not verify: nothing is signed");
 }
 
 function now(): Date {

@@ -108,9 +108,10 @@ const databases: Readonly<Record<ServiceName, string>> = {
 export function serviceEnv(service: ServiceName, shared: SharedSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { ports } = shared;
   const target = (name: ServiceName) => `127.0.0.1:${ports[name].mesh}`;
+  const { SIGNING_KEK_FILE: _, ...inherited } = env;
   return {
     ...developmentDefaults,
-    ...env,
+    ...inherited,
     HOST: "127.0.0.1",
     HTTP_HOST: "127.0.0.1",
     HTTP_PORT: String(ports[service].http ?? ""),
@@ -120,7 +121,8 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     MONGODB_URL: shared.mongoUrl,
     MONGODB_DATABASE: `${shared.databasePrefix}_${databases[service]}`,
     NATS_URL: shared.natsUrl,
-    SIGNING_KEK_FILE: shared.kekFile,
+    // Only signing may know where the KEK is.
+    ...(service === "signing" && { SIGNING_KEK_FILE: shared.kekFile }),
     ACCESS_TARGET: target("gateway"),
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),

@@ -70,3 +70,23 @@ test("a key of another custody is refused, naming that custody", async () => {
   const remote = { ...key, sealed: { ...key.sealed, custody: "remote-kms" } };
   await expect(custody.open(remote)).rejects.toThrow('is in the custody "remote-kms"');
 });
+
+test("a seal key makes the same MACs after it was opened again, and two make different ones", async () => {
+  const [a, b] = [await custody.generateSealKey(), await custody.generateSealKey()];
+  const macs = await Promise.all([a, a, b].map(async (sealed) => (await custody.openSealKey(sealed)).mac(message)));
+  expect(macs[0]).toEqual(macs[1]);
+  expect(macs[0]).not.toEqual(macs[2]);
+});
+
+test("a seal key that was changed, or is wrapped by another KEK, does not open", async () => {
+  const sealed = await custody.generateSealKey();
+  for (const position of sealed.envelope.keys()) {
+    const envelope = Buffer.from(sealed.envelope);
+    envelope.writeUInt8(envelope.readUInt8(position) ^ 1, position);
+    await expect(custody.openSealKey({ ...sealed, envelope }), `byte ${position}`).rejects.toThrow(
+      "seal of the key ring",
+    );
+  }
+  const other = localWrappedCustody(createSecretKey(Buffer.alloc(32, 8)));
+  await expect(other.openSealKey(sealed)).rejects.toThrow(/^wrong KEK: the seal of the key ring/);
+});

@@ -1,25 +1,11 @@
-import { ConfigError } from "@vidimus/kit/env";
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createPrivateKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-} from "node:crypto";
-import type { CustodyKey, KeyCustody } from "../domain/key-custody.ts";
+import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "../domain/key-custody.ts";
 import { keyIdOf } from "../domain/key-id.ts";
 import { ed25519Signer } from "./ed25519-signer.ts";
+import { box, boxOverheadBytes, envelopeHeader, localCustody, openEnvelope, unbox } from "./kek-box.ts";
 
-const custody = "local-wrapped";
-const formatVersion = 1;
-const nonceBytes = 12;
-const tagBytes = 16;
 const dataKeyBytes = 32;
-const kekIdBytes = 8;
-const boxedDataKeyBytes = nonceBytes + tagBytes + dataKeyBytes;
-const headerBytes = 1 + kekIdBytes;
+const boxedDataKeyBytes = boxOverheadBytes + dataKeyBytes;
 
 /**
  * Custody of keys that the database keeps encrypted: the PKCS #8 private key with a random
@@ -27,23 +13,17 @@ const headerBytes = 1 + kekIdBytes;
  * both, so a sealed key opens only under its own id. An open private key exists only as a
  * `KeyObject` of this process.
  *
- * Envelope: version (1 byte), KEK id (8), boxed data key (60), boxed PKCS #8. A box is nonce (12),
- * tag (16) and ciphertext.
+ * Envelope of a signing key: header, boxed data key (60 bytes), boxed PKCS #8. Of a seal key:
+ * header, boxed key.
  */
 export function localWrappedCustody(kek: KeyObject): KeyCustody {
-  const header = Buffer.concat([Buffer.of(formatVersion), kekIdOf(kek)]);
+  const header = envelopeHeader(kek);
   return {
     generate: async () => generate(kek, header),
-    open: async (key) => {
-      assertKek(key, header);
-      return ed25519Signer(unwrap(kek, header, key));
-    },
+    open: async (key) => ed25519Signer(unwrap(kek, header, key)),
+    generateSealKey: async () => generateSealKey(kek, header),
+    openSealKey: async (sealed) => openSealKey(kek, header, sealed),
   };
-}
-
-/** Identifies a KEK without telling anything else about it. */
-function kekIdOf(kek: KeyObject): Buffer {
-  return createHmac("sha256", kek).update("vidimus-kek-id").digest().subarray(0, kekIdBytes);
 }
 
 function generate(kek: KeyObject, header: Buffer): CustodyKey {
@@ -56,26 +36,12 @@ function generate(kek: KeyObject, header: Buffer): CustodyKey {
   const envelope = Buffer.concat([header, box(kek, dataKey, aad), box(dataKey, pkcs8, aad)]);
   dataKey.fill(0);
   pkcs8.fill(0);
-  return { keyId, publicKey, sealed: { custody, envelope } };
-}
-
-function assertKek({ keyId, sealed }: CustodyKey, header: Buffer): void {
-  if (sealed.custody !== custody) {
-    throw new ConfigError(`the signing key ${keyId} is in the custody "${sealed.custody}", not in "${custody}"`);
-  }
-  const envelope = Buffer.from(sealed.envelope);
-  if (envelope[0] !== formatVersion) throw new Error(`the signing key ${keyId} has an unknown envelope version`);
-  const sealedBy = envelope.subarray(1, headerBytes);
-  const ours = header.subarray(1);
-  if (!sealedBy.equals(ours)) {
-    const names = `${sealedBy.toString("hex")}; SIGNING_KEK_FILE holds ${ours.toString("hex")}`;
-    throw new ConfigError(`wrong KEK: the signing key ${keyId} is wrapped by the KEK ${names}`);
-  }
+  return { keyId, publicKey, sealed: { custody: localCustody, envelope } };
 }
 
 function unwrap(kek: KeyObject, header: Buffer, { keyId, publicKey, sealed }: CustodyKey): KeyObject {
+  const boxes = openEnvelope(sealed, header, `the signing key ${keyId}`);
   const aad = binding(header, keyId, publicKey);
-  const boxes = Buffer.from(sealed.envelope).subarray(headerBytes);
   try {
     const dataKey = unbox(kek, boxes.subarray(0, boxedDataKeyBytes), aad);
     const pkcs8 = unbox(dataKey, boxes.subarray(boxedDataKeyBytes), aad);
@@ -92,16 +58,23 @@ function binding(header: Buffer, keyId: string, publicKey: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from("vidimus-sealed-key\n"), header, Buffer.from(`${keyId}\n`), publicKey]);
 }
 
-function box(key: KeyObject | Buffer, plain: Buffer, aad: Buffer): Buffer {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAAD(aad);
-  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+function generateSealKey(kek: KeyObject, header: Buffer): SealedKey {
+  const key = randomBytes(dataKeyBytes);
+  const envelope = Buffer.concat([header, box(kek, key, sealBinding(header))]);
+  key.fill(0);
+  return { custody: localCustody, envelope };
 }
 
-function unbox(key: KeyObject | Buffer, boxed: Buffer, aad: Buffer): Buffer {
-  const nonce = boxed.subarray(0, nonceBytes);
-  const tag = boxed.subarray(nonceBytes, nonceBytes + tagBytes);
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAAD(aad).setAuthTag(tag);
-  return Buffer.concat([decipher.update(boxed.subarray(nonceBytes + tagBytes)), decipher.final()]);
+function openSealKey(kek: KeyObject, header: Buffer, sealed: SealedKey): SealKey {
+  const boxed = openEnvelope(sealed, header, "the seal of the key ring");
+  try {
+    const key = unbox(kek, boxed, sealBinding(header));
+    return { mac: async (bytes) => createHmac("sha256", key).update(bytes).digest() };
+  } catch (error) {
+    throw new Error("the seal of the key ring was changed where it is stored", { cause: error });
+  }
+}
+
+function sealBinding(header: Buffer): Buffer {
+  return Buffer.concat([Buffer.from("vidimus-seal-key\n"), header]);
 }

@@ -20,6 +20,12 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
+/** Makes message authentication codes with one secret key. */
+export interface SealKey {
+  /** HMAC-SHA256, 32 bytes. */
+  mac(message: Uint8Array): Promise<Uint8Array>;
+}
+
 /** Makes and uses private keys. It never returns one. */
 export interface KeyCustody {
   /** Makes an Ed25519 key pair. */
@@ -32,4 +38,8 @@ export interface KeyCustody {
    * @throws Error when the sealed key, its id or its public key was changed
    */
   open(key: CustodyKey): Promise<Signer>;
+  /** Makes the key that seals the ring and the ledger. */
+  generateSealKey(): Promise<SealedKey>;
+  /** Opens it. Throws as `open` does. */
+  openSealKey(sealed: SealedKey): Promise<SealKey>;
 }

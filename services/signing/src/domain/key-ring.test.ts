@@ -1,79 +1,182 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CustodyKey } from "./key-custody.ts";
-import { assertRing, foundRing, listedKeys, pauseSigning, resumeSigning, signingKey } from "./key-ring.ts";
-import type { KeyRing, RingKey } from "./key-ring.ts";
+import {
+  assertRing,
+  foundingKeys,
+  type KeyRing,
+  listedKeys,
+  pendingKey,
+  type RingKey,
+  signingKey,
+} from "./key-ring.ts";
+import { activateKey, pauseSigning, resumeSigning, retireKey, revokeKey } from "./ring-changes.ts";
+import { tendRing } from "./tend-ring.ts";
 
 const now = new Date("2026-11-21T09:30:00.123Z");
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const rules = { prepublishMs: dayMs, rotateAfterMs: 90 * dayMs };
+const later = (ms: number) => new Date(now.getTime() + ms);
 
 function custodyKey(keyId: string): CustodyKey {
   return { keyId, publicKey: new Uint8Array([1]), sealed: { custody: "test", envelope: new Uint8Array([2]) } };
 }
 
-const founded = foundRing(custodyKey("first"), custodyKey("standby"), now);
+const founded = [...foundingKeys(custodyKey("first"), now), pendingKey(custodyKey("standby"), now, dayMs)];
+const ringOf = (keys: readonly RingKey[]): KeyRing => ({ revision: 1, keys });
+const statesOf = (keys: readonly RingKey[]) => Object.fromEntries(keys.map(({ keyId, state }) => [keyId, state]));
+const keyOf = (keys: readonly RingKey[], id: string) => keys.find(({ keyId }) => keyId === id);
 
 /** Ids of the listed keys that have no end. */
-function openEnded(ring: KeyRing): string[] {
-  return listedKeys(ring).flatMap(({ keyId, validUntil }) => (validUntil ? [] : [keyId]));
+function openEnded(keys: readonly RingKey[]): string[] {
+  return listedKeys(ringOf(keys)).flatMap(({ keyId, validUntil }) => (validUntil ? [] : [keyId]));
 }
 
-function withKey(ring: KeyRing, keyId: string, change: Partial<RingKey>): KeyRing {
-  return { ...ring, keys: ring.keys.map((key) => (key.keyId === keyId ? { ...key, ...change } : key)) };
+function withKey(keyId: string, change: Partial<RingKey>): KeyRing {
+  return ringOf(founded.map((key) => (key.keyId === keyId ? { ...key, ...change } : key)));
 }
 
-test("the first key signs at once; the standby is published, with its earliest activation and a planned end", () => {
-  expect(founded.revision).toBe(1);
-  expect(signingKey(founded)).toMatchObject({ keyId: "first", state: "active", validFrom: now });
-  const [, standby] = founded.keys;
-  expect(standby).toMatchObject({ keyId: "standby", state: "pending", publishedAt: now });
-  expect(standby?.validFrom).toEqual(new Date(now.getTime() + dayMs));
-  expect(standby?.validUntil).toEqual(new Date(now.getTime() + 366 * dayMs));
-});
-
-test("exactly one listed key has no end, and it is the one that signs", () => {
-  expect(openEnded(founded)).toEqual(["first"]);
-});
-
-test("while signing is off no key signs, and every listed key has an end, 33 days ahead for the paused one", () => {
-  const off = pauseSigning(founded, new Date(now.getTime() + hourMs));
-  expect(off.revision).toBe(2);
-  expect(signingKey(off)).toBeUndefined();
-  expect(openEnded(off)).toEqual([]);
-  expect(off.keys[0]?.validUntil?.getTime()).toBe(now.getTime() + hourMs + 33 * dayMs);
-  expect(() => assertRing(off)).not.toThrow();
-});
-
-test("signing resumes with the key that was paused", () => {
-  const on = resumeSigning(pauseSigning(founded, now));
-  expect(on).toEqual({ ...founded, revision: 3 });
-});
-
-test("pausing twice, or resuming what signs, makes no revision", () => {
-  const off = pauseSigning(founded, now);
-  expect(pauseSigning(off, now)).toBe(off);
-  expect(resumeSigning(founded)).toBe(founded);
-});
-
-test("a revoked key is not listed, a retired one is", () => {
-  const gone = { sealed: undefined, validUntil: now };
-  const ring = withKey(withKey(founded, "first", { state: "retired", ...gone }), "standby", {
-    state: "revoked",
-    ...gone,
+describe("a first ring", () => {
+  test("has a key that signs at once, and a standby with its earliest activation and a planned end", async () => {
+    const names = ["first", "standby"];
+    const keys = await tendRing(undefined, now, rules, async () => custodyKey(names.shift()!));
+    expect(keys).toEqual(founded);
+    expect(signingKey({ keys })).toMatchObject({ keyId: "first", state: "active", validFrom: now, activeSince: now });
+    const standby = { keyId: "standby", state: "pending", publishedAt: now, validFrom: later(dayMs) };
+    expect(keys[1]).toMatchObject({ ...standby, validUntil: later(366 * dayMs) });
+    expect(openEnded(keys)).toEqual(["first"]);
   });
-  expect(() => assertRing(ring)).not.toThrow();
-  expect(listedKeys(ring).map(({ keyId }) => keyId)).toEqual(["first"]);
 });
+
+describe("a pause", () => {
+  test("leaves no key that signs, and an end 33 days ahead for the paused one", () => {
+    const off = pauseSigning(founded, later(hourMs));
+    expect(signingKey({ keys: off })).toBeUndefined();
+    expect(openEnded(off)).toEqual([]);
+    expect(off[0]?.validUntil).toEqual(later(hourMs + 33 * dayMs));
+    expect(() => assertRing(ringOf(off))).not.toThrow();
+  });
+
+  test("ends with the key that was paused; pausing twice, or resuming what signs, changes nothing", () => {
+    const off = pauseSigning(founded, now);
+    expect(resumeSigning(off, now)).toEqual(founded);
+    expect(pauseSigning(off, now)).toBe(off);
+    expect(resumeSigning(founded, now)).toBe(founded);
+  });
+
+  test("of months keeps an end that is ahead, so that signing can resume with the key", () => {
+    const days = Array.from({ length: 100 }, (_, day) => later(day * dayMs));
+    const off = days.reduce<readonly RingKey[]>((keys, at) => pauseSigning(keys, at), founded);
+    expect(signingKey({ keys: resumeSigning(off, later(100 * dayMs)) })?.keyId).toBe("first");
+  });
+
+  test("whose end came while no process ran retires the key: receivers would refuse it", () => {
+    const keys = resumeSigning(pauseSigning(founded, now), later(33 * dayMs - hourMs));
+    expect(keys[0]).toMatchObject({ state: "retired", validUntil: later(33 * dayMs), sealed: undefined });
+  });
+});
+
+describe("activating a pending key", () => {
+  test("retires the one before: its private key is destroyed, and it stays valid for 33 days", () => {
+    const keys = activateKey(founded, "standby", later(dayMs), { emergency: false });
+    expect(statesOf(keys)).toEqual({ first: "retired", standby: "active" });
+    expect(keyOf(keys, "first")).toMatchObject({ sealed: undefined, validUntil: later(34 * dayMs) });
+    expect(keyOf(keys, "standby")).toMatchObject({ validFrom: later(dayMs), activeSince: later(dayMs) });
+    expect(openEnded(keys)).toEqual(["standby"]);
+  });
+
+  test("is refused before it was published long enough, and not in an emergency", () => {
+    const early = () => activateKey(founded, "standby", later(dayMs - 1), { emergency: false });
+    expect(early).toThrow("the key standby may sign from 2026-11-22T09:30:00.123Z on");
+    const keys = activateKey(founded, "standby", later(hourMs), { emergency: true });
+    expect(keyOf(keys, "standby")).toMatchObject({ state: "active", validFrom: later(hourMs) });
+  });
+
+  test("is refused to a key whose planned end receivers would hold against it", () => {
+    const late = () => activateKey(founded, "standby", later(340 * dayMs), { emergency: false });
+    expect(late).toThrow("the planned end of the key standby is too near");
+  });
+
+  test("does not end a pause", () => {
+    const keys = activateKey(pauseSigning(founded, now), "standby", later(dayMs), { emergency: false });
+    expect(signingKey({ keys })).toBeUndefined();
+    expect(signingKey({ keys: resumeSigning(keys, later(dayMs)) })?.keyId).toBe("standby");
+  });
+
+  test.each([
+    ["first", "is active, not pending"],
+    ["other", "has no key other"],
+  ])("is refused to %s", (keyId, fault) => {
+    expect(() => activateKey(founded, keyId, later(dayMs), { emergency: true })).toThrow(fault);
+  });
+});
+
+describe("revoking", () => {
+  test("takes a key out of the list and destroys it; the ready standby signs in its place", () => {
+    const keys = revokeKey(founded, "first", later(dayMs), { emergency: false });
+    expect(statesOf(keys)).toEqual({ first: "revoked", standby: "active" });
+    expect(listedKeys(ringOf(keys)).map(({ keyId }) => keyId)).toEqual(["standby"]);
+    expect(keyOf(keys, "first")?.sealed).toBeUndefined();
+  });
+
+  test("of the active key leaves nothing that signs until the standby may, unless it is an emergency", async () => {
+    const keys = revokeKey(founded, "first", later(hourMs), { emergency: false });
+    expect(statesOf(keys)).toEqual({ first: "revoked", standby: "pending" });
+    expect(() => assertRing(ringOf(keys))).not.toThrow();
+    const tended = (at: Date) => tendRing(keys, at, rules, async () => custodyKey("third"));
+    expect(await tended(later(dayMs - 1))).toBe(keys);
+    expect(statesOf(await tended(later(dayMs)))).toEqual({ first: "revoked", standby: "active", third: "pending" });
+    const urgent = revokeKey(founded, "first", later(hourMs), { emergency: true });
+    expect(statesOf(urgent)).toEqual({ first: "revoked", standby: "active" });
+  });
+
+  test("a retired or a pending key is possible, a revoked one is not", () => {
+    const rotated = activateKey(founded, "standby", later(dayMs), { emergency: false });
+    expect(statesOf(revokeKey(rotated, "first", now, { emergency: false }))).toMatchObject({ first: "revoked" });
+    const revoked = revokeKey(founded, "standby", now, { emergency: false });
+    expect(statesOf(revoked)).toEqual({ first: "active", standby: "revoked" });
+    expect(() => revokeKey(revoked, "standby", now, { emergency: false })).toThrow("is revoked already");
+  });
+});
+
+describe("tending", () => {
+  const tend = (keys: readonly RingKey[], at: Date, rotateAfterMs: number | undefined = rules.rotateAfterMs) =>
+    tendRing(keys, at, { ...rules, rotateAfterMs }, async () => custodyKey("third"));
+
+  test("changes nothing while nothing is due", async () => {
+    expect(await tend(founded, later(89 * dayMs))).toBe(founded);
+  });
+
+  test("replaces an active key of 90 days by the standby, and publishes a new standby", async () => {
+    const keys = await tend(founded, later(90 * dayMs));
+    expect(statesOf(keys)).toEqual({ first: "retired", standby: "active", third: "pending" });
+    expect(keyOf(keys, "third")?.validFrom).toEqual(later(91 * dayMs));
+  });
+
+  test("leaves an old key alone when rotation is off, but replaces a standby whose planned end is near", async () => {
+    const none = { ...rules, rotateAfterMs: undefined };
+    const at = later(340 * dayMs);
+    const keys = await tendRing(founded, at, none, async () => custodyKey("third"));
+    expect(statesOf(keys)).toEqual({ first: "active", standby: "retired", third: "pending" });
+  });
+
+  test("publishes a standby after one was retired by hand", async () => {
+    const keys = await tend(retireKey(founded, "standby", now), now);
+    expect(statesOf(keys)).toEqual({ first: "active", standby: "retired", third: "pending" });
+  });
+});
+
+const standby = (change: Partial<RingKey>) => withKey("standby", change);
 
 test.each<[string, KeyRing, string]>([
-  ["two active keys", withKey(founded, "standby", { state: "active", validUntil: undefined }), "2 active keys"],
-  ["two active keys, one paused", withKey(founded, "standby", { state: "active" }), "2 active keys"],
-  ["a pending key without an end", withKey(founded, "standby", { validUntil: undefined }), "has no end"],
-  ["a retired key that can still sign", withKey(founded, "standby", { state: "retired" }), "still has"],
-  ["a revoked key that can still sign", withKey(founded, "standby", { state: "revoked" }), "still has"],
-  ["a standby without a private key", withKey(founded, "standby", { sealed: undefined }), "lacks"],
-  ["one key twice", withKey(founded, "standby", { keyId: "first" }), "twice"],
-  ["no revision", { ...founded, revision: 0 }, "revision 0"],
+  ["two active keys", standby({ state: "active", validUntil: undefined }), "2 active keys"],
+  ["two active keys, one paused", standby({ state: "active" }), "2 active keys"],
+  ["a pending key without an end", standby({ validUntil: undefined }), "has no end"],
+  ["a retired key that can still sign", standby({ state: "retired" }), "still has"],
+  ["a revoked key that can still sign", standby({ state: "revoked" }), "still has"],
+  ["a standby without a private key", standby({ sealed: undefined }), "lacks"],
+  ["one key twice", standby({ keyId: "first" }), "twice"],
+  ["no revision", { ...ringOf(founded), revision: 0 }, "revision 0"],
 ])("a ring with %s is refused", (_, ring, fault) => {
   expect(() => assertRing(ring)).toThrow(fault);
 });

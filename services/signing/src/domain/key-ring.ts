@@ -16,10 +16,15 @@ export interface RingKey {
   readonly state: KeyState;
   /** When it entered the trust list. */
   readonly publishedAt: Date;
-  /** Earliest time of its first signature. Planned while pending, and not changed later. */
+  /**
+   * Earliest time of its first signature. Planned while pending, and changed later only by an
+   * emergency.
+   */
   readonly validFrom: Date;
   /** Undefined while the key signs. Planned while pending. */
   readonly validUntil: Date | undefined;
+  /** When it became active; undefined before. */
+  readonly activeSince: Date | undefined;
   /** The private key; undefined once retired or revoked, when it has been destroyed. */
   readonly sealed: SealedKey | undefined;
 }
@@ -31,11 +36,7 @@ export interface KeyRing {
   readonly keys: readonly RingKey[];
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-/** How long a key is published before it signs. Receivers cache the trust list for an hour. */
-const prepublishMs = 24 * hourMs;
+const dayMs = 86_400_000;
 
 /** How long a key is planned to sign. */
 const plannedLifeMs = 365 * dayMs;
@@ -45,50 +46,28 @@ const plannedLifeMs = 365 * dayMs;
  * hours, a delivery can be replayed for 30 days after that, and some receivers compare `validUntil`
  * with their own clock instead of the signing time.
  */
-const validityTailMs = 33 * dayMs;
+export const validityTailMs = 33 * dayMs;
 
-/**
- * The first ring: one key that signs at once, because no receiver has a trust list without it, and
- * one standby.
- */
-export function foundRing(first: CustodyKey, standby: CustodyKey, now: Date): KeyRing {
-  const earliest = after(now, prepublishMs);
-  return {
-    revision: 1,
-    keys: [
-      { ...first, state: "active", publishedAt: now, validFrom: now, validUntil: undefined },
-      {
-        ...standby,
-        state: "pending",
-        publishedAt: now,
-        validFrom: earliest,
-        validUntil: after(earliest, plannedLifeMs),
-      },
-    ],
-  };
+/** The keys of a first ring: one that signs at once, because no receiver has a trust list without it. */
+export function foundingKeys(first: CustodyKey, now: Date): RingKey[] {
+  return [{ ...first, state: "active", publishedAt: now, validFrom: now, validUntil: undefined, activeSince: now }];
 }
 
-/** The key that signs; undefined while signing is off. */
-export function signingKey(ring: KeyRing): RingKey | undefined {
-  return ring.keys.find(({ state, validUntil }) => state === "active" && validUntil === undefined);
+/** A key that is published now and may sign after `prepublishMs`. */
+export function pendingKey(key: CustodyKey, now: Date, prepublishMs: number): RingKey {
+  const validFrom = after(now, prepublishMs);
+  const validUntil = after(validFrom, plannedLifeMs);
+  return { ...key, state: "pending", publishedAt: now, validFrom, validUntil, activeSince: undefined };
 }
 
-/**
- * Pauses signing: gives the active key an end. Returns the same ring when signing is paused
- * already.
- */
-export function pauseSigning(ring: KeyRing, now: Date): KeyRing {
-  const signing = signingKey(ring);
-  return signing ? withValidUntil(ring, signing, after(now, validityTailMs)) : ring;
+/** The key that signs; undefined while signing is off, or while no key may sign yet. */
+export function signingKey({ keys }: Pick<KeyRing, "keys">): RingKey | undefined {
+  return keys.find(({ state, validUntil }) => state === "active" && validUntil === undefined);
 }
 
-/**
- * Resumes signing with the same key. Returns the same ring when signing is on, or when no key is
- * active.
- */
-export function resumeSigning(ring: KeyRing): KeyRing {
-  const paused = ring.keys.find(({ state }) => state === "active");
-  return paused?.validUntil ? withValidUntil(ring, paused, undefined) : ring;
+/** The active key, whether or not signing is paused. */
+export function activeKey(keys: readonly RingKey[]): RingKey | undefined {
+  return keys.find(({ state }) => state === "active");
 }
 
 /** The keys of the trust list: all but the revoked ones. */
@@ -97,9 +76,22 @@ export function listedKeys(ring: KeyRing): readonly RingKey[] {
 }
 
 /**
+ * Whether a key may become active: it was published long enough, and receivers whose trust list is an
+ * hour old still see its planned end ahead.
+ */
+export function isReady(key: RingKey, now: Date): boolean {
+  return key.state === "pending" && key.validFrom <= now && isFresh(key, now);
+}
+
+/** Whether a pending key's planned end leaves time to use it. */
+export function isFresh({ validUntil }: RingKey, now: Date): boolean {
+  return validUntil !== undefined && validUntil > after(now, validityTailMs);
+}
+
+/**
  * Checks the rules of a ring. Called before a ring is stored and after it is read.
  *
- * @throws Error naming the broken rule; the cause is a bug or an edit of the database by hand
+ * @throws Error naming the broken rule; the cause is a bug
  */
 export function assertRing({ revision, keys }: KeyRing): void {
   const active = keys.filter(({ state }) => state === "active");
@@ -115,11 +107,6 @@ export function assertRing({ revision, keys }: KeyRing): void {
   }
 }
 
-function withValidUntil(ring: KeyRing, key: RingKey, validUntil: Date | undefined): KeyRing {
-  const keys = ring.keys.map((each) => (each === key ? { ...key, validUntil } : each));
-  return { revision: ring.revision + 1, keys };
-}
-
-function after(date: Date, ms: number): Date {
+export function after(date: Date, ms: number): Date {
   return new Date(date.getTime() + ms);
 }

@@ -46,11 +46,11 @@ export type SignOutcome =
 
 export interface SignDigestsDeps {
   /**
-   * The key that signs, as `switch-signing.ts` found it at the start.
+   * The key that signs now: `ring-watch.ts`.
    *
-   * @throws DomainError failed_precondition while signing is off
+   * @throws DomainError failed_precondition while signing is off, unavailable
    */
-  activeKey(): SigningKey;
+  signingKey(): Promise<SigningKey>;
   ledger: Ledger;
   now(): Date;
 }
@@ -62,7 +62,7 @@ export interface SignDigestsDeps {
  * @returns one outcome per digest, in order
  */
 export async function signDigests(deps: SignDigestsDeps, digests: readonly SnapshotDigest[]): Promise<SignOutcome[]> {
-  const key = deps.activeKey();
+  const key = await deps.signingKey();
   // A key made on a machine whose clock runs ahead becomes valid later than `now`.
   const signedAt = new Date(Math.max(deps.now().getTime(), key.validFrom.getTime()));
   const fresh = await Promise.all(digests.map((digest) => sign(key, signedAt, digest)));

@@ -37,7 +37,7 @@ const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "de
 async function signVector(now: Date, validFrom: Date) {
   const key = { keyId: keyIdOf(publicKey), validFrom, signer: ed25519Signer(privateKey) };
   const ledger = { record: async <E>(entries: readonly E[]) => [...entries] };
-  const [outcome] = await signDigests({ activeKey: () => key, ledger, now: () => now }, [digest]);
+  const [outcome] = await signDigests({ signingKey: async () => key, ledger, now: () => now }, [digest]);
   if (outcome?.kind !== "signed") throw new Error("not signed");
   return outcome.entry;
 }

@@ -1,8 +1,12 @@
-import type { KeyRing } from "./key-ring.ts";
+import type { KeyRing, RingKey } from "./key-ring.ts";
 
 /** Keeps the one ring. */
 export interface RingStorage {
-  /** The ring as it stands; undefined before the first one is stored. */
+  /**
+   * The ring as it stands; undefined before the first one is stored.
+   *
+   * @throws RingFault when it was changed by something else than `save`
+   */
   read(): Promise<KeyRing | undefined>;
   /** Replaces the revision before `ring`; false when another process replaced it first. */
   save(ring: KeyRing): Promise<boolean>;
@@ -12,19 +16,21 @@ const attemptsMax = 10;
 
 /**
  * Applies a change to the ring as it stands, and again when another process saved a change in
- * between. A change that returns the ring it was given, or undefined, stores nothing.
+ * between. A change that returns the keys it was given, or undefined, stores nothing.
  *
- * @returns what the last call of `change` returned
+ * @returns the ring as it stands afterwards
  * @throws Error after ten attempts; whatever `change` throws
  */
-export async function updateRing<R extends { ring: KeyRing | undefined }>(
+export async function updateRing(
   rings: RingStorage,
-  change: (standing: KeyRing | undefined) => R | Promise<R>,
-): Promise<R> {
+  change: (standing: KeyRing | undefined) => Promise<readonly RingKey[] | undefined>,
+): Promise<KeyRing | undefined> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const standing = await rings.read();
-    const next = await change(standing);
-    if (next.ring === undefined || next.ring === standing || (await rings.save(next.ring))) return next;
+    const keys = await change(standing);
+    if (keys === undefined || keys === standing?.keys) return standing;
+    const ring = { revision: (standing?.revision ?? 0) + 1, keys };
+    if (await rings.save(ring)) return ring;
   }
-  throw new Error(`other processes changed the key ring ${attemptsMax} times while this one started`);
+  throw new Error(`other processes changed the key ring ${attemptsMax} times in between`);
 }

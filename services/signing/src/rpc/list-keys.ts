@@ -2,20 +2,20 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { TrustedKeySchema, TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
-import type { RingStorage } from "../domain/update-ring.ts";
+import { type KeyRing, listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
 
 export interface ListKeysDeps {
-  rings: Pick<RingStorage, "read">;
+  /** `domain/list-ring.ts`. */
+  listedRing(): Promise<KeyRing | undefined>;
 }
 
 /**
  * Implements `ListKeys`, from the stored ring. Before the first ring is stored: no keys, revision
  * 0.
  */
-export function listKeys({ rings }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
+export function listKeys({ listedRing }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
-    const ring = await rings.read();
+    const ring = await listedRing();
     if (!ring) return { activeKeyId: "", keys: [], revision: 0n };
     return {
       activeKeyId: signingKey(ring)?.keyId ?? "",

@@ -26,6 +26,11 @@ export class LedgerStore implements Ledger {
     await this.#rows.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
   }
 
+  /** Whether anything was ever signed. */
+  async hasSignatures(): Promise<boolean> {
+    return (await this.#rows.findOne({}, { projection: { _id: 1 }, maxTimeMS: 5_000 })) !== null;
+  }
+
   async record(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
     const refused = await this.#insert(entries);
     const standing = await this.#find(entries.filter((_, position) => refused.has(position)));

@@ -1,7 +1,14 @@
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
-import { assertRing, type KeyRing, type KeyState, type RingKey } from "../domain/key-ring.ts";
-import type { RingStorage } from "../domain/update-ring.ts";
+import type { SealedKey } from "../domain/key-custody.ts";
+import type { KeyRing, KeyState, RingKey } from "../domain/key-ring.ts";
+import { RingFault, type SealedRing } from "../domain/sealed-ring.ts";
+import type { SealedRingStorage } from "../domain/sealed-rings.ts";
+
+interface SealedKeyRow {
+  custody: string;
+  envelope: Binary;
+}
 
 interface RingKeyRow {
   keyId: string;
@@ -10,35 +17,47 @@ interface RingKeyRow {
   publishedAt: Date;
   validFrom: Date;
   validUntil?: Date;
-  sealed?: { custody: string; envelope: Binary };
+  activeSince?: Date;
+  sealed?: SealedKeyRow;
 }
 
 interface RingRow {
   _id: "ring";
   revision: number;
   keys: RingKeyRow[];
+  /** Absent in the rows of version 0.1.0, which `migrate.ts` seals. */
+  seal?: SealedKeyRow;
+  mac?: Binary;
 }
 
 /**
  * Keeps the key ring as one document, so that a change is atomic and there are never two active
  * keys.
  */
-export class RingStore implements RingStorage {
+export class RingStore implements SealedRingStorage {
   readonly #rings: Collection<RingRow>;
 
   constructor(db: Db) {
     this.#rings = db.collection("ring");
   }
 
-  async read(): Promise<KeyRing | undefined> {
-    const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000 });
+  /** Majority: a ring that a failover takes back would look like an old one brought back. */
+  async read(): Promise<SealedRing | undefined> {
+    const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });
     return row ? fromRow(row) : undefined;
   }
 
-  async save(ring: KeyRing): Promise<boolean> {
-    const row = toRow(ring);
-    if (ring.revision > 1) {
-      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: ring.revision - 1 }, row);
+  /** The ring of version 0.1.0, which had no seal; undefined when there is none. */
+  async readUnsealed(): Promise<KeyRing | undefined> {
+    const row = await this.#rings.findOne({ _id: "ring", mac: { $exists: false } }, { maxTimeMS: 5_000 });
+    return row ? { revision: row.revision, keys: row.keys.map(fromKeyRow) } : undefined;
+  }
+
+  async save(sealed: SealedRing): Promise<boolean> {
+    const { revision } = sealed.ring;
+    const row = toRow(sealed);
+    if (revision > 1) {
+      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: revision - 1 }, row);
       return matchedCount === 1;
     }
     try {
@@ -51,31 +70,41 @@ export class RingStore implements RingStorage {
   }
 }
 
-function toRow(ring: KeyRing): RingRow {
-  assertRing(ring);
-  return { _id: "ring", revision: ring.revision, keys: ring.keys.map(toKeyRow) };
+function toRow({ ring, seal, mac }: SealedRing): RingRow {
+  const keys = ring.keys.map(toKeyRow);
+  return { _id: "ring", revision: ring.revision, keys, seal: toSealedRow(seal), mac: new Binary(mac) };
 }
 
-function toKeyRow({ validUntil, sealed, publicKey, ...key }: RingKey): RingKeyRow {
+function toKeyRow({ validUntil, activeSince, sealed, publicKey, ...key }: RingKey): RingKeyRow {
   return {
     ...key,
     publicKey: new Binary(publicKey),
     ...(validUntil && { validUntil }),
-    ...(sealed && { sealed: { custody: sealed.custody, envelope: new Binary(sealed.envelope) } }),
+    ...(activeSince && { activeSince }),
+    ...(sealed && { sealed: toSealedRow(sealed) }),
   };
 }
 
-function fromRow({ revision, keys }: RingRow): KeyRing {
-  const ring = { revision, keys: keys.map(fromKeyRow) };
-  assertRing(ring);
-  return ring;
+function toSealedRow({ custody, envelope }: SealedKey): SealedKeyRow {
+  return { custody, envelope: new Binary(envelope) };
 }
 
-function fromKeyRow({ validUntil, sealed, publicKey, ...key }: RingKeyRow): RingKey {
+function fromRow({ revision, keys, seal, mac }: RingRow): SealedRing {
+  if (!seal || !mac)
+    throw new RingFault("the key ring has no seal; seal one of version 0.1.0 with `npm run migrate:signing`");
+  return { ring: { revision, keys: keys.map(fromKeyRow) }, seal: fromSealedRow(seal), mac: mac.value() };
+}
+
+function fromKeyRow({ validUntil, activeSince, sealed, publicKey, ...key }: RingKeyRow): RingKey {
   return {
     ...key,
     publicKey: publicKey.value(),
     validUntil,
-    sealed: sealed && { custody: sealed.custody, envelope: sealed.envelope.value() },
+    activeSince,
+    sealed: sealed && fromSealedRow(sealed),
   };
+}
+
+function fromSealedRow({ custody, envelope }: SealedKeyRow): SealedKey {
+  return { custody, envelope: envelope.value() };
 }

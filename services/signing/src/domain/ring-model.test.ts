@@ -1,0 +1,247 @@
+/** The life of the ring under any schedule of two processes, operators and clocks. */
+import fc from "fast-check";
+import { createSecretKey, randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { localWrappedCustody } from "../custody/local-wrapped.ts";
+import { assertRing, type KeyRing, listedKeys, type RingKey, signingKey } from "./key-ring.ts";
+import { activateKey, retireKey, revokeKey } from "./ring-changes.ts";
+import { RingWatch, type Signers } from "./ring-watch.ts";
+import type { SealedRing } from "./sealed-ring.ts";
+import { SealedRings, type SealedRingStorage } from "./sealed-rings.ts";
+import { pendingKey } from "./key-ring.ts";
+import { withStandby } from "./tend-ring.ts";
+import { updateRing } from "./update-ring.ts";
+
+const secondMs = 1_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const rules = { prepublishMs: 3 * hourMs, rotateAfterMs: 90 * dayMs };
+const custody = localWrappedCustody(createSecretKey(Buffer.alloc(32, 1)));
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** An operation may be refused, but in no other way. */
+function refusal(error: Error): undefined {
+  expect(error).toMatchObject({ name: "DomainError" });
+}
+
+interface Replica {
+  watch: RingWatch;
+  rings: SealedRings;
+  isOn: boolean;
+  id: string;
+}
+
+/** Storage, clock and processes, and what everybody could see at which time. */
+class World implements SealedRingStorage {
+  clock = Date.parse("2026-11-21T09:30:00.000Z");
+  readonly history: { at: number; ring: KeyRing }[] = [];
+  readonly replicas: Replica[] = [];
+  readonly #seen = new Map<string, number>();
+  #stored: SealedRing | undefined;
+
+  constructor() {
+    this.replicas.push(this.#start(true), this.#start(true));
+  }
+
+  now = () => new Date(this.clock);
+
+  async read(): Promise<SealedRing | undefined> {
+    const stored = this.#stored;
+    await turn();
+    return stored;
+  }
+
+  async save(sealed: SealedRing): Promise<boolean> {
+    await turn();
+    if ((this.#stored?.ring.revision ?? 0) !== sealed.ring.revision - 1) return false;
+    this.#stored = sealed;
+    this.history.push({ at: this.clock, ring: sealed.ring });
+    return true;
+  }
+
+  get keys(): readonly RingKey[] {
+    return this.#stored?.ring.keys ?? [];
+  }
+
+  restart(index: number, isOn: boolean, crashes: boolean): void {
+    if (!crashes) this.#seen.delete(this.replicas[index]!.id);
+    this.replicas[index] = this.#start(isOn);
+  }
+
+  async change(index: number, change: (keys: Keys) => Keys | Promise<Keys>): Promise<void> {
+    await updateRing(
+      this.replicas[index]!.rings,
+      async (standing) =>
+        standing && withStandby(await change(standing.keys), this.now(), rules, () => custody.generate()),
+    ).catch(refusal);
+  }
+
+  #start(isOn: boolean): Replica {
+    const id = randomUUID();
+    const signers: Signers = {
+      report: async () => void this.#seen.set(id, this.clock),
+      leave: async () => void this.#seen.delete(id),
+      anyAlive: async () => [...this.#seen.values()].some((at) => this.clock - at < 10 * secondMs),
+    };
+    const rings = new SealedRings(this, custody);
+    const hasSignatures = async () => false;
+    const clocks = { now: this.now, elapsedMs: () => this.clock };
+    return {
+      watch: new RingWatch({ rings, signers, custody, hasSignatures, rules, isOn, ...clocks }),
+      rings,
+      isOn,
+      id,
+    };
+  }
+
+  /** The rings that a client with a cache of one hour may hold. */
+  visible(): KeyRing[] {
+    const since = this.clock - hourMs;
+    const last = this.history.findLastIndex(({ at }) => at <= since);
+    return this.history.slice(Math.max(last, 0)).map(({ ring }) => ring);
+  }
+}
+
+type Command = fc.AsyncCommand<object, World>;
+
+function command(name: string, act: (world: World) => Promise<unknown>): Command {
+  return {
+    check: () => true,
+    toString: () => name,
+    async run(_, world) {
+      await act(world);
+      const { history } = world;
+      const last = history.at(-1)?.ring;
+      if (!last) return;
+      assertRing(last);
+      const before = history.at(-2)?.ring;
+      const missing = before?.keys.filter(
+        (old) =>
+          !last.keys.some((key) => key.keyId === old.keyId && (old.state !== "retired" || key.state !== "pending")),
+      );
+      expect(missing ?? []).toEqual([]);
+      const retired = last.keys.filter(({ state }) => state === "retired");
+      expect(listedKeys(last)).toEqual(expect.arrayContaining(retired));
+      expect(last.keys.filter(({ state }) => state === "pending").length).toBeGreaterThan(0);
+      expect(retired.filter(({ sealed }) => sealed)).toEqual([]);
+    },
+  };
+}
+
+const which = fc.nat(1);
+const waits = fc.oneof(
+  fc.integer({ min: 1, max: 6 }).map((seconds) => seconds * secondMs),
+  fc.integer({ min: 1, max: 59 }).map((minutes) => minutes * 60 * secondMs),
+  fc.integer({ min: 1, max: 5 }).map((hours) => hours * hourMs),
+  fc.constantFrom(1, 89, 91, 340, 400, 800).map((days) => days * dayMs),
+);
+
+const wait = waits.map((ms) => command(`wait ${ms / 1000} s`, async (world) => void (world.clock += ms)));
+const look = which.map((index) => command(`${index} looks`, (world) => world.replicas[index]!.watch.look()));
+const bothLook = fc.constant(
+  command("both look", (world) => Promise.all(world.replicas.map(({ watch }) => watch.look()))),
+);
+const restart = fc.tuple(which, fc.boolean(), fc.boolean()).map(([index, isOn, crashes]) =>
+  command(`${index} ${crashes ? "crashes" : "stops"}, starts ${isOn ? "on" : "off"}`, async (world) => {
+    world.restart(index, isOn, crashes);
+    await world.replicas[index]!.watch.look();
+  }),
+);
+
+type Keys = readonly RingKey[];
+type Change = (world: World, keys: Keys) => Keys | Promise<Keys>;
+const nth = (keys: readonly RingKey[], n: number) => keys[n % Math.max(keys.length, 1)]?.keyId ?? "";
+const pendingOf = (keys: readonly RingKey[]) => keys.filter(({ state }) => state === "pending");
+
+function changes(emergencies: boolean): fc.Arbitrary<[string, Change]> {
+  const emergency = emergencies ? fc.boolean() : fc.constant(false);
+  return fc
+    .tuple(fc.constantFrom("activate", "retire", "revoke", "prepare"), fc.nat(5), emergency)
+    .map(([verb, n, urgent]): [string, Change] => {
+      const options = { emergency: urgent };
+      const acts: Record<typeof verb, Change> = {
+        activate: ({ now }, keys) => activateKey(keys, nth(pendingOf(keys), n), now(), options),
+        retire: ({ now }, keys) => retireKey(keys, nth(pendingOf(keys), n), now()),
+        revoke: ({ now }, keys) => revokeKey(keys, nth(keys, n), now(), options),
+        prepare: async ({ now }, keys) => [...keys, pendingKey(await custody.generate(), now(), rules.prepublishMs)],
+      };
+      return [`${verb} ${n}${urgent ? " urgently" : ""}`, acts[verb]];
+    });
+}
+
+const administer = (emergencies: boolean) =>
+  fc
+    .tuple(which, changes(emergencies))
+    .map(([index, [name, change]]) =>
+      command(`${index}: ${name}`, (world) => world.change(index, (keys) => change(world, keys))),
+    );
+const race = (emergencies: boolean) =>
+  fc.tuple(changes(emergencies), changes(emergencies)).map(([one, two]) =>
+    command(`${one[0]} beside ${two[0]} and looks`, async (world) => {
+      const [first, second] = [one, two].map(([, change], index) => world.change(index, (keys) => change(world, keys)));
+      await Promise.all([first, second, ...world.replicas.map(({ watch }) => watch.look())]);
+    }),
+  );
+
+function sign(emergencies: boolean): fc.Arbitrary<Command> {
+  return which.map((index) =>
+    command(`${index} signs`, async (world) => {
+      const { watch, isOn } = world.replicas[index]!;
+      const key = await watch.signingKey().catch(refusal);
+      if (!key) return;
+      expect(isOn).toBe(true);
+      const standing = world.keys.find(({ keyId }) => keyId === key.keyId)!;
+      if (standing.state === "revoked") {
+        const revokedAt = world.history.find(({ ring }) =>
+          ring.keys.some(({ keyId, state }) => keyId === key.keyId && state === "revoked"),
+        )!.at;
+        expect(world.clock - revokedAt).toBeLessThanOrEqual(5 * secondMs);
+        return;
+      }
+      if (emergencies) return;
+      const isFirst = world.history[0]!.ring.keys[0]!.keyId === key.keyId;
+      if (!isFirst) expect(world.clock - standing.publishedAt.getTime()).toBeGreaterThanOrEqual(rules.prepublishMs);
+      for (const ring of world.visible()) {
+        const listed = listedKeys(ring).find(({ keyId }) => keyId === key.keyId);
+        expect(listed?.validFrom.getTime()).toBeLessThanOrEqual(world.clock);
+        expect(listed?.validUntil?.getTime() ?? Infinity).toBeGreaterThanOrEqual(world.clock);
+      }
+    }),
+  );
+}
+
+async function holds(emergencies: boolean, numRuns: number): Promise<void> {
+  const all = [wait, wait, look, bothLook, restart, administer(emergencies), race(emergencies), sign(emergencies)];
+  const schedules = fc.commands([...all, sign(emergencies)], { maxCommands: 40, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(schedules, (commands) => fc.asyncModelRun(() => ({ model: {}, real: new World() }), commands)),
+    { numRuns },
+  );
+}
+
+test("without emergencies nothing is signed unpublished or early, and an hour-old trust list knows every key", async () => {
+  await holds(false, 300);
+}, 120_000);
+
+test("with emergencies too there is never a second active key, and no retired key is lost", async () => {
+  await holds(true, 150);
+}, 120_000);
+
+test("signing off in one process does not pause the other; off in both lists no active key", async () => {
+  const world = new World();
+  const lookBoth = () => Promise.all(world.replicas.map(({ watch }) => watch.look()));
+  await lookBoth();
+  world.restart(0, false, false);
+  await lookBoth();
+  expect(signingKey({ keys: world.keys })).toBeDefined();
+  expect(await world.replicas[1]!.watch.signingKey()).toBeDefined();
+  world.restart(1, false, true);
+  await lookBoth();
+  expect(signingKey({ keys: world.keys })).toBeDefined();
+  world.clock += 10 * secondMs;
+  await lookBoth();
+  expect(signingKey({ keys: world.keys })).toBeUndefined();
+  world.restart(0, true, false);
+  await lookBoth();
+  expect(signingKey({ keys: world.keys })).toBeDefined();
+});

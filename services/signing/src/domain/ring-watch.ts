@@ -1,0 +1,148 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { KeyCustody } from "./key-custody.ts";
+import { type KeyRing, type RingKey, signingKey } from "./key-ring.ts";
+import { pauseSigning } from "./ring-changes.ts";
+import { RingFault } from "./sealed-ring.ts";
+import type { SigningKey } from "./sign-digests.ts";
+import { type RingRules, tendRing } from "./tend-ring.ts";
+import { type RingStorage, updateRing } from "./update-ring.ts";
+
+/** Which processes sign: `store/signer-store.ts`. */
+export interface Signers {
+  /** Says that this process signs. */
+  report(): Promise<void>;
+  /** Says that it does no more. */
+  leave(): Promise<void>;
+  /** Whether a process reported in the last ten seconds and has not left. */
+  anyAlive(): Promise<boolean>;
+}
+
+export interface RingWatchDeps {
+  rings: RingStorage;
+  signers: Signers;
+  custody: Pick<KeyCustody, "generate" | "open">;
+  /** Whether anything was ever signed: a ring is never founded for a second time. */
+  hasSignatures(): Promise<boolean>;
+  rules: RingRules;
+  /** Whether this process signs. */
+  isOn: boolean;
+  /** The wall clock, for the ring's dates. */
+  now(): Date;
+  /** Milliseconds of a clock that never jumps. */
+  elapsedMs(): number;
+}
+
+/** Beyond this age a look at the ring says nothing: the key may have been revoked since. */
+const lookAgeMaxMs = 5_000;
+
+const reportEveryMs = 3_000;
+
+/** What a look at the ring found. */
+interface Look {
+  readonly ring: KeyRing;
+  /** Undefined while no key signs, or when this process does not. */
+  readonly key: SigningKey | undefined;
+  /** When the look began, by `elapsedMs`. */
+  readonly at: number;
+}
+
+/**
+ * Looks at the ring again and again, and signs with the key that it names. A process that signs also
+ * does what is due to the ring (`tendRing`); one that does not pauses it when no other process signs.
+ */
+export class RingWatch {
+  readonly #deps: RingWatchDeps;
+  #last: Look | undefined;
+  #looking: Promise<Look | undefined> | undefined;
+  #reportedAt = -Infinity;
+
+  constructor(deps: RingWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Looks at the ring once more. Calls at the same time share a look.
+   *
+   * @throws RingFault, whatever `KeyCustody.open` throws, errors of the database; afterwards nothing
+   * is signed until a look succeeds
+   */
+  look(): Promise<Look | undefined> {
+    this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  /**
+   * The key that signs, as a look of the last five seconds found it.
+   *
+   * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
+   * when the ring cannot be read or does not verify
+   */
+  async signingKey(): Promise<SigningKey> {
+    if (!this.#deps.isOn) throw new DomainError("failed_precondition", "signing is off");
+    const { key } = (await this.#freshLook()) ?? {};
+    if (!key) throw new DomainError("failed_precondition", "no key may sign yet");
+    return key;
+  }
+
+  async #freshLook(): Promise<Look | undefined> {
+    if (this.#last && this.#deps.elapsedMs() - this.#last.at <= lookAgeMaxMs) return this.#last;
+    try {
+      return await this.look();
+    } catch (cause) {
+      throw new DomainError("unavailable", "the key ring cannot be used now", { cause });
+    }
+  }
+
+  async #lookOnce(): Promise<Look | undefined> {
+    const at = this.#deps.elapsedMs();
+    try {
+      if (this.#deps.isOn) await this.#report(at);
+      const ring = await (this.#deps.isOn ? this.#tend() : this.#pauseUnlessSigned());
+      this.#last = ring && { ring, key: await this.#open(ring), at };
+      return this.#last;
+    } catch (error) {
+      if (error instanceof RingFault) this.#last = undefined;
+      throw error;
+    }
+  }
+
+  async #report(at: number): Promise<void> {
+    if (at - this.#reportedAt < reportEveryMs) return;
+    await this.#deps.signers.report();
+    this.#reportedAt = at;
+  }
+
+  async #tend(): Promise<KeyRing | undefined> {
+    const { rings, rules, custody, now } = this.#deps;
+    return updateRing(rings, async (standing) => {
+      if (!standing && (await this.#deps.hasSignatures())) {
+        throw new RingFault("the ledger has signatures, but there is no key ring: restore it from a backup");
+      }
+      return tendRing(standing?.keys, now(), rules, () => custody.generate());
+    });
+  }
+
+  async #pauseUnlessSigned(): Promise<KeyRing | undefined> {
+    const { rings, signers, now } = this.#deps;
+    return updateRing(rings, async (standing) => {
+      if (!standing || (await signers.anyAlive())) return standing?.keys;
+      return pauseSigning(standing.keys, now());
+    });
+  }
+
+  /**
+   * Opens every key that may sign, not only the one that does: a standby that cannot be opened must
+   * be noticed now, and not when it is needed.
+   */
+  async #open(ring: KeyRing): Promise<SigningKey | undefined> {
+    if (!this.#deps.isOn) return undefined;
+    if (this.#last?.ring.revision === ring.revision) return this.#last.key;
+    const signing = signingKey(ring);
+    const opened = await Promise.all(ring.keys.map((key) => this.#openKey(key)));
+    return opened.find((key) => key?.keyId === signing?.keyId);
+  }
+
+  async #openKey({ keyId, publicKey, sealed, validFrom }: RingKey): Promise<SigningKey | undefined> {
+    return sealed && { keyId, validFrom, signer: await this.#deps.custody.open({ keyId, publicKey, sealed }) };
+  }
+}

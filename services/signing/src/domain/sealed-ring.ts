@@ -1,0 +1,51 @@
+import { timingSafeEqual } from "node:crypto";
+import type { SealedKey, SealKey } from "./key-custody.ts";
+import { keyIdOf } from "./key-id.ts";
+import { assertRing, type KeyRing, type RingKey } from "./key-ring.ts";
+
+/** The stored ring is not one that this service stored: someone else writes to the database. */
+export class RingFault extends Error {
+  override readonly name = "RingFault";
+}
+
+/** A ring as it is stored. */
+export interface SealedRing {
+  readonly ring: KeyRing;
+  /** The key of `mac`, wrapped. One for the life of the ring. */
+  readonly seal: SealedKey;
+  /** Over revision and keys. Without the seal key nobody can plant a key. */
+  readonly mac: Uint8Array;
+}
+
+/** Seals a ring. */
+export async function sealRing(ring: KeyRing, seal: SealedKey, sealKey: SealKey): Promise<SealedRing> {
+  assertRing(ring);
+  return { ring, seal, mac: await sealKey.mac(textOf(ring)) };
+}
+
+/**
+ * Checks the seal, and that each key has the id that is derived from it.
+ *
+ * @throws RingFault
+ */
+export async function openSealedRing({ ring, mac }: SealedRing, sealKey: SealKey): Promise<KeyRing> {
+  const expected = await sealKey.mac(textOf(ring));
+  if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
+    throw new RingFault(`the seal of the key ring's revision ${ring.revision} does not hold`);
+  }
+  const renamed = ring.keys.find(({ keyId, publicKey }) => keyIdOf(publicKey) !== keyId);
+  if (renamed) throw new RingFault(`the key ring holds another key under the id ${renamed.keyId}`);
+  assertRing(ring);
+  return ring;
+}
+
+function textOf({ revision, keys }: KeyRing): Buffer {
+  return Buffer.from(`vidimus-key-ring-v1\n${JSON.stringify([revision, keys.map(partsOf)])}`);
+}
+
+function partsOf(key: RingKey): readonly unknown[] {
+  const { keyId, publicKey, state, publishedAt, validFrom, validUntil, activeSince, sealed } = key;
+  const dates = [publishedAt, validFrom, validUntil, activeSince].map((date) => date?.toISOString() ?? null);
+  const envelope = sealed ? [sealed.custody, Buffer.from(sealed.envelope).toString("base64")] : null;
+  return [keyId, Buffer.from(publicKey).toString("base64"), state, ...dates, envelope];
+}

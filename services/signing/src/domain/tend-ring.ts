@@ -1,0 +1,51 @@
+import type { CustodyKey } from "./key-custody.ts";
+import { activeKey, after, foundingKeys, isFresh, isReady, pendingKey, type RingKey } from "./key-ring.ts";
+import { activateKey, resumeSigning, retireStale } from "./ring-changes.ts";
+
+/** What an operator decides about the life of keys. */
+export interface RingRules {
+  /** How long a key is published before it signs, in milliseconds. */
+  readonly prepublishMs: number;
+  /** Age at which the active key is replaced, in milliseconds; undefined: never by itself. */
+  readonly rotateAfterMs: number | undefined;
+}
+
+/** Makes a new key pair in custody. */
+export type GenerateKey = () => Promise<CustodyKey>;
+
+/**
+ * What a process that signs does to the ring when it looks at it: resumes signing, replaces an active
+ * key that is missing or too old by one that may sign, and keeps one key pending.
+ *
+ * @param keys undefined when there is no ring yet
+ * @returns the same array when nothing is due
+ */
+export async function tendRing(
+  keys: readonly RingKey[] | undefined,
+  now: Date,
+  rules: RingRules,
+  generate: GenerateKey,
+): Promise<readonly RingKey[]> {
+  if (!keys) return withStandby(foundingKeys(await generate(), now), now, rules, generate);
+  const rotated = rotate(retireStale(resumeSigning(keys, now), now), now, rules);
+  return withStandby(rotated, now, rules, generate);
+}
+
+/** Adds a pending key, unless there is one. */
+export async function withStandby(
+  keys: readonly RingKey[],
+  now: Date,
+  { prepublishMs }: RingRules,
+  generate: GenerateKey,
+): Promise<readonly RingKey[]> {
+  const hasStandby = keys.some((key) => key.state === "pending" && isFresh(key, now));
+  return hasStandby ? keys : [...keys, pendingKey(await generate(), now, prepublishMs)];
+}
+
+function rotate(keys: readonly RingKey[], now: Date, { rotateAfterMs }: RingRules): readonly RingKey[] {
+  const active = activeKey(keys);
+  const isDue =
+    !active || (rotateAfterMs !== undefined && after(active.activeSince ?? active.validFrom, rotateAfterMs) <= now);
+  const successor = isDue && keys.find((key) => isReady(key, now));
+  return successor ? activateKey(keys, successor.keyId, now, { emergency: false }) : keys;
+}

@@ -1,0 +1,173 @@
+/** What one who can write to the database, and has no KEK, can do to the ring: nothing unnoticed. */
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { type Collection, type Document, MongoClient } from "mongodb";
+import { spawnSync } from "node:child_process";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, describe, expect, inject, test, vi } from "vitest";
+import { digest, kekFiles, runSigning } from "./running-signing.ts";
+
+const stack = new AsyncDisposableStack();
+const keks = stack.use(kekFiles());
+const client = stack.use(new MongoClient(inject("mongoUrl")));
+const on = { SIGNING_KEK_FILE: keks.make(1) };
+afterAll(() => stack.disposeAsync());
+
+interface Damage {
+  readonly rings: Collection;
+  readonly ring: Document;
+  /** The ring as it was before the last change. */
+  readonly older: Document;
+}
+
+const { publicKey } = generateKeyPairSync("ed25519");
+const spki = publicKey.export({ type: "spki", format: "der" });
+const planted = `ed25519-${createHash("sha256").update(spki).digest("base64url").slice(0, 16)}`;
+
+const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][] = [
+  [
+    "a planted key",
+    ({ rings, ring }) =>
+      rings.updateOne(
+        {},
+        {
+          $push: {
+            keys: { ...ring["keys"][1], keyId: planted, publicKey: spki, state: "retired", sealed: null },
+          } as never,
+        },
+      ),
+    "does not hold",
+  ],
+  [
+    "a key under the id of another",
+    ({ rings }) => rings.updateOne({}, { $set: { "keys.0.publicKey": spki } }),
+    "does not hold",
+  ],
+  [
+    "a standby made active",
+    ({ rings }) => rings.updateOne({}, { $set: { "keys.1.state": "active" } }),
+    "does not hold",
+  ],
+  [
+    "a standby made valid early",
+    ({ rings }) => rings.updateOne({}, { $set: { "keys.1.validFrom": new Date(0) } }),
+    "does not hold",
+  ],
+  [
+    "another private key",
+    ({ rings, ring }) => rings.updateOne({}, { $set: { "keys.1.sealed": ring["keys"][0].sealed } }),
+    "does not hold",
+  ],
+  ["a key taken out", ({ rings }) => rings.updateOne({}, { $pop: { keys: 1 } as never }), "does not hold"],
+  ["another revision", ({ rings }) => rings.updateOne({}, { $inc: { revision: 7 } }), "does not hold"],
+  ["no seal", ({ rings }) => rings.updateOne({}, { $unset: { seal: "", mac: "" } }), "has no seal"],
+  ["an old ring brought back", ({ rings, older }) => rings.replaceOne({}, older), "an old key ring was brought back"],
+  ["no ring", ({ rings }) => rings.deleteOne({}), "is gone"],
+];
+
+test.each(damages)(
+  "%s stops the signer within seconds, and the trust list stays the last good one",
+  async (_, damage) => {
+    const database = testDatabaseName("signing");
+    const rings = client.db(database).collection("ring");
+    await using signing = await runSigning(database, on);
+    const older = (await rings.findOne())!;
+    await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
+    await runSigning(database, { SIGNING: "off", ...on }).then((each) => each[Symbol.asyncDispose]());
+    await client.db(database).collection("signers").deleteMany({});
+    await runSigning(database, { SIGNING: "off", ...on }).then((each) => each[Symbol.asyncDispose]());
+    await vi.waitUntil(async () => (await rings.findOne())!["revision"] >= 3, 10_000);
+    const list = await signing.trustList.listKeys({});
+    await damage({ rings, ring: (await rings.findOne())!, older });
+    const refused = await vi.waitUntil(
+      () =>
+        signing.signing.signSnapshots({ items: [digest()] }).then(
+          () => undefined,
+          (error: ConnectError) => error,
+        ),
+      { timeout: 10_000, interval: 100 },
+    );
+    expect(refused.code).toBe(Code.Unavailable);
+    expect(await signing.trustList.listKeys({})).toEqual(list);
+  },
+);
+
+test.each(damages.filter(([name]) => !name.startsWith("an old")))(
+  "%s fails a start, and nothing is founded",
+  async (_, damage, message) => {
+    const database = testDatabaseName("signing");
+    const rings = client.db(database).collection("ring");
+    await using signing = await runSigning(database, on);
+    await signing.signing.signSnapshots({ items: [digest()] });
+    await signing[Symbol.asyncDispose]();
+    const ring = (await rings.findOne())!;
+    await damage({ rings, ring, older: ring });
+    const before = await rings.find().toArray();
+    await expect(runSigning(database, on)).rejects.toThrow(message === "is gone" ? "there is no key ring" : message);
+    expect(await rings.find().toArray()).toEqual(before);
+  },
+);
+
+test("a second process with signing off leaves the ring to the one that signs, and pauses it when that is gone", async () => {
+  const database = testDatabaseName("signing");
+  const one = await runSigning(database, on);
+  await using two = await runSigning(database, { SIGNING: "off", ...on });
+  const { activeKeyId } = await one.trustList.listKeys({});
+  expect(await two.trustList.listKeys({})).toMatchObject({ activeKeyId, revision: 1n });
+  await expect(two.signing.signSnapshots({ items: [digest()] })).rejects.toMatchObject({
+    code: Code.FailedPrecondition,
+  });
+  await expect(one.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
+  await one[Symbol.asyncDispose]();
+  await vi.waitUntil(async () => (await two.trustList.listKeys({})).activeKeyId === "", 5_000);
+});
+
+test("without the KEK a process with signing off does not show a ring that it cannot verify", async () => {
+  const database = testDatabaseName("signing");
+  await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
+  await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required to verify it");
+});
+
+describe("a ring of version 0.1.0, which had no seal", () => {
+  async function unsealed(): Promise<{ database: string; rings: Collection }> {
+    const database = testDatabaseName("signing");
+    await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
+    const rings = client.db(database).collection("ring");
+    await rings.updateOne({}, { $unset: { seal: "", mac: "", "keys.0.activeSince": "" } });
+    return { database, rings };
+  }
+
+  function migrate(database: string) {
+    const env = { PATH: process.env["PATH"], MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, ...on };
+    const program = join(import.meta.dirname, "../src/migrate.ts");
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: "utf8" });
+    return { status, said: stdout + stderr };
+  }
+
+  test("is sealed by the migration, once, and signs on with its keys", async () => {
+    const { database, rings } = await unsealed();
+    const { keys } = (await rings.findOne())!;
+    expect(migrate(database)).toMatchObject({
+      status: 0,
+      said: `database ${database}: the key ring is sealed, revision 2\n`,
+    });
+    expect(migrate(database)).toMatchObject({ status: 0, said: `database ${database}: no ring without a seal\n` });
+    await using signing = await runSigning(database, on);
+    expect(await signing.trustList.listKeys({})).toMatchObject({ activeKeyId: keys[0].keyId, revision: 2n });
+    await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
+  });
+
+  test("is not sealed with a planted key in it", async () => {
+    const { database, rings } = await unsealed();
+    const { keys } = (await rings.findOne())!;
+    const stolen = { ...keys[1], keyId: planted, publicKey: spki };
+    for (const key of [stolen, { ...stolen, state: "retired", sealed: null }]) {
+      await rings.updateOne({}, { $set: { "keys.2": key } });
+      const { status, said } = migrate(database);
+      expect(status).not.toBe(0);
+      expect(said).toContain(planted);
+      expect(await rings.findOne()).not.toHaveProperty("mac");
+    }
+  });
+});
