@@ -9,9 +9,11 @@ import { localWrappedCustody } from "./custody/local-wrapped.ts";
 import { noCustody } from "./custody/no-custody.ts";
 import { listRing } from "./domain/list-ring.ts";
 import { RingWatch } from "./domain/ring-watch.ts";
-import { RingFault } from "./domain/sealed-ring.ts";
+import type { RingFault } from "./domain/sealed-ring.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
+import { reportHead } from "./report-head.ts";
 import { signingRoutes } from "./rpc/signing-routes.ts";
+import { assertNoFirstLedger } from "./store/move-first-ledger.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 import { SignerStore } from "./store/signer-store.ts";
@@ -21,16 +23,17 @@ import { watchRing } from "./watch-ring.ts";
 export function startSigning(config: SigningConfig): Promise<RunningService> {
   return startService("signing", config, async (stack, { log, metrics, readiness, certificate }) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
-    const ledger = new LedgerStore(mongo.db);
-    const signers = new SignerStore(mongo.db, randomUUID());
-    await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
     const custody = config.kek ? localWrappedCustody(config.kek) : noCustody;
     const rings = new SealedRings(new RingStore(mongo.db), custody);
+    const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
+    const signers = new SignerStore(mongo.db, randomUUID());
+    await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
+    await assertNoFirstLedger(mongo.db);
     const watch = new RingWatch({
       rings,
       signers,
       custody,
-      hasSignatures: () => ledger.hasSignatures(),
+      lastRingRevision: async () => (await ledger.head())?.ringRevision,
       rules: config.ring,
       isOn: config.isOn,
       now,
@@ -38,11 +41,12 @@ export function startSigning(config: SigningConfig): Promise<RunningService> {
     });
     const reportFault = throttle(alarmEveryMs, (error: RingFault) => reportRingFault(log, error));
     stack.use(await watchRing(watch, { signers: config.isOn ? signers : undefined, log, reportFault }));
+    stack.use(reportHead(ledger, log));
     const listedRing = listRing(rings, reportFault);
-    const signingKey = () => watch.signingKey();
+    const signingState = () => watch.signingState();
     const mesh = stack.use(
       await startMeshServer({
-        routes: signingRoutes({ signingKey, ledger, listedRing, now, log }),
+        routes: signingRoutes({ signingState, ledger, listedRing, now, log }),
         host: config.host,
         port: config.meshPort,
         readiness,

@@ -2,10 +2,8 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type Collection, type Document, MongoClient } from "mongodb";
-import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { join } from "node:path";
-import { afterAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, expect, inject, test, vi } from "vitest";
 import { digest, kekFiles, runSigning } from "./running-signing.ts";
 
 const stack = new AsyncDisposableStack();
@@ -93,21 +91,24 @@ test.each(damages)(
   },
 );
 
-test.each(damages.filter(([name]) => !name.startsWith("an old")))(
-  "%s fails a start, and nothing is founded",
-  async (_, damage, message) => {
-    const database = testDatabaseName("signing");
-    const rings = client.db(database).collection("ring");
-    await using signing = await runSigning(database, on);
-    await signing.signing.signSnapshots({ items: [digest()] });
-    await signing[Symbol.asyncDispose]();
-    const ring = (await rings.findOne())!;
-    await damage({ rings, ring, older: ring });
-    const before = await rings.find().toArray();
-    await expect(runSigning(database, on)).rejects.toThrow(message === "is gone" ? "there is no key ring" : message);
-    expect(await rings.find().toArray()).toEqual(before);
-  },
-);
+test.each(damages)("%s fails a start, and nothing is founded", async (_, damage, message) => {
+  const database = testDatabaseName("signing");
+  const rings = client.db(database).collection("ring");
+  let older: Document | undefined;
+  for (const variables of [on, { SIGNING: "off", ...on }, on]) {
+    await using signing = await runSigning(database, variables);
+    older ??= (await rings.findOne())!;
+    if (variables === on) await signing.signing.signSnapshots({ items: [digest()] });
+  }
+  await damage({ rings, ring: (await rings.findOne())!, older: older! });
+  const before = await rings.find().toArray();
+  const atStart: Record<string, string> = {
+    "is gone": "there is no key ring",
+    "an old key ring was brought back": "under revision 3, but the key ring is at revision 1",
+  };
+  await expect(runSigning(database, on)).rejects.toThrow(atStart[message] ?? message);
+  expect(await rings.find().toArray()).toEqual(before);
+});
 
 test("a second process with signing off leaves the ring to the one that signs, and pauses it when that is gone", async () => {
   const database = testDatabaseName("signing");
@@ -127,47 +128,4 @@ test("without the KEK a process with signing off does not show a ring that it ca
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required to verify it");
-});
-
-describe("a ring of version 0.1.0, which had no seal", () => {
-  async function unsealed(): Promise<{ database: string; rings: Collection }> {
-    const database = testDatabaseName("signing");
-    await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
-    const rings = client.db(database).collection("ring");
-    await rings.updateOne({}, { $unset: { seal: "", mac: "", "keys.0.activeSince": "" } });
-    return { database, rings };
-  }
-
-  function migrate(database: string) {
-    const env = { PATH: process.env["PATH"], MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, ...on };
-    const program = join(import.meta.dirname, "../src/migrate.ts");
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: "utf8" });
-    return { status, said: stdout + stderr };
-  }
-
-  test("is sealed by the migration, once, and signs on with its keys", async () => {
-    const { database, rings } = await unsealed();
-    const { keys } = (await rings.findOne())!;
-    expect(migrate(database)).toMatchObject({
-      status: 0,
-      said: `database ${database}: the key ring is sealed, revision 2\n`,
-    });
-    expect(migrate(database)).toMatchObject({ status: 0, said: `database ${database}: no ring without a seal\n` });
-    await using signing = await runSigning(database, on);
-    expect(await signing.trustList.listKeys({})).toMatchObject({ activeKeyId: keys[0].keyId, revision: 2n });
-    await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
-  });
-
-  test("is not sealed with a planted key in it", async () => {
-    const { database, rings } = await unsealed();
-    const { keys } = (await rings.findOne())!;
-    const stolen = { ...keys[1], keyId: planted, publicKey: spki };
-    for (const key of [stolen, { ...stolen, state: "retired", sealed: null }]) {
-      await rings.updateOne({}, { $set: { "keys.2": key } });
-      const { status, said } = migrate(database);
-      expect(status).not.toBe(0);
-      expect(said).toContain(planted);
-      expect(await rings.findOne()).not.toHaveProperty("mac");
-    }
-  });
 });

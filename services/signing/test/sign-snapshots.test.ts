@@ -16,7 +16,7 @@ let rows: ReturnType<ReturnType<MongoClient["db"]>["collection"]>;
 beforeAll(async () => {
   const kek = stack.use(kekFiles()).make(1);
   const client = stack.use(new MongoClient(inject("mongoUrl")));
-  rows = client.db(database).collection("ledger");
+  rows = client.db(database).collection("ledger_batches");
   [one, two] = await Promise.all([
     runSigning(database, { SIGNING_KEK_FILE: kek }),
     runSigning(database, { SIGNING_KEK_FILE: kek }),
@@ -98,7 +98,7 @@ test("32 identical calls at once on two processes give one signature", async () 
     const signatures = (await Promise.all(calls)).flatMap(signaturesOf);
     const [first] = signatures;
     for (const signature of signatures) expect(signature).toEqual(first);
-    expect(await rows.countDocuments({ tenantId: "demo", documentId: items[0]!.documentId })).toBe(1);
+    expect(await rows.countDocuments({ "entries.snapshotKey": `demo/${items[0]!.documentId}/${round + 1}` })).toBe(1);
   }
 });
 
@@ -145,5 +145,5 @@ test("one malformed item refuses the call by pointer, and nothing of it is signe
     "/items/1/tenantId",
     "/items/1/sequence",
   ]);
-  expect(await rows.countDocuments({ tenantId: "demo", documentId: good.documentId })).toBe(0);
+  expect(await rows.countDocuments({ "entries.snapshotKey": `demo/${good.documentId}/1` })).toBe(0);
 });

@@ -2,11 +2,14 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { createSecretKey, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { auditLedger } from "../src/domain/audit-ledger.ts";
 import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
+import type { SealKey } from "../src/domain/key-custody.ts";
 import type { KeyRing } from "../src/domain/key-ring.ts";
 import { pauseSigning } from "../src/domain/ring-changes.ts";
 import { SealedRings } from "../src/domain/sealed-rings.ts";
-import { type Ledger, type SigningKey, signDigests } from "../src/domain/sign-digests.ts";
+import type { Ledger } from "../src/domain/ledger.ts";
+import { type SigningKey, signDigests } from "../src/domain/sign-digests.ts";
 import type { SnapshotDigest } from "../src/domain/snapshot-digest.ts";
 import { tendRing } from "../src/domain/tend-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
@@ -19,11 +22,13 @@ const rules = { prepublishMs: 24 * 3_600_000, rotateAfterMs: undefined };
 let mongo: Awaited<ReturnType<typeof openMongo>>;
 let ring: KeyRing;
 let signer: SigningKey;
+let sealKey: SealKey;
 
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("signing"), appName: "signing-test" });
   stack.use(mongo);
   ring = { revision: 1, keys: await tendRing(undefined, new Date(), rules, () => custody.generate()) };
+  sealKey = await custody.openSealKey(await custody.generateSealKey());
   const { keyId, publicKey, sealed, validFrom } = ring.keys[0]!;
   signer = { keyId, validFrom, signer: await custody.open({ keyId, publicKey, sealed: sealed! }) };
 });
@@ -67,7 +72,8 @@ test("of 16 changes to one revision of the ring one is stored, and the others an
 
 test("a ring that breaks a rule is not stored", async () => {
   const [rings] = ringStores();
-  const two = { ...ring, keys: ring.keys.map((key) => ({ ...key, state: "active" as const })) };
+  const [first, standby] = ring.keys;
+  const two = { ...ring, keys: [first!, { ...standby!, state: "active" as const }] };
   await expect(rings.save(two)).rejects.toThrow("2 active keys");
   expect(await rings.read()).toBeUndefined();
 });
@@ -82,45 +88,66 @@ const before = () => new Date("2030-01-01T00:00:00.000Z");
 const afterwards = () => new Date("2030-01-01T00:01:00.000Z");
 
 async function signWith(ledger: Ledger, now: () => Date, digests: SnapshotDigest[]) {
-  return signDigests({ signingKey: async () => signer, ledger, now }, digests);
+  return signDigests({ signingState: async () => ({ key: signer, ring }), ledger, now }, digests);
 }
 
 test("a process that dies after signing and before storing leaves nothing behind: the retry's signature is the only one", async () => {
-  const ledger = new LedgerStore(mongo.db);
+  const ledger = new LedgerStore(mongo.db, () => sealKey);
   await ledger.ensureIndexes();
   const dying: Ledger = { record: () => Promise.reject(new Error("killed")) };
   const digests = [aDigest()];
   await expect(signWith(dying, before, digests)).rejects.toThrow("killed");
   const [retried] = await signWith(ledger, afterwards, digests);
-  expect(retried).toMatchObject({ kind: "signed", entry: { signedAt: afterwards() } });
-  expect(await signWith(ledger, before, digests)).toMatchObject([{ entry: { signedAt: afterwards() } }]);
+  expect(retried).toMatchObject({ kind: "signed", signature: { signedAt: afterwards() } });
+  expect(await signWith(ledger, before, digests)).toMatchObject([{ signature: { signedAt: afterwards() } }]);
 });
 
 test("a process that dies after storing and before answering has signed: the retry gets that signature, a minute later too", async () => {
-  const ledger = new LedgerStore(mongo.db);
+  const ledger = new LedgerStore(mongo.db, () => sealKey);
   await ledger.ensureIndexes();
   const dying: Ledger = {
-    record: async (entries) => {
-      await ledger.record(entries);
+    record: async (entries, revision) => {
+      await ledger.record(entries, revision);
       throw new Error("killed");
     },
   };
   const stored = aDigest();
   await expect(signWith(dying, before, [stored])).rejects.toThrow("killed");
   const [retried, fresh] = await signWith(ledger, afterwards, [stored, aDigest()]);
-  expect(retried).toMatchObject({ kind: "signed", entry: { signedAt: before() } });
-  expect(fresh).toMatchObject({ kind: "signed", entry: { signedAt: afterwards() } });
+  expect(retried).toMatchObject({ kind: "signed", signature: { signedAt: before() } });
+  expect(fresh).toMatchObject({ kind: "signed", signature: { signedAt: afterwards() } });
 });
 
-test("a batch with a duplicate and another fault throws", async () => {
-  const name = testDatabaseName("signing");
-  const db = mongo.client.db(name);
-  const ledger = new LedgerStore(db);
-  await ledger.ensureIndexes();
-  const digests = [aDigest(), aDigest()];
-  await signWith(ledger, before, digests.slice(0, 1));
-  await db.command({ collMod: "ledger", validator: { documentId: { $ne: digests[1]!.documentId } } });
-  await expect(signWith(ledger, before, digests)).rejects.toMatchObject({
-    writeErrors: [{ code: 11000 }, { code: 121 }],
+test("two processes that record at the same time chain their batches without a gap, and store each snapshot once", async () => {
+  const db = mongo.client.db(testDatabaseName("signing"));
+  const [one, two] = [new LedgerStore(db, () => sealKey), new LedgerStore(db, () => sealKey)];
+  await one.ensureIndexes();
+  const digests = Array.from({ length: 40 }, aDigest);
+  const calls = digests.flatMap((each, index) =>
+    [one, two].map((ledger) => signWith(ledger, index % 2 === 0 ? before : afterwards, [each, digests[0]!])),
+  );
+  const outcomes = await Promise.all(calls);
+  for (const [index, [first]] of outcomes.entries()) expect(first).toEqual(outcomes[index - (index % 2)]![0]);
+  const report = await auditLedger({
+    batches: one.batches(),
+    sealKey,
+    readRing: async () => ring,
+    notedHead: undefined,
   });
+  expect(report).toMatchObject({ entries: 40, fault: undefined });
+});
+
+test("a batch that cannot be stored is not answered, and the next one is", async () => {
+  const db = mongo.client.db(testDatabaseName("signing"));
+  const ledger = new LedgerStore(db, () => sealKey);
+  await ledger.ensureIndexes();
+  const validator = { ringRevision: { $gt: 7 } };
+  await db.command({ collMod: "ledger_batches", validator });
+  const digests = [aDigest(), aDigest()];
+  await expect(signWith(ledger, before, digests)).rejects.toMatchObject({ code: 121 });
+  await db.command({ collMod: "ledger_batches", validator: {} });
+  expect(await signWith(ledger, afterwards, digests)).toMatchObject([
+    { kind: "signed", signature: { signedAt: afterwards() } },
+    { kind: "signed" },
+  ]);
 });

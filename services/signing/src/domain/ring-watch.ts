@@ -3,7 +3,7 @@ import type { KeyCustody } from "./key-custody.ts";
 import { type KeyRing, type RingKey, signingKey } from "./key-ring.ts";
 import { pauseSigning } from "./ring-changes.ts";
 import { RingFault } from "./sealed-ring.ts";
-import type { SigningKey } from "./sign-digests.ts";
+import type { SigningKey, SigningState } from "./sign-digests.ts";
 import { type RingRules, tendRing } from "./tend-ring.ts";
 import { type RingStorage, updateRing } from "./update-ring.ts";
 
@@ -21,8 +21,11 @@ export interface RingWatchDeps {
   rings: RingStorage;
   signers: Signers;
   custody: Pick<KeyCustody, "generate" | "open">;
-  /** Whether anything was ever signed: a ring is never founded for a second time. */
-  hasSignatures(): Promise<boolean>;
+  /**
+   * Revision of the ring under which the last batch of the ledger was signed; undefined when nothing
+   * was ever signed. No ring is founded, and no older one used, when something was.
+   */
+  lastRingRevision(): Promise<number | undefined>;
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
@@ -72,16 +75,16 @@ export class RingWatch {
   }
 
   /**
-   * The key that signs, as a look of the last five seconds found it.
+   * The key that signs and its ring, as a look of the last five seconds found them.
    *
    * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
    * when the ring cannot be read or does not verify
    */
-  async signingKey(): Promise<SigningKey> {
+  async signingState(): Promise<SigningState> {
     if (!this.#deps.isOn) throw new DomainError("failed_precondition", "signing is off");
-    const { key } = (await this.#freshLook()) ?? {};
-    if (!key) throw new DomainError("failed_precondition", "no key may sign yet");
-    return key;
+    const { key, ring } = (await this.#freshLook()) ?? {};
+    if (!key || !ring) throw new DomainError("failed_precondition", "no key may sign yet");
+    return { key, ring };
   }
 
   async #freshLook(): Promise<Look | undefined> {
@@ -115,11 +118,18 @@ export class RingWatch {
   async #tend(): Promise<KeyRing | undefined> {
     const { rings, rules, custody, now } = this.#deps;
     return updateRing(rings, async (standing) => {
-      if (!standing && (await this.#deps.hasSignatures())) {
-        throw new RingFault("the ledger has signatures, but there is no key ring: restore it from a backup");
-      }
+      await this.#checkAgainstLedger(standing);
       return tendRing(standing?.keys, now(), rules, () => custody.generate());
     });
+  }
+
+  /** At the first look, which knows no ring that this process read before. */
+  async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
+    if (standing && this.#last) return;
+    const revision = await this.#deps.lastRingRevision();
+    if (revision === undefined || (standing && standing.revision >= revision)) return;
+    const found = standing ? `the key ring is at revision ${standing.revision}` : "there is no key ring";
+    throw new RingFault(`the ledger was signed under revision ${revision}, but ${found}: restore the newest one`);
   }
 
   async #pauseUnlessSigned(): Promise<KeyRing | undefined> {

@@ -51,6 +51,16 @@ export class SealedRings implements RingStorage {
     return this.#store.save(await sealRing(ring, seal, await this.#open(seal)));
   }
 
+  /**
+   * The key that seals the ring that was read last. The ledger is sealed with it, too.
+   *
+   * @throws Error before a ring was read or saved
+   */
+  sealKey(): SealKey {
+    if (this.#opened) return this.#opened.sealKey;
+    throw new Error("no key ring was read yet");
+  }
+
   async #open(seal: SealedKey): Promise<SealKey> {
     const envelope = Buffer.from(seal.envelope);
     if (!this.#opened?.envelope.equals(envelope)) {

@@ -1,32 +1,10 @@
+import { DomainError } from "@vidimus/kit/errors";
 import type { Signer } from "./key-custody.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { type Ledger, type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
+import { checkSignature } from "./standing-signature.ts";
 import { statementOf } from "./statement.ts";
-
-/** A signature, as the ledger keeps it. */
-export interface LedgerEntry {
-  readonly tenantId: string;
-  readonly documentId: string;
-  readonly sequence: number;
-  /** Of the snapshot's bytes, 32 bytes. */
-  readonly sha256: Uint8Array;
-  readonly keyId: string;
-  readonly signedAt: Date;
-  readonly statement: string;
-  /** 64 bytes. */
-  readonly value: Uint8Array;
-}
-
-/** Keeps one signature for each (tenant, document, sequence): `store/ledger-store.ts`. */
-export interface Ledger {
-  /**
-   * Inserts the entries whose (tenant, document, sequence) is not in the ledger yet.
-   *
-   * @returns the standing entry for each, in order: the entry itself, or the one stored earlier
-   * @throws DomainError unavailable when an entry stored earlier cannot be read; the call may be
-   * repeated
-   */
-  record(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]>;
-}
 
 /** The key that signs now, opened. */
 export interface SigningKey {
@@ -36,13 +14,30 @@ export interface SigningKey {
   readonly signer: Signer;
 }
 
+/** The key that signs now, and the ring that says so. */
+export interface SigningState {
+  readonly key: SigningKey;
+  readonly ring: KeyRing;
+}
+
+/** The signature of a snapshot. */
+export interface SnapshotSignature {
+  readonly keyId: string;
+  readonly signedAt: Date;
+  readonly statement: string;
+  /** 64 bytes. */
+  readonly value: Uint8Array;
+}
+
 /**
- * The outcome for one digest: its signature, or the digest that was signed earlier for the same
- * snapshot.
+ * The outcome for one digest: its signature; or the digest that was signed earlier for the same
+ * snapshot, also when another version or status was signed with it; or that the ledger holds a
+ * signature that no key of the ring made.
  */
 export type SignOutcome =
-  | { readonly kind: "signed"; readonly entry: LedgerEntry }
-  | { readonly kind: "conflict"; readonly standingSha256: Uint8Array };
+  | { readonly kind: "signed"; readonly signature: SnapshotSignature }
+  | { readonly kind: "conflict"; readonly standingSha256: Uint8Array }
+  | { readonly kind: "forged"; readonly standingSha256: Uint8Array };
 
 export interface SignDigestsDeps {
   /**
@@ -50,33 +45,67 @@ export interface SignDigestsDeps {
    *
    * @throws DomainError failed_precondition while signing is off, unavailable
    */
-  signingKey(): Promise<SigningKey>;
+  signingState(): Promise<SigningState>;
   ledger: Ledger;
   now(): Date;
 }
 
+/** A snapshot is signed anew once for each revoked key; there are never many of them. */
+const signingsMax = 100;
+
 /**
  * Signs digests. Only stored signatures are returned, so a repeated call, a race, or a crash
- * between signing and storing never gives two signatures for one snapshot.
+ * between signing and storing never gives two signatures for one snapshot. A signature whose key was
+ * revoked is replaced by a new one, once.
  *
  * @returns one outcome per digest, in order
  */
 export async function signDigests(deps: SignDigestsDeps, digests: readonly SnapshotDigest[]): Promise<SignOutcome[]> {
-  const key = await deps.signingKey();
+  const state = await deps.signingState();
   // A key made on a machine whose clock runs ahead becomes valid later than `now`.
-  const signedAt = new Date(Math.max(deps.now().getTime(), key.validFrom.getTime()));
-  const fresh = await Promise.all(digests.map((digest) => sign(key, signedAt, digest)));
-  const standing = await deps.ledger.record(fresh);
-  return standing.map((entry, index): SignOutcome => {
-    const same = Buffer.compare(entry.sha256, fresh[index]?.sha256 ?? new Uint8Array()) === 0;
-    return same ? { kind: "signed", entry } : { kind: "conflict", standingSha256: entry.sha256 };
+  const signedAt = new Date(Math.max(deps.now().getTime(), state.key.validFrom.getTime()));
+  const outcomes = new Map<number, SignOutcome>();
+  let due = digests.map((digest, index) => ({ digest, index, signing: 1 }));
+  for (let round = 0; due.length > 0 && round < signingsMax; round += 1) {
+    const fresh = await Promise.all(due.map(({ digest, signing }) => sign(state.key, signedAt, digest, signing)));
+    const standing = await deps.ledger.record(fresh, state.ring.revision);
+    due = due.flatMap((item, position) => {
+      const entry = standing[position];
+      const outcome = entry && outcomeOf(entry, item.digest, state.ring);
+      if (!outcome) return entry ? [{ ...item, signing: entry.signing + 1 }] : [];
+      outcomes.set(item.index, outcome);
+      return [];
+    });
+  }
+  return digests.map((_, index) => {
+    const outcome = outcomes.get(index);
+    if (outcome) return outcome;
+    throw new DomainError("unavailable", "the keys of the ring are being revoked; repeat the call");
   });
 }
 
-async function sign(key: SigningKey, signedAt: Date, digest: SnapshotDigest): Promise<LedgerEntry> {
-  const { tenantId, documentId, sequence, sha256 } = digest;
-  const { keyId } = key;
+/** Undefined when the snapshot must be signed anew. */
+function outcomeOf(entry: LedgerEntry, digest: SnapshotDigest, ring: KeyRing): SignOutcome | undefined {
+  const found = checkSignature(entry, ring);
+  if (found.kind === "forged") return { kind: "forged", standingSha256: digestIn(entry.statement) };
+  const { keyId, signedAt, sha256 } = found.stated;
+  if (statementOf(digest, { keyId, signedAt }) !== entry.statement) return { kind: "conflict", standingSha256: sha256 };
+  if (found.kind === "revoked") return undefined;
+  return { kind: "signed", signature: { keyId, signedAt, statement: entry.statement, value: entry.value } };
+}
+
+/** Of a statement that may be no statement at all. */
+function digestIn(statement: string): Uint8Array {
+  return Buffer.from(statement.split("\n").at(-1) ?? "", "hex");
+}
+
+async function sign(
+  { keyId, signer }: SigningKey,
+  signedAt: Date,
+  digest: SnapshotDigest,
+  signing: number,
+): Promise<LedgerEntry> {
   const statement = statementOf(digest, { keyId, signedAt });
-  const value = await key.signer.sign(Buffer.from(statement));
-  return { tenantId, documentId, sequence, sha256, keyId, signedAt, statement, value };
+  const value = await signer.sign(Buffer.from(statement));
+  return { snapshotKey: snapshotKeyOf(digest), signing, statement, value };
 }

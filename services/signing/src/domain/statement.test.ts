@@ -4,7 +4,7 @@ import { ed25519Signer } from "../custody/ed25519-signer.ts";
 import { keyIdOf } from "./key-id.ts";
 import { signDigests } from "./sign-digests.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
-import { statementOf } from "./statement.ts";
+import { parseStatement, statementOf } from "./statement.ts";
 
 /** A published test vector: every implementation of this format must produce the same bytes. */
 const vector = {
@@ -37,9 +37,14 @@ const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "de
 async function signVector(now: Date, validFrom: Date) {
   const key = { keyId: keyIdOf(publicKey), validFrom, signer: ed25519Signer(privateKey) };
   const ledger = { record: async <E>(entries: readonly E[]) => [...entries] };
-  const [outcome] = await signDigests({ signingKey: async () => key, ledger, now: () => now }, [digest]);
+  const listed = { state: "active" as const, publishedAt: validFrom, validFrom, validUntil: undefined };
+  const ring = {
+    revision: 1,
+    keys: [{ ...listed, keyId: key.keyId, publicKey, activeSince: validFrom, sealed: undefined }],
+  };
+  const [outcome] = await signDigests({ signingState: async () => ({ key, ring }), ledger, now: () => now }, [digest]);
   if (outcome?.kind !== "signed") throw new Error("not signed");
-  return outcome.entry;
+  return outcome.signature;
 }
 
 test("a key's id is derived from its public key", () => {
@@ -73,4 +78,13 @@ test("nothing is signed earlier than its key is valid, even by a machine whose c
 test("a part with a line end is refused", () => {
   const forged = { ...digest, tenantId: "ten_acme\nevil" };
   expect(() => statementOf(forged, { keyId: vector.keyId, signedAt: vector.signedAt })).toThrow("line end");
+});
+
+test("a statement is read back as it was made, and nothing else is read as one", () => {
+  const { keyId, signedAt } = vector;
+  expect(parseStatement(vector.statement)).toEqual({ ...digest, keyId, signedAt });
+  const others = ["", "vidimus-snapshot-v1", `${vector.statement}\n`, vector.statement.replace("-v1", "-v2")];
+  for (const text of [...others, vector.statement.replace("\n12\n", "\n012\n")]) {
+    expect(parseStatement(text)).toBeUndefined();
+  }
 });

@@ -28,3 +28,26 @@ export function statementOf(
   if (lines.some((line) => line.includes("\n"))) throw new TypeError("a part of a statement holds a line end");
   return lines.join("\n");
 }
+
+/** What a statement says. */
+export interface StatementParts extends SnapshotDigest {
+  readonly keyId: string;
+  readonly signedAt: Date;
+}
+
+/** Reads a statement back; undefined when the text is not one that `statementOf` makes. */
+export function parseStatement(text: string): StatementParts | undefined {
+  const [, tenantId = "", documentId = "", sequence, version, status, at = "", keyId = "", hex = ""] = text.split("\n");
+  const signedAt = new Date(at);
+  if ((status !== "usable" && status !== "withheld") || Number.isNaN(signedAt.getTime())) return undefined;
+  const sha256 = Buffer.from(hex, "hex");
+  const digest = {
+    tenantId,
+    documentId,
+    sequence: Number(sequence),
+    version: Number(version),
+    status,
+    sha256,
+  } as const;
+  return statementOf(digest, { keyId, signedAt }) === text ? { ...digest, keyId, signedAt } : undefined;
+}

@@ -14,7 +14,7 @@ import { parseSnapshotDigest, type SnapshotDigest } from "../domain/snapshot-dig
 const itemsMax = 256;
 
 export interface SignSnapshotsDeps extends SignDigestsDeps {
-  log: Pick<Logger, "warn">;
+  log: Pick<Logger, "warn" | "error">;
 }
 
 /**
@@ -28,7 +28,9 @@ export function signSnapshots(deps: SignSnapshotsDeps): MethodImpl<typeof Signin
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.kind === "signed") continue;
       const { tenantId: tenant, documentId, sequence } = digests[index] ?? {};
-      deps.log.warn({ tenant, documentId, sequence }, "refused a second digest of a signed snapshot");
+      const snapshot = { tenant, documentId, sequence };
+      if (outcome.kind === "conflict") deps.log.warn(snapshot, "refused a second digest of a signed snapshot");
+      else deps.log.error({ alarm: "ledger", ...snapshot }, "the ledger holds a signature that no key made");
     }
     return { results: outcomes.map(toProto) };
   };
@@ -47,8 +49,8 @@ function fromProto(items: readonly SnapshotDigestMessage[]): SnapshotDigest[] {
 }
 
 function toProto(outcome: SignOutcome): MessageInitShape<typeof SignSnapshotResultSchema> {
-  if (outcome.kind === "conflict") return { outcome: { case: "conflictingSha256", value: outcome.standingSha256 } };
-  const { keyId, statement, value, signedAt } = outcome.entry;
+  if (outcome.kind !== "signed") return { outcome: { case: "conflictingSha256", value: outcome.standingSha256 } };
+  const { keyId, statement, value, signedAt } = outcome.signature;
   return {
     outcome: { case: "signature", value: { keyId, statement, value, signedAt: timestampFromDate(signedAt) } },
   };

@@ -1,79 +1,170 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import { Binary, type Collection, type Db } from "mongodb";
-import type { Ledger, LedgerEntry } from "../domain/sign-digests.ts";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { Binary, type Collection, type Db, MongoServerError } from "mongodb";
+import { setTimeout as pause } from "node:timers/promises";
+import type { SealKey } from "../domain/key-custody.ts";
+import { type Ledger, type LedgerBatch, type LedgerEntry, type LedgerHead, macOf } from "../domain/ledger.ts";
 
-interface LedgerRow {
-  tenantId: string;
-  documentId: string;
-  sequence: number;
-  sha256: Binary;
-  keyId: string;
-  signedAt: Date;
+interface EntryRow {
+  snapshotKey: string;
+  signing: number;
   statement: string;
   value: Binary;
 }
 
-/** Keeps every signature. Unique on (tenantId, documentId, sequence). */
-export class LedgerStore implements Ledger {
-  readonly #rows: Collection<LedgerRow>;
+interface BatchRow {
+  /** The batch's number: of two processes that insert the same, one begins again. */
+  _id: number;
+  prev: Binary;
+  mac: Binary;
+  ringRevision: number;
+  entries: EntryRow[];
+}
 
-  constructor(db: Db) {
-    this.#rows = db.collection("ledger");
+/** Calls that wait while a batch is inserted. */
+interface Recording {
+  readonly entries: readonly LedgerEntry[];
+  readonly ringRevision: number;
+}
+
+/** With entries of 0.5 KB, 256 KB a batch: far below the 16 MB of a document. */
+const batchEntriesMax = 512;
+
+/** Of processes that insert at once, one wins each round. */
+const attemptsMax = 60;
+
+/**
+ * Keeps every signature, in chained batches. A batch is one document, so it is stored whole or not at
+ * all; its number is the compare-and-swap between processes. Unique on snapshot and signing number.
+ */
+export class LedgerStore implements Ledger {
+  readonly #batches: Collection<BatchRow>;
+  readonly #sealKey: () => SealKey;
+  readonly #record: (recording: Recording) => Promise<LedgerEntry[]>;
+  /** The last batch, as far as this process knows. */
+  #head: LedgerHead | undefined;
+
+  /** @param sealKey of the ring that was read last */
+  constructor(db: Db, sealKey: () => SealKey) {
+    this.#batches = db.collection("ledger_batches");
+    this.#sealKey = sealKey;
+    this.#record = createBatcher({
+      run: (recordings: Recording[]) => this.#recordAll(recordings),
+      itemsMax: batchEntriesMax,
+      bytesMax: batchEntriesMax,
+      sizeOf: ({ entries }) => entries.length,
+    });
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.#rows.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
+    await this.#batches.createIndex({ "entries.snapshotKey": 1, "entries.signing": 1 }, { unique: true });
   }
 
-  /** Whether anything was ever signed. */
-  async hasSignatures(): Promise<boolean> {
-    return (await this.#rows.findOne({}, { projection: { _id: 1 }, maxTimeMS: 5_000 })) !== null;
+  /** The last batch; undefined while nothing was signed. */
+  async head(): Promise<LedgerHead | undefined> {
+    const row = await this.#batches.findOne({}, { sort: { _id: -1 }, projection: { entries: 0 }, maxTimeMS: 5_000 });
+    return row ? { number: row._id, mac: row.mac.value(), ringRevision: row.ringRevision } : undefined;
   }
 
-  async record(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
-    const refused = await this.#insert(entries);
-    const standing = await this.#find(entries.filter((_, position) => refused.has(position)));
-    return entries.map((entry, position) => (refused.has(position) ? standingFor(entry, standing) : entry));
+  /** All batches, in the order of their numbers. */
+  async *batches(signal?: AbortSignal): AsyncIterable<LedgerBatch> {
+    const rows = this.#batches.find({}, { sort: { _id: 1 }, batchSize: 100, ...(signal && { signal }) });
+    for await (const row of rows) yield fromRow(row);
   }
 
-  async #insert(entries: readonly LedgerEntry[]): Promise<Set<number>> {
+  async record(entries: readonly LedgerEntry[], ringRevision: number): Promise<LedgerEntry[]> {
+    return this.#record({ entries, ringRevision });
+  }
+
+  async #recordAll(recordings: Recording[]): Promise<LedgerEntry[][]> {
+    const entries = recordings.flatMap((recording) => recording.entries);
+    const ringRevision = Math.min(...recordings.map((recording) => recording.ringRevision));
+    const newest = new Map<string, LedgerEntry>();
+    // Of one snapshot in several calls, the first is stored; a higher signing number waits its turn.
+    const first = new Map<string, LedgerEntry>();
+    for (const entry of entries) if (!first.has(entry.snapshotKey)) first.set(entry.snapshotKey, entry);
+    let due = [...first.values()];
+    for (let attempt = 0; due.length > 0; attempt += 1) {
+      if (attempt === attemptsMax) throw new DomainError("unavailable", "other processes sign all the time");
+      const outcome = await this.#insert(due, ringRevision);
+      if (outcome === "stored") {
+        for (const entry of due) newest.set(entry.snapshotKey, entry);
+        due = [];
+      } else if (outcome === "known") {
+        const standing = await this.#find(due);
+        const known = due.filter((entry) => isKnown(entry, standing));
+        if (known.length === 0) throw new DomainError("unavailable", "a signature stored earlier cannot be read yet");
+        for (const { snapshotKey } of known) newest.set(snapshotKey, required(standing, snapshotKey));
+        due = due.filter((entry) => !isKnown(entry, standing));
+      } else {
+        await pause(Math.random() * Math.min(attempt, 10));
+      }
+    }
+    return recordings.map((recording) => recording.entries.map(({ snapshotKey }) => required(newest, snapshotKey)));
+  }
+
+  /** `lost`: another process inserted a batch; `known`: one of the entries is in the ledger. */
+  async #insert(entries: readonly LedgerEntry[], ringRevision: number): Promise<"stored" | "known" | "lost"> {
+    const head = (this.#head ??= await this.head());
+    const unsealed = { number: (head?.number ?? 0) + 1, prev: head?.mac ?? new Uint8Array(), ringRevision, entries };
+    const batch = { ...unsealed, mac: await macOf(unsealed, this.#sealKey()) };
     try {
-      await this.#rows.insertMany(entries.map(toRow), { ordered: false });
-      return new Set();
+      await this.#batches.insertOne(toRow(batch));
+      this.#head = batch;
+      return "stored";
     } catch (error) {
-      return duplicatePositions(error);
+      // Also after an error of the network, which leaves open whether the batch was stored.
+      this.#head = undefined;
+      if (isDuplicateKey(error)) return isNumberTaken(error) ? "lost" : "known";
+      throw error;
     }
   }
 
+  /** The newest entry of each snapshot, which a majority holds. */
   async #find(entries: readonly LedgerEntry[]): Promise<Map<string, LedgerEntry>> {
-    if (entries.length === 0) return new Map();
-    const keys = entries.map(({ tenantId, documentId, sequence }) => ({ tenantId, documentId, sequence }));
-    const rows = await this.#rows.find({ $or: keys }, { maxTimeMS: 10_000 }).toArray();
-    return new Map(rows.map((row) => [keyOf(row), fromRow(row)]));
+    const keys = entries.map(({ snapshotKey }) => snapshotKey);
+    const isWanted = { $in: ["$$entry.snapshotKey", keys] };
+    const rows = this.#batches.aggregate<{ entries: EntryRow[] }>(
+      [
+        { $match: { "entries.snapshotKey": { $in: keys } } },
+        { $project: { entries: { $filter: { input: "$entries", as: "entry", cond: isWanted } } } },
+      ],
+      { maxTimeMS: 10_000, readConcern: "majority" },
+    );
+    const newest = new Map<string, LedgerEntry>();
+    for await (const row of rows) {
+      for (const entry of row.entries.map(fromEntryRow)) {
+        if (entry.signing > (newest.get(entry.snapshotKey)?.signing ?? 0)) newest.set(entry.snapshotKey, entry);
+      }
+    }
+    return newest;
   }
 }
 
-/**
- * A duplicate is reported only after a majority holds the earlier row, so it can be read, unless
- * the primary changed in between.
- */
-function standingFor(entry: LedgerEntry, standing: ReadonlyMap<string, LedgerEntry>): LedgerEntry {
-  const found = standing.get(keyOf(entry));
-  if (found) return found;
-  throw new DomainError("unavailable", "a signature stored earlier cannot be read yet");
+function isKnown({ snapshotKey, signing }: LedgerEntry, standing: ReadonlyMap<string, LedgerEntry>): boolean {
+  return (standing.get(snapshotKey)?.signing ?? 0) >= signing;
 }
 
-function keyOf({ tenantId, documentId, sequence }: LedgerEntry | LedgerRow): string {
-  return `${tenantId}\n${documentId}\n${sequence}`;
+function required(entries: ReadonlyMap<string, LedgerEntry>, snapshotKey: string): LedgerEntry {
+  const found = entries.get(snapshotKey);
+  if (!found) throw new Error(`the ledger lost ${snapshotKey}`);
+  return found;
 }
 
-function toRow({ sha256, value, ...entry }: LedgerEntry): LedgerRow {
-  return { ...entry, sha256: new Binary(sha256), value: new Binary(value) };
+function isNumberTaken(error: unknown): boolean {
+  return error instanceof MongoServerError && "_id" in (error["keyPattern"] ?? {});
 }
 
-function fromRow(row: LedgerRow): LedgerEntry {
-  const { tenantId, documentId, sequence, keyId, signedAt, statement } = row;
-  const sha256 = row.sha256.value();
-  return { tenantId, documentId, sequence, sha256, keyId, signedAt, statement, value: row.value.value() };
+function toRow({ number, prev, mac, ringRevision, entries }: LedgerBatch): BatchRow {
+  const rows = entries.map(({ value, ...entry }) => ({ ...entry, value: new Binary(value) }));
+  return { _id: number, prev: new Binary(prev), mac: new Binary(mac), ringRevision, entries: rows };
+}
+
+function fromRow({ _id, prev, mac, ringRevision, entries }: BatchRow): LedgerBatch {
+  return { number: _id, prev: prev.value(), mac: mac.value(), ringRevision, entries: entries.map(fromEntryRow) };
+}
+
+function fromEntryRow({ snapshotKey, signing, statement, value }: EntryRow): LedgerEntry {
+  return { snapshotKey, signing, statement, value: value.value() };
 }

@@ -133,8 +133,9 @@ export type SignSnapshotResult = Message<"vidimus.signing.v1.SignSnapshotResult"
     case: "signature";
   } | {
     /**
-     * Refused: another digest was signed for this (tenant, document, sequence). This is its
-     * SHA-256.
+     * Refused: another digest, or this one with another version or status, was signed for this
+     * (tenant, document, sequence), or the ledger holds a signature that no key made. This is the
+     * SHA-256 that stands there.
      *
      * @generated from field: bytes conflicting_sha256 = 2;
      */
@@ -202,7 +203,8 @@ export const SignatureSchema: GenMessage<Signature> = /*@__PURE__*/
 export const SigningService: GenService<{
   /**
    * Signs a batch. A repeated digest for the same (tenant, document, sequence) gets the same
-   * signature; another digest is refused in that item's result. INVALID_ARGUMENT when an item is
+   * signature, or one new signature when the key of the first was revoked; another digest is
+   * refused in that item's result. INVALID_ARGUMENT when an item is
    * malformed, and then nothing is signed; FAILED_PRECONDITION while signing is off.
    *
    * @generated from rpc vidimus.signing.v1.SigningService.SignSnapshots

@@ -1,0 +1,62 @@
+import type { SealKey } from "./key-custody.ts";
+import type { SnapshotDigest } from "./snapshot-digest.ts";
+
+/** A signature, as the ledger keeps it. Everything else that is known about it is in the statement. */
+export interface LedgerEntry {
+  /** `snapshotKeyOf` the snapshot. */
+  readonly snapshotKey: string;
+  /** 1, and one more each time the snapshot was signed anew because the key was revoked. */
+  readonly signing: number;
+  readonly statement: string;
+  /** 64 bytes. */
+  readonly value: Uint8Array;
+}
+
+/** What was signed by one insert. */
+export interface LedgerBatch {
+  /** From 1, without gaps. */
+  readonly number: number;
+  /** `mac` of the batch before; empty in the first. */
+  readonly prev: Uint8Array;
+  /** HMAC under the seal key over everything else, so each batch covers all before it. */
+  readonly mac: Uint8Array;
+  /** Revision of the key ring when the entries were signed. */
+  readonly ringRevision: number;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** The last batch, without its entries. */
+export type LedgerHead = Omit<LedgerBatch, "entries" | "prev">;
+
+/** Identifies a snapshot. No part holds a slash. */
+export function snapshotKeyOf({
+  tenantId,
+  documentId,
+  sequence,
+}: Pick<SnapshotDigest, "tenantId" | "documentId" | "sequence">): string {
+  return `${tenantId}/${documentId}/${sequence}`;
+}
+
+export function macOf(batch: Omit<LedgerBatch, "mac">, sealKey: SealKey): Promise<Uint8Array> {
+  const entries = batch.entries.map(({ snapshotKey, signing, statement, value }) => [
+    snapshotKey,
+    signing,
+    statement,
+    Buffer.from(value).toString("base64"),
+  ]);
+  const parts = [batch.number, Buffer.from(batch.prev).toString("base64"), batch.ringRevision, entries];
+  return sealKey.mac(Buffer.from(`vidimus-ledger-v1\n${JSON.stringify(parts)}`));
+}
+
+/** Keeps every signature: `store/ledger-store.ts`. */
+export interface Ledger {
+  /**
+   * Inserts the entries whose snapshot and signing number are not in the ledger yet.
+   *
+   * @param ringRevision of the ring whose key made the entries
+   * @returns for each, in order, the newest entry of its snapshot: the entry itself, or another one
+   * @throws DomainError unavailable when an entry stored earlier cannot be read; the call may be
+   * repeated
+   */
+  record(entries: readonly LedgerEntry[], ringRevision: number): Promise<LedgerEntry[]>;
+}

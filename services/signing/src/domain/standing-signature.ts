@@ -1,0 +1,34 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import type { KeyRing, RingKey } from "./key-ring.ts";
+import { type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
+import { parseStatement, type StatementParts } from "./statement.ts";
+
+/**
+ * - `stands`: a key of the ring made it
+ * - `revoked`: so did a key that was revoked since
+ * - `forged`: no key of the ring made it: the ledger was changed by something else than signing
+ */
+export type SignatureState =
+  | { readonly kind: "stands" | "revoked"; readonly stated: StatementParts; readonly key: RingKey }
+  | { readonly kind: "forged" };
+
+const forged: SignatureState = { kind: "forged" };
+
+/** Checks an entry of the ledger with the keys of the ring. */
+export function checkSignature({ snapshotKey, statement, value }: LedgerEntry, ring: KeyRing): SignatureState {
+  const stated = parseStatement(statement);
+  const key = stated && ring.keys.find(({ keyId }) => keyId === stated.keyId);
+  if (!key || snapshotKeyOf(stated) !== snapshotKey) return forged;
+  if (!verify(null, Buffer.from(statement), publicKeyOf(key), value)) return forged;
+  return { kind: key.state === "revoked" ? "revoked" : "stands", stated, key };
+}
+
+const publicKeys = new WeakMap<RingKey, KeyObject>();
+
+function publicKeyOf(key: RingKey): KeyObject {
+  const known = publicKeys.get(key);
+  if (known) return known;
+  const made = createPublicKey({ key: Buffer.from(key.publicKey), format: "der", type: "spki" });
+  publicKeys.set(key, made);
+  return made;
+}
