@@ -24,9 +24,10 @@ export function channelOptions(
     // by default).
     "grpc.per_rpc_retry_buffer_size": messageBytesMax,
     "grpc.retry_buffer_size": messageBytesMax * 8,
-    // A restarted server is found again within seconds; the defaults are 1 s and 120 s.
+    // A restarted server is found again within half a second, before the next one is restarted; the
+    // defaults are 1 s and 120 s.
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.max_reconnect_backoff_ms": 2_000,
+    "grpc.max_reconnect_backoff_ms": 500,
     // grpc-js resolves DNS again only when a connection ends, by default at most every 30 s. This
     // is too rare for a rolling restart.
     "grpc.dns_min_time_between_resolutions_ms": 2_000,

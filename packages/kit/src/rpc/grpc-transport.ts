@@ -79,7 +79,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       // runUnaryCall makes two AbortControllers, a timer and an error for each call.
       if (interceptors.length === 0) {
         const order = { ...place, signal, metadata: requestMetadata(headers) };
-        if (!isPrompt(method) || !replicas.areSeveral) return callUnary(order, method, message);
+        if (!isPrompt(method)) return callUnary(order, method, message);
         markPrompt(order.metadata);
         return withSecondTry(replicas, () => callUnary(order, method, message));
       }

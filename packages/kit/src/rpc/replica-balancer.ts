@@ -1,5 +1,5 @@
 import { type ChannelOptions, connectivityState, experimental, Metadata } from "@grpc/grpc-js";
-import { Replica, Replicas } from "./replicas.ts";
+import { Replica, Replicas, silentMs } from "./replicas.ts";
 
 type LoadBalancer = experimental.LoadBalancer;
 type PickResult = experimental.PickResult;
@@ -120,7 +120,7 @@ class ReplicaBalancer implements LoadBalancer {
   }
 }
 
-/** The servers take turns, without those that are silent if there are others. */
+/** The servers take turns, without silent ones if there are others. */
 class ReplicaPicker implements experimental.Picker {
   readonly #servers: readonly Server[];
   #turn = 0;
@@ -141,12 +141,14 @@ class ReplicaPicker implements experimental.Picker {
   }
 
   #choose(nowMs: number): Server {
-    const first = this.#next();
-    let server = first;
-    for (let others = this.#servers.length - 1; others > 0 && server.replica.isSilent(nowMs); others -= 1) {
-      server = this.#next();
+    let best = this.#next();
+    for (let others = this.#servers.length - 1; others > 0; others -= 1) {
+      const quietMs = best.replica.quietMs(nowMs);
+      if (quietMs < silentMs) break;
+      const other = this.#next();
+      if (other.replica.quietMs(nowMs) < quietMs) best = other;
     }
-    return server.replica.isSilent(nowMs) ? first : server;
+    return best;
   }
 
   #next(): Server {

@@ -25,19 +25,8 @@ export class Replica {
     if (!ownEnds.has(code)) this.#quietSinceMs = nowMs;
   }
 
-  isSilent(nowMs: number): boolean {
-    return this.#quietMs(nowMs) >= silentMs;
-  }
-
-  /**
-   * Whether it answers what it is asked. Not the same as not silent: of servers that are equally
-   * slow, one is silent a moment before the others.
-   */
-  isBrisk(nowMs: number): boolean {
-    return this.#quietMs(nowMs) < silentMs / 2;
-  }
-
-  #quietMs(nowMs: number): number {
+  /** How long it has owed answers and sent none. */
+  quietMs(nowMs: number): number {
     return this.#owed > 0 ? nowMs - this.#quietSinceMs : 0;
   }
 }
@@ -51,19 +40,18 @@ export class Replicas {
     this.#connected = connected;
   }
 
-  /** Whether a call has more than one server to go to. */
-  get areSeveral(): boolean {
-    return this.#connected.length > 1;
+  /** Whether a call has any server to go to. */
+  get isAny(): boolean {
+    return this.#connected.length > 0;
   }
 
-  /** Whether some server is not silent. */
-  hasLive(nowMs: number): boolean {
-    return this.#connected.some((each) => !each.isSilent(nowMs));
-  }
-
-  /** Whether a server is silent while another one answers. */
+  /**
+   * Whether a server is silent while another one answers. Servers that are equally slow, because
+   * the machine or the database is, do not count: one is silent a moment before the others.
+   */
   hasDetour(nowMs: number): boolean {
-    const isSilent = this.#connected.some((each) => each.isSilent(nowMs));
-    return isSilent && this.#connected.some((each) => each.isBrisk(nowMs));
+    const quiet = this.#connected.map((each) => each.quietMs(nowMs));
+    const most = Math.max(...quiet);
+    return most >= silentMs && Math.min(...quiet) < most / 2;
   }
 }

@@ -38,7 +38,7 @@ export function withSecondTry<T>(replicas: Replicas, attempt: () => Promise<T>):
         (error: unknown) => {
           out -= 1;
           if (!isLost(error)) return settle(() => reject(error));
-          if (tries < triesMax && replicas.hasLive(performance.now())) start();
+          if (tries < triesMax && replicas.isAny) start();
           else if (out === 0) settle(() => reject(error));
         },
       );
