@@ -172,7 +172,8 @@ export class EdgeLoad implements AsyncDisposable {
         outcome,
       });
     if (!gateway) return void end("no gateway is ready");
-    const headers = { ...init.headers, authorization: `Bearer ${apiKey}` };
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${apiKey}`);
     try {
       const answer = await fetch(`${gateway.url}${path}`, { ...init, headers, signal: AbortSignal.timeout(timeoutMs) });
       const text = await answer.text();

@@ -46,7 +46,8 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
   const databasePrefix = testDatabaseName("replicas");
-  const shared = { mongoUrl, natsUrl: nats.url, kekFile: join(dir, "kek"), databasePrefix };
+  const kekFile = join(dir, "kek");
+  const shared = { mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, identities: undefined };
   const env = {
     ...process.env,
     LOG_LEVEL: "warn",
@@ -73,7 +74,7 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   const gateways = [await open("gateway", "gateway-1", target), await open("gateway", "gateway-2", target)];
   const ports = { ...nowhere, documents: documents[0]!.ports, gateway: gateways[0]!.ports };
   const dev = devAddresses(ports);
-  const tenants = await seedTenants(dev.grpc.access, dev.gateway, []);
+  const tenants = await seedTenants(dev, []);
   const running = stack.move();
   return {
     gateways: gateways.map(({ replica }) => replica),

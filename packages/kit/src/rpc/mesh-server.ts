@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Server, ServerCredentials, setLogger } from "@grpc/grpc-js";
 import { Health } from "@vidimus/contracts/grpc/health/v1/health";
 import type { Http2Server } from "node:http2";
 import { Server as NetServer } from "node:net";
@@ -31,6 +31,8 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
     ...options,
   };
   if (!certificate) assertLoopback(host);
+  // grpc-js would write to stderr what it also throws, for example that the port is taken.
+  setLogger({ error: (message: unknown) => log.debug({ message: String(message) }, "grpc-js") });
   const server = new Server({
     "grpc.max_send_message_length": messageBytesMax,
     "grpc.max_receive_message_length": messageBytesMax,
