@@ -17,7 +17,6 @@ interface ObjectRow {
   tenantId: string;
   documentId: string;
   type: string;
-  state: "live";
   title: string;
   meta: object;
   content: object;
@@ -30,27 +29,29 @@ await copy(client.db("vidimus_documents"));
 
 /** Answers without links, as the public list does. */
 async function copy(source: Db): Promise<void> {
-  const newest = source.collection<PublicationRow>("publications").find({ tenantId, type, state: "live" });
+  const newest = source
+    .collection<PublicationRow>("publications")
+    .find({ tenantId, type, document: { $exists: true } });
   const rows = await newest.sort({ updatedAt: -1, documentId: -1 }).limit(copiesMax).project({ _id: 0 }).toArray();
   const copies = rows as PublicationRow[];
   await bytes.insertMany(copies);
   await objects.insertMany(copies.map(toObjectRow));
   for (const collection of [objects, bytes]) {
     await collection.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
-    await collection.createIndex({ tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 });
+    await collection.createIndex({ tenantId: 1, type: 1, updatedAt: -1, documentId: -1 });
   }
 }
 
 function toObjectRow({ documentId, document, updatedAt }: PublicationRow): ObjectRow {
   const { title, meta, content } = JSON.parse(Buffer.from(document?.value() ?? []).toString());
-  return { tenantId, documentId, type, state: "live", title, meta, content, updatedAt };
+  return { tenantId, documentId, type, title, meta, content, updatedAt };
 }
 
 function toItem({ documentId: id, type, title, meta, content, updatedAt }: ObjectRow) {
   return { id, type, title, meta, content, updated_at: updatedAt.toISOString() };
 }
 
-const page = { tenantId, type, state: "live" } as const;
+const page = { tenantId, type } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
 async function pageOfObjects(limit: number) {
   const rows = await objects

@@ -30,12 +30,11 @@ const heads = db.collection<Row>("heads");
 const history = db.collection<Row>("history");
 const publications = db.collection<Row>("publications");
 const snapshots = db.collection<Row>("snapshots");
-const outbox = db.collection<Row>("outbox");
 const clocks = db.collection<{ tenantId: string; tick: Date }>("clocks");
 const key = { tenantId: 1, documentId: 1 } as const;
 for (const rows of [heads, publications]) await rows.createIndex(key, { unique: true });
-for (const rows of [snapshots, outbox]) await rows.createIndex({ ...key, sequence: 1 }, { unique: true });
-await publications.createIndex({ tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 });
+await snapshots.createIndex({ ...key, sequence: 1 }, { unique: true });
+await publications.createIndex({ tenantId: 1, type: 1, updatedAt: -1, documentId: -1 });
 await history.createIndex({ ...key, at: 1 });
 await clocks.createIndex({ tenantId: 1 }, { unique: true });
 await clocks.updateOne({ tenantId }, { $set: { tick: new Date() } }, { upsert: true });
@@ -71,13 +70,12 @@ async function transact(session: ClientSession, documentId: string): Promise<voi
     .update(body instanceof Binary ? body.value() : "")
     .digest();
   const name = { tenantId, documentId };
-  const live = { version: 1, status: "usable", sequence: 1, updatedAt };
-  await heads.updateOne(name, { $set: { status: "usable", live } }, options);
+  const lastPublished = { version: 1, status: "usable", sequence: 1, updatedAt };
+  await heads.updateOne(name, { $set: { status: "usable", lastPublished } }, options);
   await history.insertOne({ ...name, at: updatedAt, transition: "publish", from: "draft", to: "usable" }, options);
-  const publication = { ...name, type, state: "live", version: 1, sequence: 1, updatedAt, document: body };
-  await publications.replaceOne(name, publication, { ...options, upsert: true });
-  await snapshots.insertOne({ ...name, sequence: 1, bytes: body, sha256: new Binary(digest) }, options);
-  await outbox.insertOne({ ...name, sequence: 1, committedAt: updatedAt }, options);
+  await publications.insertOne({ ...name, type, version: 1, sequence: 1, updatedAt, document: body }, options);
+  const seal = { bytes: body, sha256: new Binary(digest), committedAt: updatedAt, pending: true };
+  await snapshots.insertOne({ ...name, sequence: 1, ...seal }, options);
 }
 
 async function run(durationMs: number): Promise<LoadResult> {

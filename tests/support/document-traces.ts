@@ -13,18 +13,23 @@ interface Parts {
 interface Head extends Parts {
   readonly version: number;
   readonly status: string;
-  readonly live?: { readonly version: number; readonly status: string; readonly sequence: number; updatedAt: Date };
+  readonly lastPublished?: {
+    readonly version: number;
+    readonly status: string;
+    readonly sequence: number;
+    readonly updatedAt: Date;
+    readonly slug?: string;
+  };
 }
 interface Publication {
-  readonly state: string;
   readonly version: number;
   readonly sequence: number;
   readonly updatedAt: Date;
+  readonly slug?: string;
   readonly document?: Binary;
 }
 interface Slug {
   readonly slug: string;
-  readonly current: boolean;
 }
 interface Change {
   readonly transition?: string;
@@ -113,13 +118,15 @@ export function traceFaults({ draft, lifecycle, done: known, isUnsure }: Known, 
 /** Head, history and snapshots; all rows of one step have the same time. */
 function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown, unknown]> {
   const head = trace.heads[0];
+  const last = head?.lastPublished;
   const sealing = steps.map((step, at) => ({ ...step, at })).filter(({ snapshot }) => snapshot !== undefined);
   return {
     heads: [trace.heads.length, 1],
     head: [`${head?.version} ${head?.status}`, steps.at(-1)?.head ?? "1 draft"],
-    live: [head?.live && `${head.live.version} ${head.live.status}`, steps.at(-1)?.lastPublished],
-    "live.sequence": [head?.live?.sequence, sealing.length || undefined],
-    "live.updatedAt": [head?.live?.updatedAt, trace.snapshots.at(-1)?.committedAt],
+    lastPublished: [last && `${last.version} ${last.status}`, steps.at(-1)?.lastPublished],
+    "lastPublished.sequence": [last?.sequence, sealing.length || undefined],
+    "lastPublished.updatedAt": [last?.updatedAt, trace.snapshots.at(-1)?.committedAt],
+    "lastPublished.slug": [last?.slug, trace.publications[0]?.slug],
     history: [
       trace.history.map(({ transition = "edit", version }) => `${transition} ${version}`),
       steps.map(({ name, version }) => `${name} ${version}`),
@@ -144,10 +151,12 @@ function readers(
 ): Record<string, [unknown, unknown]> {
   const newest = snapshots.at(-1);
   const isOut = newest?.status === "usable";
-  const shown = newest && { state: isOut ? "live" : "withdrawn", version: newest.version, sequence: newest.sequence };
+  const slug = `ferry-${draft.id}`;
+  const shown = newest && { version: newest.version, sequence: newest.sequence, ...(isOut ? { slug } : {}) };
+  const wasWithdrawn = steps.some(({ snapshot }) => snapshot === "withheld");
   return {
     publications: [
-      publications.map(({ state, version, sequence }) => ({ state, version, sequence })),
+      publications.map(({ version, sequence, slug: held }) => ({ version, sequence, ...(held ? { slug: held } : {}) })),
       shown ? [shown] : [],
     ],
     "publication.updatedAt": [publications[0]?.updatedAt, newest?.committedAt],
@@ -155,10 +164,7 @@ function readers(
       publications[0]?.document && hex(publications[0].document),
       isOut ? hex(newest.bytes) : undefined,
     ],
-    slugs: [
-      slugs.map(({ slug, current }) => ({ slug, current })),
-      steps.some(({ snapshot }) => snapshot) ? [{ slug: `ferry-${draft.id}`, current: isOut }] : [],
-    ],
+    "retired slugs": [slugs.map((row) => row.slug), wasWithdrawn ? [slug] : []],
   };
 }
 

@@ -16,8 +16,9 @@ import { schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
-import { migrate, requireMigrated } from "./store/migrate.ts";
+import { ensureMigrated, requirePrepared } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
+import { Rollout } from "./store/rollout.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
@@ -27,7 +28,10 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const mongo = stack.use(
       await openMongo({ url: config.mongoUrl, database: config.database, appName: "vidimus-documents" }),
     );
-    await (config.migrate ? migrate(mongo) : requireMigrated(mongo.db));
+    await (config.migrate ? ensureMigrated(mongo) : requirePrepared(mongo.db));
+    const rollout = new Rollout(mongo.db);
+    // So that the first publication need not ask.
+    await rollout.hasVersion2();
     const documents = new DocumentStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
@@ -42,7 +46,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const workflow = registry.at;
     const announce = announceSnapshots(bus, process.log);
     const now = () => new Date();
-    const publication = openPublication({ mongo, types, workflow, now, announce });
+    const publication = openPublication({ mongo, rollout, types, workflow, now, announce });
     subscribeSnapshots(bus, ({ tenantId, type }) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, publication, now };
     const adding = { schemas, readSchema, forget: types.forget, now };

@@ -13,6 +13,7 @@ import {
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 import { ClockStore } from "./store/clock-store.ts";
 import { PublicationStore } from "./store/publication-store.ts";
+import type { Rollout } from "./store/rollout.ts";
 import { SlugStore } from "./store/slug-store.ts";
 import { SnapshotStore } from "./store/snapshot-store.ts";
 import { TransitionStore } from "./store/transition-store.ts";
@@ -21,6 +22,7 @@ import { TransitionStore } from "./store/transition-store.ts";
 interface PublicationOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   readonly types: Pick<TypeRegistry, "at">;
   readonly mongo: Pick<Mongo, "client" | "db">;
+  readonly rollout: Pick<Rollout, "hasVersion2">;
   /**
    * Called with every snapshot after its commit; must neither wait nor throw: `announceSnapshots`.
    */
@@ -40,10 +42,12 @@ export interface Publication {
 
 /** Composes the stores and the queue. The indexes are made by `migrate`. */
 export function openPublication(options: PublicationOptions): Publication {
-  const { mongo, announce, types, ...deps } = options;
+  const { mongo, rollout, announce, types, ...deps } = options;
   const { client, db } = mongo;
   const clocks = new ClockStore(client, db);
-  const transitions = new TransitionStore(client, db, (tenantId, reading) => clocks.remember(tenantId, reading));
+  const transitions = new TransitionStore(client, db, rollout, (tenantId, reading) => {
+    clocks.remember(tenantId, reading);
+  });
   const changeSignal = new ChangeSignal();
   const checks = new PublicationChecks(types);
   const queue = createTransitionQueue({ runBatch: batchRunner(transitions, { checks, ...deps }) });

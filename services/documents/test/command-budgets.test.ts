@@ -1,7 +1,7 @@
 /** How many commands an operation costs. Counts do not depend on the machine, as times do. */
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
 
 let commands: CommandCounter;
 let service: Publishing;
@@ -85,4 +85,72 @@ describe("a read", () => {
     expect(etags).toEqual(held.map(({ ifNoneMatch }) => ifNoneMatch));
     expect(cost).toEqual(["find clocks"]);
   });
+});
+
+/** What every publication and withdrawal begins with, and what it goes on with. */
+const begin = ["find heads", "findAndModify clocks"];
+const write = (publications: "insert" | "update") => [
+  "update heads",
+  "insert history",
+  `${publications} publications`,
+  "insert snapshots",
+];
+const first = [...begin, ...write("insert"), "commitTransaction"];
+const again = [...begin, ...write("update"), "commitTransaction"];
+
+describe("a single transition", () => {
+  const tenantId = "single";
+  const take = (id: string, name: string, version?: number) => service.take(tenantId, id, name, version);
+  const cost = (id: string, name: string, version?: number) => commands.during(() => take(id, name, version));
+
+  async function edit(id: string, seen: number, slug?: string): Promise<void> {
+    const documentJson = Buffer.from(JSON.stringify(article({ id, text: `Text ${seen}.`, ...(slug && { slug }) })));
+    const request = { tenantId, documentId: id, expectedVersion: BigInt(seen), documentJson };
+    await service.documents.updateDocument(request, as("editor"));
+  }
+
+  test("that publishes is seven commands, the commit included", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await cost(id, "publish")).toEqual(first);
+    expect(first).toHaveLength(7);
+    await edit(id, 1);
+    expect(await cost(id, "publish", 2)).toEqual(again);
+    expect(again).toHaveLength(7);
+  });
+
+  test("that ends a slug also keeps it, for the readers who know it", async () => {
+    const id = await publish(tenantId);
+    await edit(id, 1, "another");
+    const retiring = [...begin, ...write("update"), "update slugs", "commitTransaction"];
+    expect(await cost(id, "publish", 2)).toEqual(retiring);
+    expect(await cost(id, "withhold", 2)).toEqual(retiring);
+  });
+
+  test("that takes a slug which a published document has is refused, after a second look", async () => {
+    await publish(tenantId, article({ slug: "taken" }));
+    const id = await service.create(tenantId, article({ slug: "taken" }));
+    const refusal = (): Promise<unknown> =>
+      expect(take(id, "publish")).rejects.toThrow("is the slug of published document");
+    expect(await commands.during(refusal)).toEqual([
+      ...begin,
+      ...write("insert").slice(0, 3),
+      "abortTransaction",
+      ...begin,
+      "find publications",
+      "abortTransaction",
+    ]);
+  });
+
+  test("that readers do not see is four commands", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await cost(id, "submit")).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
+  });
+});
+
+test("64 first publications in one call cost what a single one costs", async () => {
+  const tenantId = "batch";
+  const ids = await Promise.all(Array.from({ length: 64 }, () => service.create(tenantId, article())));
+  const transitions = ids.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
+  const call = () => service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
+  expect(await commands.during(call)).toEqual(first);
 });

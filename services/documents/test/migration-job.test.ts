@@ -4,7 +4,8 @@ import type { Db } from "mongodb";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, inject, test } from "vitest";
-import { migrate, schemaVersion } from "../src/store/migrate.ts";
+import { prepareDatabase } from "../src/store/migrate.ts";
+import { schemaVersion } from "../src/store/rollout.ts";
 
 const manifest = new URL("../../../deploy/k8s/base/migration/job.yaml", import.meta.url);
 
@@ -32,7 +33,7 @@ async function schemaHash(db: Db): Promise<string> {
 test("the migration Job is named by the schema that it makes, so that another schema is another Job", async () => {
   const database = testDatabaseName("migration_job");
   await using mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "migration-job-test" });
-  await migrate(mongo);
+  await prepareDatabase(mongo);
   const hash = await schemaHash(mongo.db);
   const [, name] = /^ {2}name: (documents-migrate-.*)$/m.exec(await readFile(manifest, "utf8")) ?? [];
   await mongo.db.collection("versions").createIndex({ another: 1 });

@@ -64,7 +64,7 @@ async function walk(tenantId: string, limit: number, since?: Date): Promise<Item
 
 /** What is published of some types, straight from the database: stamps by id. */
 async function publishedNow(tenantId: string, ...types: string[]): Promise<Map<string, string>> {
-  const filter = { tenantId, state: "live", type: { $in: types } };
+  const filter = { tenantId, document: { $exists: true }, type: { $in: types } };
   const rows = await mongo.db(database).collection("publications").find(filter).toArray();
   return new Map(rows.map(({ documentId, updatedAt }) => [documentId, updatedAt.toISOString()]));
 }

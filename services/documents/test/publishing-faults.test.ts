@@ -25,7 +25,8 @@ beforeAll(async () => {
   const schemas = new SchemaStore(mongo.db);
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
-  publication = openPublication({ mongo, types, workflow, now: () => new Date(), announce: () => {} });
+  const rollout = { hasVersion2: async () => false };
+  publication = openPublication({ mongo, rollout, types, workflow, now: () => new Date(), announce: () => {} });
 });
 afterAll(async () => {
   await checking[Symbol.asyncDispose]();

@@ -58,6 +58,7 @@ export async function runPublishing(options: {
   mongoUrl: string;
   natsUrl: string;
   database?: string;
+  migrate?: "on" | "off";
 }): Promise<Publishing> {
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await runDocuments(options));

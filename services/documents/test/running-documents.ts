@@ -19,6 +19,7 @@ export async function runDocuments(options: {
   mongoUrl: string;
   natsUrl: string;
   database?: string;
+  migrate?: "on" | "off";
 }): Promise<RunningDocuments> {
   await using stack = new AsyncDisposableStack();
   const database = options.database ?? testDatabaseName("documents");
@@ -27,6 +28,7 @@ export async function runDocuments(options: {
     MONGODB_DATABASE: database,
     NATS_URL: options.natsUrl,
     ACCESS_TARGET: "off",
+    MIGRATE: options.migrate ?? "on",
     GRPC_PORT: "0",
     MESH_PORT: "0",
     OPS_PORT: "0",

@@ -3,7 +3,7 @@ import type { Collection, Db } from "mongodb";
 import type { Head, HeadSummary, ListPosition, NewDocument } from "../domain/document/document.ts";
 import { titleText } from "../domain/document/title-text.ts";
 import type { DocumentReference, Intake, IntakeStore } from "../domain/intake/take-in.ts";
-import { fromHeadRow, fromLiveColumn, toHeadRow } from "./head-row.ts";
+import { fromHeadRow, fromLastPublished, toHeadRow } from "./head-row.ts";
 import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
@@ -19,6 +19,7 @@ const summaryColumns = {
   version: 1,
   status: 1,
   title: 1,
+  lastPublished: 1,
   live: 1,
   createdAt: 1,
   changedAt: 1,
@@ -98,11 +99,12 @@ export class DocumentStore implements IntakeStore {
 type IntakeRow = Pick<HeadRow, "tenantId" | "documentId" | "intakeDigest" | "intakeToken">;
 type SummaryRow = Pick<
   HeadRow,
-  "documentId" | "type" | "version" | "status" | "title" | "live" | "createdAt" | "changedAt"
+  "documentId" | "type" | "version" | "status" | "title" | "lastPublished" | "live" | "createdAt" | "changedAt"
 >;
 
-function fromSummaryRow({ title, live, ...row }: SummaryRow): HeadSummary {
-  return { ...row, title: titleText(title.value()), ...fromLiveColumn(live) };
+function fromSummaryRow({ title, lastPublished, live, ...row }: SummaryRow): HeadSummary {
+  const columns = { ...(lastPublished ? { lastPublished } : {}), ...(live ? { live } : {}) };
+  return { ...row, title: titleText(title.value()), ...fromLastPublished(columns) };
 }
 
 /** As one range with its ties taken out: written as two ranges, it would be two scans to merge. */

@@ -6,8 +6,7 @@ import {
   type LastPublished,
   type NewDocument,
 } from "../domain/document/document.ts";
-import type { HeadChange } from "../domain/transitions/changes.ts";
-import type { HeadRow, LastPublishedRow, PartsRow } from "./rows.ts";
+import type { HeadRow, PartsRow } from "./rows.ts";
 
 /** A new document as the row it enters with: version 1, state draft. */
 export function toHeadRow(document: NewDocument): HeadRow {
@@ -26,21 +25,18 @@ export function toHeadRow(document: NewDocument): HeadRow {
 
 /** A row as the head it keeps. */
 export function fromHeadRow(row: HeadRow): Head {
-  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, live, ...rest } = row;
-  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value(), ...fromLiveColumn(live) };
+  const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, ...columns } = row;
+  const { lastPublished: _p, live: _v, ...rest } = columns;
+  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value(), ...fromLastPublished(row) };
 }
 
 /**
- * The last published version from its column, which is absent while the document was never
- * published.
+ * The last published version from its column; absent while the document was never published. Rows
+ * of version 2 do not name its slug.
  */
-export function fromLiveColumn(live: LastPublishedRow | undefined): { lastPublished?: LastPublished } {
-  return live ? { lastPublished: live } : {};
-}
-
-/** The columns that a transition changes. */
-export function toStatusColumns({ lastPublished, ...columns }: HeadChange["state"]): Partial<HeadRow> {
-  return { ...columns, ...(lastPublished ? { live: { ...lastPublished } } : {}) };
+export function fromLastPublished(row: Pick<HeadRow, "lastPublished" | "live">): { lastPublished?: LastPublished } {
+  const lastPublished = row.lastPublished ?? row.live;
+  return lastPublished ? { lastPublished } : {};
 }
 
 /** A document's JSON as columns. */

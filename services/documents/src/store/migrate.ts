@@ -1,47 +1,67 @@
 import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { Db } from "mongodb";
+import { setTimeout as pause } from "node:timers/promises";
 import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 import { DocumentStore } from "./document-store.ts";
 import { PublicationStore } from "./publication-store.ts";
 import { RevisionStore } from "./revision-store.ts";
+import { rewriteRows } from "./rewrite-rows.ts";
+import { lookAgainMs, preparedVersion, Rollout, schemaVersion } from "./rollout.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { SchemaStore } from "./schema-store.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
-/**
- * Version of the database that this code works with. Raised with every change of a store's indexes.
- */
-export const schemaVersion = 2;
+type Database = Pick<Mongo, "client" | "db">;
 
-/** `migrations`: one row for every version the database has been brought to. */
-interface MigrationRow {
-  _id: number;
-  at: Date;
-}
+/** Longer than a process of this version goes without a look, and than its transaction then takes. */
+const settleMs = lookAgainMs + 1_000;
 
 /**
- * Brings the database to `schemaVersion`. Idempotent, and harmless beside itself and beside running
- * services. Going back to version 1 leaves what is pending to the broker: that version looks for it
- * elsewhere.
+ * Adds what this version needs, and takes nothing away: processes of version 2 go on beside those
+ * of this one. A new database is brought to `schemaVersion`. Idempotent, and harmless beside
+ * itself.
  *
  * @returns the version the database was at; 0 for a new one
  */
-export async function migrate({ client, db }: Pick<Mongo, "client" | "db">): Promise<number> {
-  const from = await databaseVersion(db);
+export async function prepareDatabase({ client, db }: Database): Promise<number> {
+  const rollout = new Rollout(db);
+  const from = await rollout.version();
   const stores = [
     new DocumentStore(db),
     new RevisionStore(client, db),
     new SchemaStore(db),
-    new TransitionStore(client, db),
+    new TransitionStore(client, db, rollout),
     new PublicationStore(client, db),
     new SnapshotStore(db),
     new WorkflowStore(db),
   ];
   for (const store of stores) await store.ensureIndexes();
   await adoptOutbox(db);
-  await migrations(db).updateOne({ _id: schemaVersion }, { $setOnInsert: { at: new Date() } }, { upsert: true });
+  await rollout.reach(preparedVersion);
+  if (from === 0) await rollout.reach(schemaVersion);
+  return from;
+}
+
+/**
+ * Brings the database to `schemaVersion`. No process of version 2 may run any more; those of this
+ * version may, and see every row as it is. May be killed anywhere and run again, and is harmless
+ * beside itself. It rewrites all old rows even when the version was reached before: a process of
+ * version 2 may have left some since.
+ *
+ * @returns the version the database was at; 0 for a new one
+ */
+export async function migrate(database: Database): Promise<number> {
+  const { db } = database;
+  const from = await prepareDatabase(database);
+  if (from === 0) return from;
+  const rollout = new Rollout(db);
+  const endedMs = await rollout.endVersion2();
+  // Before it was prepared, no process of this version could start.
+  if (from === preparedVersion) await pause(Math.max(0, settleMs - endedMs));
+  await rewriteRows(db);
+  await rollout.reach(schemaVersion);
   return from;
 }
 
@@ -58,23 +78,19 @@ async function adoptOutbox(db: Db): Promise<void> {
   }
 }
 
+/** Migrates the database at the start of a service, unless that was done before. */
+export async function ensureMigrated(database: Database): Promise<void> {
+  if ((await new Rollout(database.db).version()) < schemaVersion) await migrate(database);
+}
+
 /**
- * Rejects when the database was not migrated as far as this code needs. A newer one will do:
- * rollouts pass through it.
+ * Rejects when the database was not prepared for this code. A newer one will do: rollouts pass
+ * through it.
  */
-export async function requireMigrated(db: Db): Promise<void> {
-  const version = await databaseVersion(db);
-  if (version >= schemaVersion) return;
+export async function requirePrepared(db: Db): Promise<void> {
+  const version = await new Rollout(db).version();
+  if (version >= preparedVersion) return;
   throw new Error(
-    `database ${db.databaseName} is at version ${version}, but ${schemaVersion} is needed: run migrate.ts`,
+    `database ${db.databaseName} is at version ${version}, but ${preparedVersion} is needed: run migrate.ts`,
   );
-}
-
-async function databaseVersion(db: Db): Promise<number> {
-  const newest = await migrations(db).findOne({}, { sort: { _id: -1 } });
-  return newest?._id ?? 0;
-}
-
-function migrations(db: Db) {
-  return db.collection<MigrationRow>("migrations");
 }

@@ -6,7 +6,8 @@ export interface PublicationRow {
   tenantId: string;
   documentId: string;
   type: string;
-  state: "live" | "withdrawn";
+  /** Only version 2 of the database has it: there it says whether there is a `document`. */
+  state?: "live" | "withdrawn";
   version: number;
   sequence: number;
   updatedAt: Date;
@@ -29,14 +30,23 @@ export interface PublicationRow {
   hosts?: string[];
 }
 
-/** A tombstone keeps no content. */
-export function toPublicationRow(tenantId: string, { content, ...publication }: Publication): PublicationRow {
-  if (!content) return { tenantId, ...publication, state: "withdrawn" };
+/**
+ * A tombstone keeps no content.
+ *
+ * @param asVersion2 with the column that processes of version 2 read
+ */
+export function toPublicationRow(
+  tenantId: string,
+  { content, ...publication }: Publication,
+  asVersion2 = false,
+): PublicationRow {
+  const state = (name: "live" | "withdrawn") => (asVersion2 ? { state: name } : {});
+  if (!content) return { tenantId, ...publication, ...state("withdrawn") };
   const { bytes, tags, sites, hosts, ...rest } = content;
   return {
     tenantId,
     ...publication,
-    state: "live",
+    ...state("live"),
     document: new Binary(bytes),
     ...rest,
     ...(tags ? { tags: [...tags] } : {}),

@@ -8,12 +8,15 @@ import { sessionAt } from "./causal-session.ts";
 import { readRows } from "./read-rows.ts";
 import type { PublicationRow } from "./publication-row.ts";
 
-const listIndex = { tenantId: 1, type: 1, state: 1, updatedAt: -1, documentId: -1 } as const;
+const listIndex = { tenantId: 1, type: 1, updatedAt: -1, documentId: -1 } as const;
+/** Only what is published has bytes. */
+const isPublished = { document: { $exists: true } } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
 const tagIndex = { tenantId: 1, type: 1, tags: 1, ...newestFirst } as const;
 const siteIndex = { tenantId: 1, type: 1, sites: 1, ...newestFirst } as const;
 const languageIndex = { tenantId: 1, type: 1, language: 1, ...newestFirst } as const;
-const slugIndex = { tenantId: 1, type: 1, slug: 1, ...newestFirst } as const;
+/** A tombstone has no slug, so no two published documents of a type have the same one. */
+const slugIndex = { tenantId: 1, type: 1, slug: 1 } as const;
 const hostIndex = { tenantId: 1, hosts: 1 } as const;
 /** With the type, so that changes of other types are passed over without reading their rows. */
 const changeIndex = { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } as const;
@@ -34,17 +37,14 @@ export class PublicationStore {
   /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
     await this.#publications.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
-    await this.#publications.createIndex(listIndex);
+    await this.#publications.createIndex(listIndex, { partialFilterExpression: isPublished });
     await this.#publications.createIndex(changeIndex);
-    for (const [index, column] of [
-      [tagIndex, "tags"],
-      [siteIndex, "sites"],
-      [languageIndex, "language"],
-      [slugIndex, "slug"],
-      [hostIndex, "hosts"],
-    ] as const) {
-      await this.#publications.createIndex(index, { partialFilterExpression: { [column]: { $exists: true } } });
-    }
+    const having = (column: string) => ({ partialFilterExpression: { [column]: { $exists: true } } });
+    await this.#publications.createIndex(slugIndex, { unique: true, ...having("slug") });
+    await this.#publications.createIndex(tagIndex, having("tags"));
+    await this.#publications.createIndex(siteIndex, having("sites"));
+    await this.#publications.createIndex(languageIndex, having("language"));
+    await this.#publications.createIndex(hostIndex, having("hosts"));
   }
 
   /**
@@ -113,7 +113,7 @@ export class PublicationStore {
     bytesMax: number,
     signal: AbortSignal,
   ): Promise<VisibleDocument[]> {
-    const filter = { tenantId, documentId: { $in: [...documentIds] }, state: "live" } as const;
+    const filter = { tenantId, documentId: { $in: [...documentIds] }, ...isPublished };
     const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
     const { rows } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
     return rows.flatMap(visibleOf);
@@ -122,7 +122,7 @@ export class PublicationStore {
   /** Published sites with a host, or all of them; newest first, at most 200. */
   async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<VisibleDocument[]> {
     const narrowed = host === undefined ? {} : { hosts: host };
-    const filter = { tenantId, type: "core/publisher-site", state: "live", ...narrowed } as const;
+    const filter = { tenantId, type: "core/publisher-site", ...isPublished, ...narrowed };
     const rows = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
     return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(visibleOf);
   }
@@ -170,7 +170,7 @@ function listFilter(tenantId: string, query: PublishedQuery): Filter<Publication
   return {
     tenantId,
     type,
-    state: "live",
+    ...isPublished,
     ...(tag === undefined ? {} : { tags: tag }),
     ...(sites === undefined ? {} : { sites: { $in: [...sites] } }),
     ...(language === undefined ? {} : { language }),
@@ -180,7 +180,7 @@ function listFilter(tenantId: string, query: PublishedQuery): Filter<Publication
   };
 }
 
-/** The narrowest index for a query; each of them keeps the order of the page. */
+/** The narrowest index for a query. Each keeps the order of the page; a slug finds one document. */
 function indexFor({ tag, sites, language, slug }: PublishedQuery) {
   if (slug !== undefined) return slugIndex;
   if (tag !== undefined) return tagIndex;
@@ -198,7 +198,7 @@ function changeFilter(tenantId: string, { types, after, began }: ChangeQuery): F
     type: { $in: types.filter((type) => publishableTypes.some((publishable) => publishable === type)) },
     $nor: [
       { updatedAt: after.updatedAt, documentId: { $lte: after.documentId } },
-      { state: "withdrawn", updatedAt: { $lte: began } },
+      { document: { $exists: false }, updatedAt: { $lte: began } },
     ],
   };
 }

@@ -50,10 +50,12 @@ export interface HeadRow extends PartsRow {
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   writtenAt?: Date;
   /** The last published version; absent while the document was never published. */
-  live?: LastPublishedRow;
+  lastPublished?: LastPublishedRow;
+  /** What version 2 of the database has in place of `lastPublished`. */
+  live?: Omit<LastPublishedRow, "slug">;
 }
 
-/** Column `live` of a head: the version that is published, or was until it was withdrawn. */
+/** The version that is published, or was until it was withdrawn. */
 export interface LastPublishedRow {
   version: number;
   status: string;
@@ -61,6 +63,11 @@ export interface LastPublishedRow {
   sequence: number;
   /** Tick of the tenant's clock. */
   updatedAt: Date;
+  /**
+   * The slug that it is published under, as in `publications`, so that the next transition can
+   * retire it without a read. Absent when it has none, and once it is withdrawn.
+   */
+  slug?: string;
 }
 
 /**
@@ -131,14 +138,18 @@ export interface ClockRow {
   rival: string | null;
 }
 
-/** `slugs`: every slug a document was published under. Unique on (tenantId, type, slug). */
+/**
+ * `slugs`: slugs that documents were published under and are no longer, with the document that had
+ * it last. A row may be out of date: `publications` says who has a slug now. Unique on (tenantId,
+ * type, slug).
+ */
 export interface SlugRow {
   tenantId: string;
   type: string;
   slug: string;
   documentId: string;
-  /** False once the document has another slug; an earlier slug still finds its document. */
-  current: boolean;
+  /** Version 2 of the database also has rows of current slugs here, and tells them apart with it. */
+  current?: boolean;
 }
 
 /** `schemas`: generations of tenants' types, immutable. Unique on (tenantId, type, generation). */

@@ -1,10 +1,15 @@
-import type { AnyBulkWriteOperation, ClientSession, Collection, Filter } from "mongodb";
-import type { Changes, Publication } from "../domain/transitions/changes.ts";
+import type { AnyBulkWriteOperation, ClientSession, Collection } from "mongodb";
+import type { Head } from "../domain/document/document.ts";
+import type { SlugName } from "../domain/published-reads/read-documents.ts";
+import type { Changes, Publication, Slug } from "../domain/transitions/changes.ts";
 import type { TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
-import { fromHeadRow, toStatusColumns } from "./head-row.ts";
+import { fromHeadRow } from "./head-row.ts";
+import { toHeadUpdates } from "./head-update.ts";
 import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
-import { fromSlugRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
+import { fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
 import { readRows } from "./read-rows.ts";
+import { slugFilters } from "./slug-store.ts";
+import { toSlugUpdates } from "./slug-updates.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
 /** How long a tick of another process counts as a moment ago. */
@@ -21,6 +26,14 @@ export interface TransitionCollections {
   slugs: Collection<SlugRow>;
 }
 
+/** How a transaction is run. */
+export interface TransactionMode {
+  /** Whether rows are written so that processes of database version 2 can read them. */
+  readonly asVersion2: boolean;
+  /** Whether it looks who holds a slug; if not, an index refuses a second holder at the write. */
+  readonly readsSlugs: boolean;
+}
+
 /**
  * The statements of one transaction. A session carries one statement at a time, and each one takes
  * a round trip, so new rows are inserted together, and rows that get the same values are updated
@@ -35,12 +48,18 @@ export class SessionTransaction implements TransitionTransaction {
   readonly #session: ClientSession;
   readonly #tenantId: string;
   readonly #holder: string;
+  readonly #mode: TransactionMode;
 
-  constructor(collections: TransitionCollections, session: ClientSession, tenantId: string, holder: string) {
+  constructor(
+    collections: TransitionCollections,
+    session: ClientSession,
+    { tenantId, holder, mode }: { tenantId: string; holder: string; mode: TransactionMode },
+  ) {
     this.#collections = collections;
     this.#session = session;
     this.#tenantId = tenantId;
     this.#holder = holder;
+    this.#mode = mode;
   }
 
   async tick(types: ReadonlySet<string>): Promise<Date> {
@@ -74,7 +93,23 @@ export class SessionTransaction implements TransitionTransaction {
     const bytesOf = ({ content, links, meta, title }: HeadRow) =>
       content.length() + links.length() + meta.length() + title.length();
     const { rows, hasMore } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
-    return { heads: rows.map(fromHeadRow), complete: !hasMore };
+    return { heads: await this.#withSlugs(rows.map(fromHeadRow), rows), complete: !hasMore };
+  }
+
+  /** A head as version 2 wrote it does not name the slug that its document is published under. */
+  async #withSlugs(heads: Head[], rows: readonly HeadRow[]): Promise<Head[]> {
+    const $in = rows.flatMap(({ live, documentId }) => (live ? [documentId] : []));
+    if ($in.length === 0) return heads;
+    const filter = { tenantId: this.#tenantId, documentId: { $in }, slug: { $exists: true } };
+    const projection = { _id: 0, documentId: 1, slug: 1 };
+    const held = await this.#collections.publications.find(filter, { session: this.#session, projection }).toArray();
+    const slugOf = new Map(held.map(({ documentId, slug }) => [documentId, slug]));
+    return heads.map((head) => {
+      const slug = slugOf.get(head.documentId);
+      return head.lastPublished && slug !== undefined
+        ? { ...head, lastPublished: { ...head.lastPublished, slug } }
+        : head;
+    });
   }
 
   async readVersions(references: readonly { documentId: string; version: number }[]) {
@@ -84,16 +119,11 @@ export class SessionTransaction implements TransitionTransaction {
     return rows.map(fromStoredVersionRow);
   }
 
-  async readSlugs(named: readonly { type: string; slug: string }[], holders: readonly string[]) {
-    const $or: Filter<SlugRow>[] = [];
-    for (const [type, ofType] of Map.groupBy(named, (each) => each.type)) {
-      $or.push({ type, slug: { $in: ofType.map(({ slug }) => slug) } });
-    }
-    if (holders.length > 0) $or.push({ documentId: { $in: [...holders] }, current: true });
-    if ($or.length === 0) return [];
-    const filter = { tenantId: this.#tenantId, $or };
-    const rows = await this.#collections.slugs.find(filter, { session: this.#session }).toArray();
-    return rows.map(fromSlugRow);
+  async readSlugs(slugs: readonly SlugName[]): Promise<Slug[]> {
+    if (!this.#mode.readsSlugs) return [];
+    const filter = { tenantId: this.#tenantId, $or: slugFilters(slugs) };
+    const projection = { _id: 0, type: 1, slug: 1, documentId: 1 };
+    return this.#collections.publications.find(filter, { session: this.#session }).project<Slug>(projection).toArray();
   }
 
   async write(changes: Changes): Promise<void> {
@@ -116,44 +146,29 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   async #writeHeads({ heads }: Changes): Promise<void> {
-    const alike = Map.groupBy(heads, ({ state }) => JSON.stringify(state));
-    const operations = [...alike.values()].flatMap((group): AnyBulkWriteOperation<HeadRow>[] => {
-      const [first] = group;
-      if (!first) return [];
-      const documentId = { $in: group.map((each) => each.documentId) };
-      return [
-        {
-          updateMany: {
-            filter: { tenantId: this.#tenantId, documentId },
-            update: { $set: toStatusColumns(first.state) },
-          },
-        },
-      ];
-    });
+    const operations = toHeadUpdates(this.#tenantId, heads, this.#mode.asVersion2);
     const { matchedCount } = await this.#collections.heads.bulkWrite(operations, { session: this.#session });
     if (matchedCount !== heads.length) throw new TypeError("a head that was read is not there");
   }
 
-  /** The first publication of a document is an insert: it has no row to replace. */
+  /**
+   * The first publication of a document is an insert: it has no row to replace. Rows are replaced
+   * first and in order, so that a slug is given up before another document takes it.
+   */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
-    const operations = publications.map((publication): AnyBulkWriteOperation<PublicationRow> => {
-      const row = toPublicationRow(this.#tenantId, publication);
-      const { tenantId, documentId, sequence } = row;
-      if (sequence === 1) return { insertOne: { document: row } };
-      return { replaceOne: { filter: { tenantId, documentId }, replacement: row, upsert: true } };
-    });
-    // Unordered, so that the driver gathers the inserts in one statement.
-    await this.#collections.publications.bulkWrite(operations, { ordered: false, session: this.#session });
+    const rows = publications.map((each) => toPublicationRow(this.#tenantId, each, this.#mode.asVersion2));
+    const operations = rows
+      .toSorted((a, b) => Number(a.sequence === 1) - Number(b.sequence === 1))
+      .map((row): AnyBulkWriteOperation<PublicationRow> => {
+        const { tenantId, documentId, sequence } = row;
+        if (sequence === 1) return { insertOne: { document: row } };
+        return { replaceOne: { filter: { tenantId, documentId }, replacement: row, upsert: true } };
+      });
+    await this.#collections.publications.bulkWrite(operations, { session: this.#session });
   }
 
-  async #writeSlugs({ slugs }: Changes): Promise<void> {
-    if (slugs.length === 0) return;
-    const operations = slugs.map(({ isNew, ...slug }): AnyBulkWriteOperation<SlugRow> => {
-      const row = { tenantId: this.#tenantId, ...slug };
-      if (isNew) return { insertOne: { document: row } };
-      const { tenantId, type, slug: name, documentId, current } = row;
-      return { updateOne: { filter: { tenantId, type, slug: name }, update: { $set: { documentId, current } } } };
-    });
-    await this.#collections.slugs.bulkWrite(operations, { ordered: false, session: this.#session });
+  async #writeSlugs(changes: Changes): Promise<void> {
+    const operations = toSlugUpdates(this.#tenantId, changes, this.#mode.asVersion2);
+    if (operations.length > 0) await this.#collections.slugs.bulkWrite(operations, { session: this.#session });
   }
 }

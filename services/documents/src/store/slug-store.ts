@@ -1,33 +1,61 @@
-import type { Collection, Db, MongoClient } from "mongodb";
+import type { Abortable, Collection, Db, FindOptions, MongoClient } from "mongodb";
 import type { SlugHolder, SlugName } from "../domain/published-reads/read-documents.ts";
 import type { SlugReader } from "../domain/published-reads/resolve-filter.ts";
 import type { Moment } from "../domain/published-reads/tenant-clock.ts";
 import { sessionAt } from "./causal-session.ts";
 import type { SlugRow } from "./rows.ts";
 
-/** Finds documents by their slugs. `TransitionStore` writes slugs. */
+const projection = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
+const maxTimeMS = 5_000;
+
+/**
+ * Finds documents by their slugs: `publications` knows who has a slug, and `slugs` who had it last,
+ * which is read only for slugs that nobody has. `TransitionStore` writes both.
+ */
 export class SlugStore implements SlugReader {
   readonly #client: MongoClient;
-  readonly #slugs: Collection<SlugRow>;
+  readonly #holders: readonly Collection<SlugRow>[];
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
-    this.#slugs = db.collection("slugs");
+    this.#holders = [db.collection("publications"), db.collection("slugs")];
   }
 
   /** Id of the document that has a slug, or had it last; at a moment, if one is given. */
   async findDocument(tenantId: string, type: string, slug: string, moment?: Moment): Promise<string | undefined> {
     await using session = sessionAt(this.#client, moment);
-    const row = await this.#slugs.findOne({ tenantId, type, slug }, { session, maxTimeMS: 5_000 });
-    return row?.documentId;
+    const [holder] = await this.#find(tenantId, [{ type, slug }], { session });
+    return holder?.documentId;
   }
 
-  /** Who has these slugs, or had them last; in any order, in one read. Names must not be empty. */
-  async findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]> {
-    const ofType = Map.groupBy(names, ({ type }) => type);
-    const $or = Array.from(ofType, ([type, each]) => ({ type, slug: { $in: each.map(({ slug }) => slug) } }));
-    const columns = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
-    const rows = this.#slugs.find({ tenantId, $or }, { projection: columns, signal, maxTimeMS: 5_000 });
-    return await rows.toArray();
+  /** Who has these slugs, or had them last; in any order. Names must not be empty. */
+  findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]> {
+    return this.#find(tenantId, names, { signal });
   }
+
+  async #find(tenantId: string, names: readonly SlugName[], options: FindOptions & Abortable): Promise<SlugHolder[]> {
+    const found = new Map<string, SlugHolder>();
+    for (const rows of this.#holders) {
+      const missing = names.filter((name) => !found.has(keyOf(name)));
+      if (missing.length === 0) break;
+      const filter = { tenantId, $or: slugFilters(missing) };
+      const holders = rows.find(filter, { ...options, maxTimeMS }).project<SlugHolder>(projection);
+      for (const holder of await holders.toArray()) found.set(keyOf(holder), holder);
+    }
+    return [...found.values()];
+  }
+}
+
+/** One range of an index a type, for all its slugs. */
+export function slugFilters(names: readonly SlugName[]): { type: string; slug: { $in: string[] } }[] {
+  return Array.from(
+    Map.groupBy(names, ({ type }) => type),
+    ([type, ofType]) => {
+      return { type, slug: { $in: ofType.map(({ slug }) => slug) } };
+    },
+  );
+}
+
+function keyOf({ type, slug }: SlugName): string {
+  return `${type}\n${slug}`;
 }

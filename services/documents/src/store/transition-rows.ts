@@ -1,6 +1,6 @@
 import { Binary } from "mongodb";
-import type { TransitionEntry, Slug, Snapshot, StoredVersion } from "../domain/transitions/changes.ts";
-import type { HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
+import type { TransitionEntry, Snapshot, StoredVersion } from "../domain/transitions/changes.ts";
+import type { HistoryRow, SnapshotRow, VersionRow } from "./rows.ts";
 
 export function toSnapshotRow(tenantId: string, snapshot: Snapshot): SnapshotRow {
   const { updatedAt, bytes, sha256, ...rest } = snapshot;
@@ -10,10 +10,6 @@ export function toSnapshotRow(tenantId: string, snapshot: Snapshot): SnapshotRow
 
 export function toHistoryRow(tenantId: string, entry: TransitionEntry): HistoryRow {
   return { tenantId, ...entry, by: { ...entry.by } };
-}
-
-export function fromSlugRow({ type, slug, documentId, current }: SlugRow): Slug {
-  return { type, slug, documentId, current };
 }
 
 export function fromStoredVersionRow(row: VersionRow): StoredVersion {

@@ -1,4 +1,5 @@
 import { uuidv7 } from "@vidimus/kit/ids";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Db, MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ClockReading } from "../domain/published-reads/tenant-clock.ts";
@@ -7,7 +8,8 @@ import { AbandonedTransactions } from "./abandoned-transactions.ts";
 import { momentOf } from "./causal-session.ts";
 import { toReading } from "./clock-store.ts";
 import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
-import { SessionTransaction, type TransitionCollections } from "./session-transaction.ts";
+import type { Rollout } from "./rollout.ts";
+import { SessionTransaction, type TransactionMode, type TransitionCollections } from "./session-transaction.ts";
 
 /**
  * Pause after a commit while another process wants the clock: longer than the 1 to 5 ms between
@@ -27,11 +29,13 @@ export class TransitionStore {
   readonly #abandoned: AbandonedTransactions;
   readonly #holder = uuidv7();
   readonly #turns = new Map<string, Promise<void>>();
+  readonly #rollout: Pick<Rollout, "hasVersion2">;
   readonly #onTick: OnTick;
 
   /** @param onTick is told the tenant's clock after each commit that moved it */
-  constructor(client: MongoClient, db: Db, onTick: OnTick = () => {}) {
+  constructor(client: MongoClient, db: Db, rollout: Pick<Rollout, "hasVersion2">, onTick: OnTick = () => {}) {
     this.#client = client;
+    this.#rollout = rollout;
     this.#onTick = onTick;
     this.#abandoned = new AbandonedTransactions(client);
     this.#collections = {
@@ -50,11 +54,12 @@ export class TransitionStore {
     const { clocks, slugs } = this.#collections;
     await clocks.createIndex({ tenantId: 1 }, { unique: true });
     await slugs.createIndex({ tenantId: 1, type: 1, slug: 1 }, { unique: true });
-    await slugs.createIndex({ tenantId: 1, documentId: 1 });
   }
 
   /**
-   * Runs `work` in one transaction, and commits it if it wrote anything.
+   * Runs `work` in one transaction, and commits it if it wrote anything. When an index refused a
+   * slug, `work` runs once more, and is shown who holds the slugs that it asks for: most slugs are
+   * free, and not to look saves a statement.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
    * process waits 6 ms, since otherwise it could lock the clock again and again while the other
@@ -65,17 +70,26 @@ export class TransitionStore {
    */
   async runTransition<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);
+    const asVersion2 = await this.#rollout.hasVersion2();
     try {
-      return await this.#attempt(tenantId, work);
+      return await this.#attempt(tenantId, work, { asVersion2, readsSlugs: false }).catch((error: unknown) => {
+        if (!(error instanceof TransactionConflict && isDuplicateKey(error.cause))) throw error;
+        return this.#attempt(tenantId, work, { asVersion2, readsSlugs: true });
+      });
     } catch (error) {
       if (error instanceof TransactionConflict) await this.#abandoned.end();
       throw error;
     }
   }
 
-  async #attempt<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
+  async #attempt<T>(
+    tenantId: string,
+    work: (transaction: TransitionTransaction) => Promise<T>,
+    mode: TransactionMode,
+  ): Promise<T> {
     const session = this.#client.startSession();
-    const transaction = new SessionTransaction(this.#collections, session, tenantId, this.#holder);
+    const about = { tenantId, holder: this.#holder, mode };
+    const transaction = new SessionTransaction(this.#collections, session, about);
     try {
       session.startTransaction(transactionOptions);
       const result = await work(transaction);

@@ -44,6 +44,8 @@ export interface LastPublished {
   readonly status: string;
   readonly sequence: number;
   readonly updatedAt: Date;
+  /** The slug that it is published under; absent without one, and once it is withdrawn. */
+  readonly slug?: string;
 }
 
 /** The newest version of a document and its state. */

@@ -50,8 +50,9 @@ export interface BatchGetPublishedDocumentsDeps {
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Answers many requests of any tenants, each on its own. All slugs of a tenant take one read, and
- * so do all its documents; the links of each document take one more where they are asked for.
+ * Answers many requests of any tenants, each on its own. All slugs of a tenant take one read, two
+ * when some are retired, and all its documents one; the links of each document take one more where
+ * they are asked for.
  *
  * @returns answers in the order of the requests: at least one, fewer than requested when they hold
  *   4 MiB

@@ -40,13 +40,11 @@ export interface Snapshot {
   readonly sha256: Uint8Array;
 }
 
-/** A slug, and the document that has it or had it last. */
+/** A slug, and the document that is published under it, or was. */
 export interface Slug {
   readonly type: string;
   readonly slug: string;
   readonly documentId: string;
-  /** True while the document is published under it. */
-  readonly current: boolean;
 }
 
 /** A version that is no longer the head. */
@@ -55,12 +53,6 @@ export interface StoredVersion extends DocumentParts {
   readonly version: number;
   readonly schemaGeneration: number;
   readonly createdBy: Actor;
-}
-
-/** A slug that the transaction made or changed. */
-export interface SlugChange extends Slug {
-  /** No document had it before. */
-  readonly isNew: boolean;
 }
 
 /** The state of a head after a transition. */
@@ -86,5 +78,6 @@ export interface Changes {
   readonly history: TransitionEntry[];
   readonly publications: Publication[];
   readonly snapshots: Snapshot[];
-  slugs: readonly SlugChange[];
+  /** Slugs that their documents are no longer published under; they still find them. */
+  retiredSlugs: readonly Slug[];
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { SlugTable } from "./slug-table.ts";
 
 const type = "core/article";
-const held = { type, slug: "old", documentId: "a", current: true };
+const held = { type, slug: "old", documentId: "a" };
 
 describe("a slug", () => {
   test("is held by the document that claimed it, and is free for that document itself", () => {
@@ -12,27 +12,27 @@ describe("a slug", () => {
     expect(slugs.holder("core/tag", "old", "b")).toBeUndefined();
   });
 
-  test("stays with a document that takes another one, retired, until another claims it", () => {
+  test("is retired when its document takes another one, and then free for others", () => {
     const slugs = new SlugTable([held]);
     slugs.claim(type, "new", "a");
     expect(slugs.holder(type, "old", "b")).toBeUndefined();
-    expect(slugs.changes()).toEqual([
-      { ...held, current: false, isNew: false },
-      { type, slug: "new", documentId: "a", current: true, isNew: true },
-    ]);
+    expect(slugs.holder(type, "new", "b")).toBe("a");
     slugs.claim(type, "old", "b");
-    expect(slugs.changes()).toContainEqual({ type, slug: "old", documentId: "b", current: true, isNew: false });
+    expect(slugs.holder(type, "old", "a")).toBe("b");
+    expect(slugs.retired()).toEqual([held]);
   });
 
-  test("is free once its document is withdrawn", () => {
+  test("is retired when its document is withdrawn", () => {
     const slugs = new SlugTable([held]);
-    slugs.retire("a");
+    slugs.claim(type, undefined, "a");
     expect(slugs.holder(type, "old", "b")).toBeUndefined();
+    expect(slugs.retired()).toEqual([held]);
   });
 
   test("that is claimed again changes nothing", () => {
     const slugs = new SlugTable([held]);
     slugs.claim(type, "old", "a");
-    expect(slugs.changes()).toEqual([]);
+    expect(slugs.holder(type, "old", "b")).toBe("a");
+    expect(slugs.retired()).toEqual([]);
   });
 });

@@ -107,7 +107,7 @@ async function transitionChosen(
   const at = types.size > 0 ? await transaction.tick(types) : deps.now();
   const loaded = await loadAll(transaction, attempts);
   const slugs = await readSlugs(transaction, loaded);
-  const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], slugs: [] };
+  const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
   for (const attempt of loaded) {
     const outcome = await refusal(async () => {
       await check(deps, tenantId, attempt, slugs, at);
@@ -115,7 +115,7 @@ async function transitionChosen(
     });
     outcomes.set(attempt.request.documentId, outcome);
   }
-  changes.slugs = slugs.changes();
+  changes.retiredSlugs = slugs.retired();
   if (types.size > 0 && changes.publications.length === 0) {
     for (const { documentId } of changes.heads) outcomes.delete(documentId);
   } else if (changes.heads.length > 0) await transaction.write(changes);
@@ -183,12 +183,15 @@ function load(attempt: Attempt, parts: DocumentParts & { schemaGeneration: numbe
   return { ...attempt, parts, value, meta, writer: writer.actor, schemaGeneration, slug };
 }
 
-/** The slugs that will be taken, and those that published documents have. */
+/** The slugs that will be taken, as far as others hold them, and those of the documents themselves. */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const named = published.flatMap(({ head, slug }) => (slug === undefined ? [] : [{ type: head.type, slug }]));
-  const holders = loaded.flatMap(({ head }) => (head.lastPublished ? [head.documentId] : []));
-  return new SlugTable(await transaction.readSlugs(named, holders));
+  const own = loaded.flatMap(({ head: { type, documentId, lastPublished } }) => {
+    return lastPublished?.slug === undefined ? [] : [{ type, slug: lastPublished.slug, documentId }];
+  });
+  const held = named.length === 0 ? [] : await transaction.readSlugs(named);
+  return new SlugTable([...held, ...own]);
 }
 
 async function check(
@@ -255,14 +258,12 @@ function publish(
   const { bytes, sha256, linksStart, linksEnd } = sealed;
   const row = { documentId, type, version, sequence, updatedAt };
   changes.snapshots.push({ ...row, status: snapshot, bytes, sha256 });
-  if (snapshot === "usable") {
-    slugs.claim(type, slug, documentId);
+  const isPublished = snapshot === "usable";
+  slugs.claim(type, isPublished ? slug : undefined, documentId);
+  if (isPublished) {
     changes.publications.push({ ...row, content: { ...publicationKeys(type, value), bytes, linksStart, linksEnd } });
-  } else {
-    slugs.retire(documentId);
-    changes.publications.push(row);
-  }
-  return { version, status, sequence, updatedAt };
+  } else changes.publications.push(row);
+  return { version, status, sequence, updatedAt, ...(isPublished && slug !== undefined ? { slug } : {}) };
 }
 
 function standing({ version, status, lastPublished }: Head) {

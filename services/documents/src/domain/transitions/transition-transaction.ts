@@ -18,8 +18,11 @@ export interface TransitionTransaction {
    */
   readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
   readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
-  /** The named slugs, and those that these documents hold now. */
-  readSlugs(named: readonly { type: string; slug: string }[], holders: readonly string[]): Promise<Slug[]>;
+  /**
+   * Those of the slugs that published documents hold, as far as the transaction has reason to look:
+   * an index refuses a second holder, and after that the transaction is repeated with the look.
+   */
+  readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
   /**
    * Writes all changes; called once, at the end. Without it the transaction is rolled back, and
    * with it the tick.

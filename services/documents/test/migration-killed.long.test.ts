@@ -1,0 +1,3 @@
+import { describeKilledMigration } from "./migration-killed.ts";
+
+describeKilledMigration(100_000, 10);
