@@ -156,3 +156,24 @@ test("a document is pushed, edited and listed, and its history names the user", 
     { action: "create", version: 1, from: null, to: "draft" },
   ]);
 });
+
+test("signing keys are listed, published, retired, activated, revoked, and what they signed is audited", async () => {
+  const states = async () =>
+    ((await vidimus(["signing-keys", "list"])).result as { state: string }[]).map(({ state }) => state);
+  expect(await states()).toEqual(["active", "pending"]);
+  const { id, state } = (await vidimus(["signing-keys", "prepare"])).result as { id: string; state: string };
+  expect(state).toBe("pending");
+  const early = await vidimus(["signing-keys", "activate", id]);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("may sign from")]);
+  expect(await vidimus(["signing-keys", "retire", id])).toMatchObject({ code: 0, result: { state: "retired" } });
+  const [first, standby] = (await vidimus(["signing-keys", "list"])).result as { id: string }[];
+  const activated = await vidimus(["signing-keys", "activate", standby!.id, "--emergency"]);
+  expect(activated).toMatchObject({ code: 0, result: { id: standby!.id, state: "active" } });
+  const revoked = await vidimus(["signing-keys", "revoke", first!.id]);
+  expect(revoked).toMatchObject({ code: 0, result: { state: "revoked", active: standby!.id } });
+  expect(await states()).toEqual(["revoked", "active", "retired", "pending"]);
+  const audit = await vidimus(["signing-keys", "audit"]);
+  expect(audit).toMatchObject({ code: 0, result: { batches: expect.any(Number), head: expect.any(String) } });
+  const broken = await vidimus(["signing-keys", "audit", "--head", "0".repeat(64)]);
+  expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no batch has the noted head")]);
+});

@@ -22,6 +22,12 @@ import { deletePhrase } from "./commands/phrases/delete.ts";
 import { exportPhrases } from "./commands/phrases/export.ts";
 import { importPhrases } from "./commands/phrases/import.ts";
 import { putPhrase } from "./commands/phrases/put.ts";
+import { activateSigningKey } from "./commands/signing-keys/activate.ts";
+import { auditSignatures } from "./commands/signing-keys/audit.ts";
+import { listSigningKeys } from "./commands/signing-keys/list.ts";
+import { prepareSigningKey } from "./commands/signing-keys/prepare.ts";
+import { retireSigningKey } from "./commands/signing-keys/retire.ts";
+import { revokeSigningKey } from "./commands/signing-keys/revoke.ts";
 import { createTenant } from "./commands/tenants/create.ts";
 import { disableTenant } from "./commands/tenants/disable.ts";
 import { enableTenant } from "./commands/tenants/enable.ts";
@@ -57,6 +63,18 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
     name: "phrases",
     description: "the dictionary of a tenant",
     commands: [putPhrase, deletePhrase, importPhrases, exportPhrases],
+  },
+  {
+    name: "signing-keys",
+    description: "the keys that sign snapshots",
+    commands: [
+      listSigningKeys,
+      prepareSigningKey,
+      activateSigningKey,
+      retireSigningKey,
+      revokeSigningKey,
+      auditSignatures,
+    ],
   },
   {
     name: "endpoints",
@@ -97,7 +115,7 @@ export function buildProgram(world: World): Command {
 
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
-VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY (and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS,
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING (and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS,
 VIDIMUS_MONGODB, VIDIMUS_NATS), else from the profile named by --profile or VIDIMUS_PROFILE,
 else from the dev stack whose .vidimus/dev.json is found in this folder or above it.
 

@@ -17,13 +17,18 @@ export interface SigningConfig extends BaseConfig {
    */
   kek: KeyObject | undefined;
   ring: RingRules;
+  /** Port of the admin door; undefined: it stays closed. 0 chooses a free one. */
+  adminPort: number | undefined;
+  /** File that says who may call the admin door; set if and only if both `adminPort` and `tls` are. */
+  grantsFile: string | undefined;
 }
 
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
  * keys fails instead of running unsigned), SIGNING_KEK_FILE (required while signing is on;
  * `readKekFile` says its forms), PREPUBLISH_HOURS (3 to 720, default 24; receivers cache the trust
- * list for an hour) and ROTATION_DAYS (default 90; 0: keys are replaced by hand only).
+ * list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced by hand only), GRPC_PORT (of the
+ * admin door, which is closed without it) and GRANTS_FILE (required with it and certificates).
  *
  * @throws ConfigError naming every fault
  */
@@ -35,8 +40,10 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const prepublishMs = env.int("PREPUBLISH_HOURS", { min: 3, max: 720, fallback: 24 }) * hourMs;
   const rotationDays = env.int("ROTATION_DAYS", { min: 0, max: 3_650, fallback: 90 });
   const rotateAfterMs = rotationDays === 0 ? undefined : rotationDays * 24 * hourMs;
+  const adminPort = env.optional("GRPC_PORT") ? env.int("GRPC_PORT", { min: 0, max: 65_535 }) : undefined;
+  const grantsFile = adminPort !== undefined && base.tls ? env.string("GRANTS_FILE") : undefined;
   env.finish();
-  return { ...base, isOn, kek, ring: { prepublishMs, rotateAfterMs } };
+  return { ...base, isOn, kek, ring: { prepublishMs, rotateAfterMs }, adminPort, grantsFile };
 }
 
 /**

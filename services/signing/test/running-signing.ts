@@ -32,7 +32,7 @@ export async function runSigning(database: string, variables: Record<string, str
   const signing = stack.use(openRpcClient(SigningService, { target }));
   const trustList = stack.use(openRpcClient(TrustListService, { target }));
   const running = stack.move();
-  return { signing, trustList, service, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { database, signing, trustList, service, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 export interface TestDigest {

@@ -32,7 +32,7 @@ function readDevStack(file: string, content: Readonly<Record<string, unknown>>):
     throw new CliError(`${file} is not what a dev stack writes: start it again with \`npm start\``);
   }
   const addresses: DevStack["addresses"] = { gateway };
-  for (const name of ["access", "documents", "delivery", "phrases"] as const) {
+  for (const name of ["access", "documents", "delivery", "phrases", "signing"] as const) {
     const address = grpc[name];
     if (typeof address === "string") addresses[name] = address;
   }

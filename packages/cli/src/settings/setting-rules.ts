@@ -29,6 +29,7 @@ export const settingRules = {
   access: { variable: "VIDIMUS_ACCESS", what: "the gateway's internal address", ...target },
   documents: { variable: "VIDIMUS_DOCUMENTS", what: "the address of the documents service", ...target },
   delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
+  signing: { variable: "VIDIMUS_SIGNING", what: "the address of signing's admin door", ...target },
   phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
   mesh: {
     variable: "VIDIMUS_MESH",

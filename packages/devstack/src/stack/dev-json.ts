@@ -9,8 +9,7 @@ export interface DevJson {
   /** Base URL of the public API. */
   readonly gateway: string;
   /**
-   * `host:port` of the teams doors; `signing` is the address of its admin door, which is closed:
-   * nothing listens.
+   * `host:port` of the teams doors; `signing` is its admin door.
    */
   readonly grpc: DoorAddresses;
   /** `host:port` of the mesh doors. */

@@ -10,7 +10,7 @@ export type ServiceName = (typeof serviceNames)[number];
 
 /** Ports of one service on 127.0.0.1; 0 chooses a free one. */
 export interface ServicePorts {
-  /** The teams door; signing's is its admin door, which stays closed. */
+  /** The teams door; signing's is its admin door. */
   readonly grpc: number;
   /** The mesh door. */
   readonly mesh: number;

@@ -4,14 +4,13 @@ import type { DevJson } from "./dev-json.ts";
  * Returns what `npm start` prints when everything runs: addresses, an API key and commands to try.
  */
 export function welcome(dev: DevJson): string {
-  const { signing: _closed, ...teams } = dev.grpc;
   const apiKey = dev.tenants[0]?.apiKey ?? "";
   return `
 Vidimus runs. Ctrl-C or npm stop stops it; data and keys are kept in .vidimus/ (npm start -- --fresh starts over).
 
   public API   ${dev.gateway}
   API docs     ${dev.gateway}/docs
-  gRPC         ${Object.entries(teams)
+  gRPC         ${Object.entries(dev.grpc)
     .map(([name, target]) => `${name} ${target}`)
     .join("\n               ")}
   metrics      ${dev.ops.gateway}/metrics

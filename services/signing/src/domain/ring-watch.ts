@@ -87,6 +87,12 @@ export class RingWatch {
     return { key, ring };
   }
 
+  /** When the key that signs began to; undefined while none does. */
+  activeSince(): Date | undefined {
+    const signing = this.#last && signingKey(this.#last.ring);
+    return signing && (signing.activeSince ?? signing.validFrom);
+  }
+
   async #freshLook(): Promise<Look | undefined> {
     if (this.#last && this.#deps.elapsedMs() - this.#last.at <= lookAgeMaxMs) return this.#last;
     try {

@@ -1,0 +1,68 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { DomainError } from "@vidimus/kit/errors";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { KeyCustody } from "../../domain/key-custody.ts";
+import type { KeyRing, RingKey } from "../../domain/key-ring.ts";
+import { RingFault } from "../../domain/sealed-ring.ts";
+import { type RingRules, withStandby } from "../../domain/tend-ring.ts";
+import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
+
+export interface ChangeRingDeps {
+  rings: RingStorage;
+  custody: Pick<KeyCustody, "generate">;
+  rules: RingRules;
+  log: Pick<Logger, "warn">;
+  now(): Date;
+}
+
+/** A change of the ring by an operator. */
+interface RingChange {
+  /** For the log, for example `revoke`. */
+  readonly action: string;
+  /** "" for a key that the change makes. */
+  readonly keyId: string;
+  readonly emergency?: boolean;
+  change(keys: readonly RingKey[], now: Date): readonly RingKey[] | Promise<readonly RingKey[]>;
+}
+
+/**
+ * Changes the ring, keeps one key pending, and logs who did it.
+ *
+ * @returns the ring as it was stored
+ * @throws DomainError permission_denied, what `change` throws, failed_precondition without a ring,
+ * unavailable when the ring does not verify
+ */
+export async function changeRing(
+  { rings, custody, rules, log, now }: ChangeRingDeps,
+  context: HandlerContext,
+  { action, keyId, emergency = false, change }: RingChange,
+): Promise<KeyRing> {
+  const { actor } = requireOperator(context);
+  const ring = await verified(() =>
+    updateRing(rings, async (standing) => {
+      const at = now();
+      return standing && withStandby(await change(standing.keys, at), at, rules, () => custody.generate());
+    }),
+  );
+  if (!ring) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
+  log.warn({ action, keyId, emergency, actor, ringRevision: ring.revision }, "an operator changed the key ring");
+  return ring;
+}
+
+/** Throws `permission_denied` unless the role is owner or admin. */
+export function requireOperator(context: HandlerContext): { actor: string } {
+  const { actor, role } = callContext(context);
+  if (role === "owner" || role === "admin") return { actor };
+  throw new DomainError("permission_denied", `role owner or admin is needed, not "${role}"`);
+}
+
+/** A ring that does not verify is no bug of the caller: `unavailable`. */
+export async function verified<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof RingFault) throw new DomainError("unavailable", error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import type { RingStorage } from "../../domain/update-ring.ts";
+import { requireOperator, verified } from "./change-ring.ts";
+import { ringKeyToProto } from "./ring-key-message.ts";
+
+export interface ListRingDeps {
+  rings: Pick<RingStorage, "read">;
+}
+
+/** Implements `ListRing`. Before the first ring: no keys, revision 0. */
+export function listRing({ rings }: ListRingDeps): MethodImpl<typeof KeyAdminService.method.listRing> {
+  return async (_, context) => {
+    requireOperator(context);
+    const ring = await verified(() => rings.read());
+    return { keys: (ring?.keys ?? []).map(ringKeyToProto), revision: BigInt(ring?.revision ?? 0) };
+  };
+}

@@ -1,0 +1,26 @@
+import type { MethodImpl } from "@connectrpc/connect";
+import type { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { pendingKey } from "../../domain/key-ring.ts";
+import { changeRing, type ChangeRingDeps } from "./change-ring.ts";
+import { keyOfRing } from "./ring-key-message.ts";
+
+/** Every reader of the trust list gets all of them. */
+const pendingMax = 8;
+
+/** Implements `PrepareKey`. FAILED_PRECONDITION when eight keys are pending. */
+export function prepareKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.prepareKey> {
+  return async (_, context) => {
+    const made = await deps.custody.generate();
+    const ring = await changeRing(deps, context, {
+      action: "prepare",
+      keyId: made.keyId,
+      change: (keys, now) => {
+        const pending = keys.filter(({ state }) => state === "pending").length;
+        if (pending >= pendingMax) throw new DomainError("failed_precondition", `${pending} keys are pending already`);
+        return [...keys, pendingKey(made, now, deps.rules.prepublishMs)];
+      },
+    });
+    return keyOfRing(ring, made.keyId);
+  };
+}

@@ -1,0 +1,131 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { afterAll, expect, inject, test, vi } from "vitest";
+import { MongoClient } from "mongodb";
+import { digest, kekFiles, runSigning, signaturesOf } from "./running-signing.ts";
+
+const stack = new AsyncDisposableStack();
+const keks = stack.use(kekFiles());
+const client = stack.use(new MongoClient(inject("mongoUrl")));
+const variables = { SIGNING_KEK_FILE: keks.make(1), GRPC_PORT: "0" };
+const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "test" } };
+afterAll(() => stack.disposeAsync());
+
+async function open(database = testDatabaseName("signing")) {
+  const signing = await runSigning(database, variables);
+  const admin = openRpcClient(KeyAdminService, { target: `127.0.0.1:${signing.service.grpcPort}` });
+  const states = async () => {
+    const { keys } = await admin.listRing({}, asAdmin);
+    return keys.map(({ state }) => state);
+  };
+  const sign = async () => signaturesOf(await signing.signing.signSnapshots({ items: [digest()] }))[0]!.keyId;
+  return {
+    ...signing,
+    admin,
+    states,
+    sign,
+    async [Symbol.asyncDispose]() {
+      admin[Symbol.dispose]();
+      await signing[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("the admin door is closed unless it is configured", async () => {
+  await using signing = await runSigning(testDatabaseName("signing"), { SIGNING_KEK_FILE: variables.SIGNING_KEK_FILE });
+  expect(signing.service.grpcPort).toBeUndefined();
+});
+
+test("every call needs the role owner or admin", async () => {
+  await using signing = await open();
+  const { [Symbol.dispose]: _, ...methods } = signing.admin;
+  for (const method of Object.values(methods)) {
+    const call = method as (request: object, options: object) => Promise<unknown>;
+    for (const headers of [{}, { "vidimus-role": "editor" }]) {
+      await expect(call({}, { headers })).rejects.toMatchObject({ code: Code.PermissionDenied });
+    }
+  }
+  expect(await signing.states()).toEqual(["active", "pending"]);
+});
+
+test("a prepared key is published at once, and may not be activated before its time", async () => {
+  await using signing = await open();
+  const { key } = await signing.admin.prepareKey({}, asAdmin);
+  expect(key).toMatchObject({ state: "pending" });
+  const wait = timestampDate(key!.validFrom!).getTime() - timestampDate(key!.publishedAt!).getTime();
+  expect(wait).toBe(24 * 3_600_000);
+  expect((await signing.trustList.listKeys({})).keys.map(({ keyId }) => keyId)).toContain(key!.keyId);
+  await expect(signing.admin.activateKey({ keyId: key!.keyId }, asAdmin)).rejects.toMatchObject({
+    code: Code.FailedPrecondition,
+    rawMessage: expect.stringContaining("may sign from"),
+  });
+  await expect(signing.admin.activateKey({ keyId: "ed25519-none" }, asAdmin)).rejects.toMatchObject({
+    code: Code.NotFound,
+  });
+});
+
+test("an emergency activation signs within seconds; the key before is retired, and a new standby is published", async () => {
+  await using signing = await open();
+  const { keys } = await signing.admin.listRing({}, asAdmin);
+  const [first, standby] = keys;
+  expect(await signing.sign()).toBe(first!.keyId);
+  await signing.admin.activateKey({ keyId: standby!.keyId, emergency: true }, asAdmin);
+  expect(await signing.states()).toEqual(["retired", "active", "pending"]);
+  await vi.waitUntil(async () => (await signing.sign()) === standby!.keyId, { timeout: 10_000, interval: 100 });
+  const row = await client.db(signing.database).collection("ring").findOne();
+  expect(row!["keys"][0]).not.toHaveProperty("sealed");
+  expect((await signing.trustList.listKeys({})).keys.map(({ keyId }) => keyId)).toContain(first!.keyId);
+});
+
+test("a revoked key leaves the trust list; without an emergency nothing signs until the standby may", async () => {
+  await using signing = await open();
+  const [first] = (await signing.admin.listRing({}, asAdmin)).keys;
+  const { activeKeyId, key } = await signing.admin.revokeKey({ keyId: first!.keyId }, asAdmin);
+  expect([activeKeyId, key!.state]).toEqual(["", "revoked"]);
+  const list = await signing.trustList.listKeys({});
+  expect(list.activeKeyId).toBe("");
+  expect(list.keys.map(({ keyId }) => keyId)).not.toContain(first!.keyId);
+  const again = signing.admin.revokeKey({ keyId: first!.keyId }, asAdmin);
+  await expect(again).rejects.toMatchObject({ code: Code.FailedPrecondition });
+});
+
+test("a retired standby is replaced; at most eight keys are pending", async () => {
+  await using signing = await open();
+  const [, standby] = (await signing.admin.listRing({}, asAdmin)).keys;
+  await signing.admin.retireKey({ keyId: standby!.keyId }, asAdmin);
+  expect(await signing.states()).toEqual(["active", "retired", "pending"]);
+  for (let count = 1; count < 8; count += 1) await signing.admin.prepareKey({}, asAdmin);
+  await expect(signing.admin.prepareKey({}, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
+});
+
+test("an audit states a head, finds it again, and finds what was cut off since", async () => {
+  await using signing = await open();
+  for (let count = 0; count < 3; count += 1) await signing.sign();
+  const report = await signing.admin.auditLedger({}, asAdmin);
+  expect(report).toMatchObject({ batches: 3n, entries: 3n, fault: "", head: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  await signing.sign();
+  expect(await signing.admin.auditLedger({ notedHead: report.head }, asAdmin)).toMatchObject({
+    batches: 4n,
+    fault: "",
+  });
+  await client
+    .db(signing.database)
+    .collection<{ _id: number }>("ledger_batches")
+    .deleteMany({ _id: { $gte: 3 } });
+  const { fault } = await signing.admin.auditLedger({ notedHead: report.head }, asAdmin);
+  expect(fault).toContain("no batch has the noted head");
+  await expect(signing.admin.auditLedger({ notedHead: "x" }, asAdmin)).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+  });
+});
+
+test("the age of the active key is a metric", async () => {
+  await using signing = await open();
+  const metrics = await (await fetch(`http://127.0.0.1:${signing.service.opsPort}/metrics`)).text();
+  const age = /^vidimus_signing_key_age_seconds\{[^}]*\} (\S+)$/m.exec(metrics)?.[1];
+  expect(Number(age)).toBeGreaterThan(0);
+  expect(Number(age)).toBeLessThan(60);
+});
