@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { DocumentTransition, TransitionOutcome } from "./transition-documents.ts";
 import { createTransitionQueue, type TransitionDocument } from "./transition-queue.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
@@ -40,6 +40,18 @@ describe("the queue", () => {
     await Promise.resolve();
     await Promise.all([first, ..."bcdefg".split("").map((id) => transition("acme", requestOf(id)))]);
     expect(batches).toEqual([["a"], ["b", "c", "d", "e"], ["f", "g"]]);
+  });
+
+  test("lets a transition alone wait for its transaction and for no timer", async () => {
+    const { transition } = queueOver(async (requests) => requests.map(transitionedOf));
+    // Timers that nobody advances never end.
+    vi.useFakeTimers();
+    try {
+      for (const id of "abc") await transition("acme", requestOf(id));
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("takes each document once a transaction, in the order of arrival", async () => {
