@@ -25,6 +25,7 @@ export async function startSecondDocuments({ dev, stateDir }: ProcessConstellati
     MONGODB_URL: dev.mongodb,
     MONGODB_DATABASE: documentsDatabase,
     NATS_URL: dev.nats,
+    ACCESS_TARGET: dev.mesh.access,
     LOG_LEVEL: "warn",
   };
   await using stack = new AsyncDisposableStack();
