@@ -103,7 +103,7 @@ describe("two gateways and two documents processes under load", () => {
       await vi.waitUntil(() => load.uses(gateway), { timeout: 10_000 });
     }
     await expectPrompt(startMs);
-  }, 60_000);
+  }, 120_000);
 
   test("answer every request in time while a documents process is stopped for 20 s, and use it again", async () => {
     await Promise.all(stack.documents.map(untilUsed));

@@ -56,29 +56,31 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
     DRAIN_DELAY_MS: String(drainDelayMs),
   };
 
-  async function open(service: ServiceName, name: string, more: NodeJS.ProcessEnv, others: Partial<StackPorts> = {}) {
-    const ports = await pickPorts();
-    const all = { ...nowhere, ...others, [service]: ports };
-    const start = () =>
-      startServiceProcess(
-        service,
-        { ...serviceEnv(service, { ...shared, ports: all }, env), ...more },
-        join(dir, name),
-      );
-    return { ports, replica: await openReplica(stack, service, name, ports, start, join(dir, name)) };
+  const [first, second, third, fourth] = [await pickPorts(), await pickPorts(), await pickPorts(), await pickPorts()];
+  const ports = { documents: [first, second], gateway: [third, fourth] };
+  const targetOf = (service: keyof typeof ports) =>
+    `ipv4:${ports[service].map(({ mesh }) => `127.0.0.1:${mesh}`).join(",")}`;
+  const targets = { ACCESS_TARGET: targetOf("gateway"), DOCUMENTS_TARGET: targetOf("documents") };
+
+  async function openAll(service: keyof typeof ports): Promise<ReplicaProcess[]> {
+    const opened: ReplicaProcess[] = [];
+    for (const [index, own] of ports[service].entries()) {
+      const name = `${service}-${index + 1}`;
+      const settings = serviceEnv(service, { ...shared, ports: { ...nowhere, [service]: own } }, env);
+      const start = () => startServiceProcess(service, { ...settings, ...targets }, join(dir, name));
+      opened.push(await openReplica(stack, service, name, own, start, join(dir, name)));
+    }
+    return opened;
   }
 
-  const documents = [await open("documents", "documents-1", {}), await open("documents", "documents-2", {})];
-  const addresses = documents.map(({ ports }) => `127.0.0.1:${ports.mesh}`).join(",");
-  const target = { DOCUMENTS_TARGET: `ipv4:${addresses}` };
-  const gateways = [await open("gateway", "gateway-1", target), await open("gateway", "gateway-2", target)];
-  const ports = { ...nowhere, documents: documents[0]!.ports, gateway: gateways[0]!.ports };
-  const dev = devAddresses(ports);
+  const documents = await openAll("documents");
+  const gateways = await openAll("gateway");
+  const dev = devAddresses({ ...nowhere, documents: first, gateway: third });
   const tenants = await seedTenants(dev, []);
   const running = stack.move();
   return {
-    gateways: gateways.map(({ replica }) => replica),
-    documents: documents.map(({ replica }) => replica),
+    gateways,
+    documents,
     dev: { ...dev, mongodb: mongoUrl, nats: nats.url, tenants },
     database: `${databasePrefix}_documents`,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
