@@ -26,6 +26,7 @@ import { accessRoutes } from "./rpc/access-routes.ts";
 import { tenantRoutes } from "./rpc/tenant-routes.ts";
 import { ensureIndexes } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
+import { TrustListStore } from "./store/trust-list-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
 import { WriteBudgetStore } from "./store/write-budget-store.ts";
 import { exportWindowBytes } from "./upstream/export-window.ts";
@@ -59,7 +60,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const limits = openLimits(config, stack, mongo.db, metrics, log);
-    const deps = { ...openClients(config, stack, process), chargeWhole: limits.chargeWhole };
+    const deps = { ...openClients(config, stack, mongo.db, process), chargeWhole: limits.chargeWhole };
     const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
     const ports = await openDoors(stack, config, { teams: [access], mesh: [tenantRoutes({ tenants })] }, process);
     const docs = apiDocs();
@@ -85,7 +86,8 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
 function openClients(
   config: GatewayConfig,
   stack: AsyncDisposableStack,
-  { metrics, credentialsFor }: ServiceContext,
+  db: Db,
+  { log, metrics, credentialsFor }: ServiceContext,
 ): Omit<HttpDeps, "chargeWhole"> {
   const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
   const toPhrases = { target: config.phrasesTarget, credentials: credentialsFor("phrases") };
@@ -98,7 +100,7 @@ function openClients(
     createDocument: createIntake(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,
-    trustList: trustListCache(signing),
+    trustList: trustListCache({ signing, keeper: new TrustListStore(db), log }),
   };
 }
 

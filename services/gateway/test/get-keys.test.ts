@@ -71,7 +71,7 @@ describe("200", () => {
         },
       ],
     });
-    expect(response.headers.get("cache-control")).toBe("public, max-age=3600, stale-if-error=86400");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=3600, stale-if-error=3600");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.get("etag")).toMatch(/^W\/"/);
   });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { checkTrustList } from "./check-trust-list.ts";
 
 const nowMs = Date.parse("2026-06-01T12:00:00Z");
-const cached = { "cache-control": "public, max-age=3600, stale-if-error=86400" };
+const cached = { "cache-control": "public, max-age=3600, stale-if-error=3600" };
 
 function entry(validUntil: string | null, change: Record<string, unknown> = {}) {
   const der = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" });

@@ -4,7 +4,7 @@ import { cacheable } from "../../http/answers/answer.ts";
 import { weakTag } from "../../http/answers/etag.ts";
 import { defineRoute } from "../../http/route.ts";
 
-const cacheControl = "public, max-age=3600, stale-if-error=86400";
+const cacheControl = "public, max-age=3600, stale-if-error=3600";
 
 const timestamp = Type.String({ format: "date-time" });
 

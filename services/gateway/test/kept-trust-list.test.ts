@@ -1,0 +1,92 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { route } from "@vidimus/kit/rpc/server";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { serve } from "./support/fake-documents.ts";
+import { openGateway } from "./support/start-gateway.ts";
+
+const validFrom = timestampFromDate(new Date("2026-01-01T00:00:00.000Z"));
+let answer: () => Promise<{ activeKeyId: string; keys: object[]; revision: bigint }>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+
+/** The list of one key, named after its revision. */
+const listOf = (revision: number) => {
+  const key = { keyId: `key-${revision}`, algorithm: "ed25519", publicKey: Buffer.from("k"), validFrom };
+  return async () => ({ activeKeyId: key.keyId, keys: [key], revision: BigInt(revision) });
+};
+const down = async () => {
+  throw new ConnectError("gone", Code.Unavailable);
+};
+
+beforeAll(async () => {
+  rpc = await serve([route(TrustListService, { listKeys: () => answer() })]);
+});
+beforeEach(() => {
+  answer = down;
+});
+afterAll(() => rpc[Symbol.asyncDispose]());
+
+const open = (database: string) => openGateway({ signingTarget: `127.0.0.1:${rpc.port}`, database });
+
+async function activeAt({ url }: { url: string }): Promise<unknown> {
+  const response = await fetch(`${url}/api/keys`);
+  const body = (await response.json()) as { active?: string };
+  return body.active ?? response.status;
+}
+
+test("a restarted gateway serves its last list while signing is down", async () => {
+  const database = testDatabaseName("access");
+  answer = listOf(3);
+  {
+    await using earlier = await open(database);
+    expect(await activeAt(earlier)).toBe("key-3");
+  }
+  answer = down;
+  await using gateway = await open(database);
+  expect(await activeAt(gateway)).toBe("key-3");
+});
+
+test("an older list than one that was served, before a restart or by another gateway, is not served", async () => {
+  const database = testDatabaseName("access");
+  answer = listOf(4);
+  await using first = await open(database);
+  expect(await activeAt(first)).toBe("key-4");
+  answer = listOf(5);
+  await using second = await open(database);
+  expect(await activeAt(second)).toBe("key-5");
+  answer = listOf(4);
+  await using third = await open(database);
+  expect(await activeAt(third)).toBe("key-5");
+  const until = Date.now() + 1_200;
+  await vi.waitFor(
+    async () => {
+      expect(await activeAt(second)).toBe("key-5");
+      expect(Date.now()).toBeGreaterThan(until);
+    },
+    { timeout: 5_000 },
+  );
+  answer = listOf(6);
+  await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), { timeout: 5_000 });
+});
+
+test("a slow signing holds nobody up who can have the last list", async () => {
+  answer = listOf(1);
+  await using gateway = await open(testDatabaseName("access"));
+  expect(await activeAt(gateway)).toBe("key-1");
+  let asked = false;
+  answer = () => {
+    asked = true;
+    return new Promise(() => {});
+  };
+  await vi.waitFor(
+    async () => {
+      const started = performance.now();
+      expect(await activeAt(gateway)).toBe("key-1");
+      expect(asked).toBe(true);
+      expect(performance.now() - started).toBeLessThan(1_500);
+    },
+    { timeout: 5_000 },
+  );
+});
