@@ -45,11 +45,15 @@ function checkReady(check: string, page: Page): Finding {
   return broken(check, `not ready: ${reason}`, remedy);
 }
 
-/** A degraded service is ready, so it keeps its traffic, but deliveries or evictions come late. */
+const brokerRemedy =
+  "Nothing is lost, but messages of the broker come late: see NATS_URL, the broker and this service's log.";
+const tenantsRemedy =
+  "Internal teams get UNAVAILABLE until a gateway answers: see ACCESS_TARGET, the gateway and this service's log.";
+
+/** A degraded service is ready, so it keeps its traffic, but it works late or refuses some calls. */
 function toDegraded(check: string, body: Readonly<Record<string, unknown>>): Finding {
-  const remedy =
-    "Nothing is lost, but messages of the broker come late: see NATS_URL, the broker and this service's log.";
-  return broken(check, `degraded: ${String(body["degraded"])}`, remedy);
+  const reason = String(body["degraded"]);
+  return broken(check, `degraded: ${reason}`, reason.includes("tenants") ? tenantsRemedy : brokerRemedy);
 }
 
 /** Reads the version of Node from the metric `nodejs_version_info{version="v26.1.0",…} 1`. */

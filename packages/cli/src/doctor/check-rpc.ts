@@ -7,6 +7,7 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import type { RpcCredentials } from "@vidimus/kit/rpc/client";
 import { addressesIn } from "./addresses-in.ts";
 import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
@@ -34,17 +35,29 @@ const meshDoors = {
 };
 
 /** Asks `grpc.health.v1` at the address of a teams door for the service that must be there. */
-export async function checkTeamsDoor(name: TeamsName, target: string | undefined): Promise<Finding> {
+export async function checkTeamsDoor(
+  name: TeamsName,
+  target: string | undefined,
+  credentialsFor: CredentialsFor,
+): Promise<Finding> {
   const check = `${name} rpc`;
   const variable = `VIDIMUS_${name.toUpperCase()}`;
   if (!target) return unchecked(check, `Pass --${name} or ${variable}.`);
-  return checkHealth({ check, name, target, typeName: teamsDoors[name], variable, portSetting: "GRPC_PORT" });
+  return checkHealth({
+    check,
+    name,
+    target,
+    typeName: teamsDoors[name],
+    variable,
+    portSetting: "GRPC_PORT",
+    credentialsFor,
+  });
 }
 
 /** Asks each mesh door in a list for the service that must be there. */
-export async function checkMeshDoors(list: string | undefined): Promise<Finding[]> {
+export async function checkMeshDoors(list: string | undefined, credentialsFor: CredentialsFor): Promise<Finding[]> {
   const targets = addressesIn(list);
-  const door = { variable: "VIDIMUS_MESH", portSetting: "MESH_PORT" };
+  const door = { variable: "VIDIMUS_MESH", portSetting: "MESH_PORT", credentialsFor };
   const checks = Object.entries(meshDoors).map(async ([name, typeName]) => {
     const check = `${name} mesh`;
     const target = targets.get(name);
@@ -63,11 +76,17 @@ interface ExpectedDoor {
   readonly variable: string;
   /** The setting of the service that names the port. */
   readonly portSetting: string;
+  readonly credentialsFor: CredentialsFor;
 }
 
-async function checkHealth({ check, name, target, typeName, variable, portSetting }: ExpectedDoor): Promise<Finding> {
+/** Makes the credentials for a service; undefined when this program was given no certificate. */
+type CredentialsFor = (name: string) => Promise<RpcCredentials | undefined>;
+
+async function checkHealth(door: ExpectedDoor): Promise<Finding> {
+  const { check, name, target, typeName, variable, portSetting } = door;
+  const credentials = await door.credentialsFor(name);
   const { openRpcClient } = await import("@vidimus/kit/rpc/client");
-  using client = openRpcClient(Health, { target });
+  using client = openRpcClient(Health, { target, credentials });
   try {
     const { status } = await client.check({ service: typeName }, { timeoutMs: answerMsMax });
     if (status === Status.SERVING) return ok(check, `${target} serves ${typeName}`);
@@ -78,7 +97,7 @@ async function checkHealth({ check, name, target, typeName, variable, portSettin
       const remedy = `Something else listens there: compare ${variable} and ${portSetting} of the services.`;
       return broken(check, `${target} does not know ${typeName}`, remedy);
     }
-    const remedy = `Is the service running, and may this machine reach its ${portSetting}? Without certificates it binds loopback.`;
+    const remedy = `Is the service running, and may this machine reach its ${portSetting}? Without certificates it binds loopback; with them it needs --cert, --keyfile and --ca.`;
     return broken(check, `${target} cannot be reached: ${rawMessage}`, remedy);
   }
 }

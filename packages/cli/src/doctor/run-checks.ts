@@ -1,4 +1,5 @@
 import type { Settings } from "../settings/settings.ts";
+import { ownCredentials } from "../rpc/own-credentials.ts";
 import { checkGateway } from "./check-gateway.ts";
 import { checkMongodb } from "./check-mongodb.ts";
 import { checkNats } from "./check-nats.ts";
@@ -14,10 +15,11 @@ import type { Finding } from "./finding.ts";
  */
 export async function runChecks(settings: Settings): Promise<Finding[]> {
   const gateway = settings.get("gateway");
+  const credentialsFor = (name: string) => ownCredentials(settings, name);
   const checks = [
     checkGateway(gateway, settings.find("key")),
-    ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name))]),
-    checkMeshDoors(settings.find("mesh")),
+    ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name), credentialsFor)]),
+    checkMeshDoors(settings.find("mesh"), credentialsFor),
     checkOps(settings.find("ops")),
     checkMongodb(settings.find("mongodb")),
     checkNats(settings.find("nats")),

@@ -2,6 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
 import { contextHeaders } from "@vidimus/kit/rpc/call-context";
 import type { Session } from "../session.ts";
+import { ownCredentials } from "./own-credentials.ts";
 import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
 
 /** Pauses before a read is tried again, in ms. */
@@ -34,7 +35,8 @@ export async function openService<S extends DescService>(
   const role = session.settings.get("role");
   // Loading the RPC client takes half a second, which commands of the public API do not need.
   const { openRpcClient } = await import("@vidimus/kit/rpc/client");
-  const client = openRpcClient(service, { target });
+  const credentials = await ownCredentials(session.settings, at);
+  const client = openRpcClient(service, { target, credentials });
   const headers = contextHeaders({ actor: `cli:${session.world.user}`, role });
   const attempt = async <T>(act: Act<S, T>, pausesMs: readonly number[]): Promise<T> => {
     try {

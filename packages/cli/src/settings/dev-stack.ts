@@ -4,7 +4,7 @@ import { isJsonObject } from "../json-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { SettingValues } from "./setting-rules.ts";
 
-/** Addresses and keys of a running dev stack. */
+/** Addresses, certificate and keys of a running dev stack. */
 export interface DevStack {
   /** The file it was read from. */
   readonly file: string;
@@ -27,7 +27,7 @@ export async function findDevStack(folder: string): Promise<DevStack | undefined
 }
 
 function readDevStack(file: string, content: Readonly<Record<string, unknown>>): DevStack {
-  const { gateway, grpc, mesh, tenants, ops, mongodb, nats } = content;
+  const { gateway, grpc, mesh, tenants, ops, mongodb, nats, tls } = content;
   if (typeof gateway !== "string" || !isJsonObject(grpc) || !Array.isArray(tenants)) {
     throw new CliError(`${file} is not what a dev stack writes: start it again with \`npm start\``);
   }
@@ -38,9 +38,16 @@ function readDevStack(file: string, content: Readonly<Record<string, unknown>>):
   }
   if (isJsonObject(mesh)) addresses.mesh = toList(mesh);
   if (isJsonObject(ops)) addresses.ops = toList(ops);
+  if (isJsonObject(tls)) Object.assign(addresses, readCertificate(tls));
   if (typeof mongodb === "string") addresses.mongodb = mongodb;
   if (typeof nats === "string") addresses.nats = nats;
   return { file, addresses, keys: new Map(tenants.flatMap(readTenant)) };
+}
+
+/** The operator's certificate, which a stack with certificates makes. */
+function readCertificate({ certFile, keyFile, caFile }: Readonly<Record<string, unknown>>): DevStack["addresses"] {
+  if (typeof certFile !== "string" || typeof keyFile !== "string" || typeof caFile !== "string") return {};
+  return { cert: certFile, keyfile: keyFile, ca: caFile };
 }
 
 function toList(addresses: Readonly<Record<string, unknown>>): string {

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { isJsonObject } from "../json-object.ts";
@@ -22,6 +23,7 @@ interface Surroundings {
  */
 export async function readProfile(name: string, surroundings: Surroundings): Promise<SettingValues> {
   const file = profilesFile(surroundings);
+  await requirePrivate(file);
   const profiles = await readJsonFile(file);
   if (!profiles) throw new CliError(`there is no profile "${name}": ${file} does not exist`);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
@@ -33,6 +35,15 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
     values[key] = value;
   }
   return values;
+}
+
+/** Profiles hold keys and say which services are called, so nobody else may read or change them. */
+async function requirePrivate(file: string): Promise<void> {
+  const mode = (await stat(file).catch(() => undefined))?.mode ?? 0;
+  if ((mode & 0o077) === 0) return;
+  throw new CliError(
+    `${file} has mode ${(mode & 0o777).toString(8).padStart(4, "0")}: chmod 600 it, it is for you alone`,
+  );
 }
 
 function isSettingName(key: string): key is SettingName {

@@ -57,6 +57,9 @@ export const settingRules = {
     shape: "a URL like nats://host:4222",
     secret: true,
   },
+  cert: { variable: "VIDIMUS_CERT", what: "the file of your certificate, PEM" },
+  keyfile: { variable: "VIDIMUS_KEYFILE", what: "the file of the certificate's private key, PEM" },
+  ca: { variable: "VIDIMUS_CA", what: "the file of the authorities whose services are believed, PEM" },
   tenant: {
     variable: "VIDIMUS_TENANT",
     what: "a tenant",

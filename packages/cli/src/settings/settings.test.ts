@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await mkdir(join(project, ".vidimus"));
   await writeFile(join(project, ".vidimus", "dev.json"), JSON.stringify(dev));
   await mkdir(join(root, ".config", "vidimus"), { recursive: true });
-  await writeFile(join(root, ".config", "vidimus", "profiles.json"), JSON.stringify(profiles));
+  await writeFile(join(root, ".config", "vidimus", "profiles.json"), JSON.stringify(profiles), { mode: 0o600 });
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -105,6 +105,14 @@ test.each([
   [{ profile: "odd" }, '"url" is no setting'],
 ])("%j fails in words", async (flags, words) => {
   await expect(resolve({ flags })).rejects.toThrow(words);
+});
+
+test("profiles that others may read or write are refused", async () => {
+  const file = join(root, ".config", "vidimus", "profiles.json");
+  await chmod(file, 0o640);
+  await expect(resolve({ flags: { profile: "staging" } })).rejects.toThrow("has mode 0640: chmod 600 it");
+  await chmod(file, 0o600);
+  await resolve({ flags: { profile: "staging" } });
 });
 
 test("XDG_CONFIG_HOME moves the profiles", async () => {

@@ -1,6 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ChannelCredentials } from "@grpc/grpc-js";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient, type RpcCredentials } from "@vidimus/kit/rpc/client";
 import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import type { DevJson } from "./dev-json.ts";
@@ -17,6 +16,6 @@ export function openDevClient<S extends DescService>(
 }
 
 /** Credentials for a door of a dev stack; undefined without certificate files. */
-export function devCredentials(tls: TlsFiles | undefined, door: DoorName): ChannelCredentials | undefined {
+export function devCredentials(tls: TlsFiles | undefined, door: DoorName): RpcCredentials | undefined {
   return tls && fileCredentials(tls, door === "access" ? "gateway" : door);
 }

@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { pickFreePort } from "../port-guard.ts";
 import { openNatsServer } from "../backing/nats-server.ts";
 import { type DevIdentities, makeIdentities } from "../stack/dev-identities.ts";
@@ -75,6 +76,7 @@ export async function openConstellation(options: {
     ports[name] = { grpc, mesh, ops, http };
   }
   const addresses = devAddresses(ports);
+  await Promise.all(serviceNames.map((name) => untilTenantsKnown(addresses.ops[name])));
   const reached = { ...addresses, ...(identities && { tls: identities.operator }) };
   const tenants = await seedTenants(reached, []);
   const running = stack.move();
@@ -83,4 +85,13 @@ export async function openConstellation(options: {
     dev: { ...reached, mongodb: options.mongoUrl, nats: nats.url, tenants },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Waits until a service knows the tenants; some start before the gateway, which keeps them. */
+async function untilTenantsKnown(opsUrl: string): Promise<void> {
+  for (;;) {
+    const answer = (await (await fetch(`${opsUrl}/readyz`)).json()) as { ok: boolean; degraded?: string };
+    if (answer.ok && !answer.degraded?.includes("tenants")) return;
+    await pause(20);
+  }
 }

@@ -13,13 +13,16 @@ interface RpcClientOptions {
    * or `ipv6:[::1]:50051`. Calls are spread over all addresses of the host.
    */
   target: string;
-  /** From `serviceCredentials`; plaintext when undefined. */
-  credentials?: ChannelCredentials | undefined;
+  /** Plaintext when undefined. */
+  credentials?: RpcCredentials | undefined;
   /** Deadline of calls without `timeoutMs`; 10 s by default. */
   defaultTimeoutMs?: number;
   /** Bytes that the service may send on a stream before they are read; see `channelOptions`. */
   windowBytes?: number;
 }
+
+/** Credentials of a client: from `serviceCredentials` or `fileCredentials`. */
+export type RpcCredentials = ChannelCredentials;
 
 /** `ipv4` and `ipv6` targets have no slashes. Without this check they would count as host names. */
 const hasScheme = /^[a-z]+:\/\/|^ipv[46]:/;

@@ -62,6 +62,15 @@ it("keeps the list while it cannot be pulled; a tenant that is not on it may be 
   await known.check();
 }, 20_000);
 
+it("reads the list as soon as it can be read for the first time, without being asked", async () => {
+  let isAway = true;
+  const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
+  using known = new KnownTenants({ pull, log, everyMs: 3_600_000 });
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  isAway = false;
+  await vi.waitFor(() => known.check(), { timeout: 1_000 });
+}, 20_000);
+
 it("answers unavailable until the list was read once, and says so in its check", async () => {
   let isAway = true;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));

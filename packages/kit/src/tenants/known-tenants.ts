@@ -43,7 +43,7 @@ export class KnownTenants implements Disposable {
       options.log.warn({ err: error, suppressed }, "the list of tenants cannot be read, the last one stays"),
     );
     this.#timer = setInterval(() => void this.#pull(), options.everyMs ?? 5_000).unref();
-    void this.#pull();
+    void this.#pullFirst();
   }
 
   /**
@@ -80,6 +80,11 @@ export class KnownTenants implements Disposable {
     if (isFresh) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
     const reason = this.#tenants ? `does not have the tenant "${tenantId}"` : "was not read yet";
     throw new DomainError("unavailable", `the list of tenants ${reason}, and cannot be read now`);
+  }
+
+  /** Tries until the list was read once: a service may start before the gateway. */
+  async #pullFirst(): Promise<void> {
+    while (!this.#tenants && !this.#stop.signal.aborted) await this.#pull();
   }
 
   /** Callers at the same time share a pull. Resolves false when it failed. */
