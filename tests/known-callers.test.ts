@@ -9,6 +9,7 @@ import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_se
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { makeIdentities } from "@vidimus/devstack/stack/dev-identities";
@@ -70,12 +71,13 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": ["gateway"],
 };
 
-/** What stands behind each teams door. */
+/** What stands behind each teams door, and behind the admin door of signing. */
 const teamsDoors = {
   access: [AccessService],
   documents: [DocumentService, SchemaService, WorkflowService],
   phrases: [PhraseService],
   delivery: [EndpointService],
+  signing: [KeyAdminService],
 } as const satisfies Record<string, readonly DescService[]>;
 
 /** How a request of each method of the teams doors names its tenant; "all" for what needs a grant for all. */
@@ -119,6 +121,12 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.EndpointService/CreateEndpoint": inside,
   "vidimus.delivery.v1.EndpointService/ListEndpoints": inside,
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": inside,
+  "vidimus.signing.v1.KeyAdminService/ListRing": "all",
+  "vidimus.signing.v1.KeyAdminService/PrepareKey": "all",
+  "vidimus.signing.v1.KeyAdminService/ActivateKey": "all",
+  "vidimus.signing.v1.KeyAdminService/RetireKey": "all",
+  "vidimus.signing.v1.KeyAdminService/RevokeKey": "all",
+  "vidimus.signing.v1.KeyAdminService/AuditLedger": "all",
 };
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";
@@ -230,10 +238,9 @@ describe("at the teams doors", () => {
     for (const [door, [service]] of Object.entries(teamsDoors)) {
       using caller = callerAt(stack.dev.grpc[door as "access"], team.caFile, team);
       const list = service.methods.find(({ name }) => /^List(ApiKeys|Documents|Endpoints|Phrases)$/.test(name));
-      await vi.waitFor(
-        async () => expect(await caller.call(list!, inside("demo"))).not.toBe("PermissionDenied"),
-        5_000,
-      );
+      // The admin door has no method for one tenant, and so none that this grant opens.
+      if (!list) continue;
+      await vi.waitFor(async () => expect(await caller.call(list, inside("demo"))).not.toBe("PermissionDenied"), 5_000);
     }
   }
 

@@ -8,15 +8,16 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { Command } from "commander";
 import { resolve } from "node:path";
 import { CliError } from "../../cli-error.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** The services of the teams doors. */
+/** The services of the teams doors, and of signing's admin door. */
 const teamsServices: ReadonlySet<string> = new Set(
-  [AccessService, DocumentService, SchemaService, WorkflowService, PhraseService, EndpointService].map(
+  [AccessService, DocumentService, SchemaService, WorkflowService, PhraseService, EndpointService, KeyAdminService].map(
     ({ typeName }) => typeName,
   ),
 );
