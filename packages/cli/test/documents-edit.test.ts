@@ -41,7 +41,7 @@ beforeAll(async () => {
         entries: [
           {
             at,
-            by: { actor: "cli:kari", role: "admin" },
+            by: { actor: "cli:kari", role: "admin", identity: "spiffe://vidimus.test/desk" },
             transition: "publish",
             version: 2n,
             fromStatus: "draft",
@@ -132,9 +132,13 @@ test("list that reaches the last document does not tell of more", async () => {
 
 test("history lists who did what, and names intake and edits, which are no transitions", async () => {
   const { stdout } = await documents(["history", "a", "--json"]);
+  const [desk, nobody] = [
+    { at: time, actor: "cli:kari", role: "admin", identity: "spiffe://vidimus.test/desk" },
+    { at: time, actor: null, role: null, identity: null },
+  ];
   expect(JSON.parse(stdout)).toEqual([
-    { at: time, actor: "cli:kari", role: "admin", action: "publish", version: 2, from: "draft", to: "usable" },
-    { at: time, actor: null, role: null, action: "update", version: 2, from: "draft", to: "draft" },
-    { at: time, actor: null, role: null, action: "create", version: 1, from: null, to: "draft" },
+    { ...desk, action: "publish", version: 2, from: "draft", to: "usable" },
+    { ...nobody, action: "update", version: 2, from: "draft", to: "draft" },
+    { ...nobody, action: "create", version: 1, from: null, to: "draft" },
   ]);
 });
