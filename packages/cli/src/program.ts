@@ -96,6 +96,7 @@ export function buildProgram(world: World): Command {
     .option("--access <host:port>", "the gateway's internal address")
     .option("--documents <host:port>", "address of the documents service")
     .option("--delivery <host:port>", "address of the delivery service")
+    .option("--signing <host:port>", "address of signing's admin door")
     .option("--cert <file>", "your certificate for the services' ports, PEM")
     .option("--keyfile <file>", "its private key, PEM")
     .option("--ca <file>", "authorities whose services are believed, PEM")
@@ -118,9 +119,9 @@ export function buildProgram(world: World): Command {
 
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
-VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE, VIDIMUS_CA (and
-for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS,
-VIDIMUS_MONGODB, VIDIMUS_NATS), else from the profile named by --profile or VIDIMUS_PROFILE,
-else from the dev stack whose .vidimus/dev.json is found in this folder or above it.
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE,
+VIDIMUS_CA (and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
+else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
+.vidimus/dev.json is found in this folder or above it.
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong.`;

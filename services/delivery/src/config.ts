@@ -19,8 +19,8 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
 }
 
 /**
- * Deadlines and intervals. They are promised to receivers, and so are not read from the
- * environment.
+ * Deadlines and intervals. Those of an attempt are promised to receivers (docs/verify-webhooks.md),
+ * so none is read from the environment.
  */
 export interface DeliveryPace {
   /** Deadline for connecting, TLS included. */

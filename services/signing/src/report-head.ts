@@ -4,8 +4,8 @@ import type { LedgerStore } from "./store/ledger-store.ts";
 const hourMs = 3_600_000;
 
 /**
- * Logs the head of the ledger at the start and every hour. One who cuts batches off the ledger cannot
- * cut them off the log: an audit with an earlier head finds it.
+ * Logs the head of the ledger at the start and every hour. An audit that is given an earlier head
+ * finds that batches were cut off the end of the ledger; the ledger alone does not show it.
  */
 export function reportHead(ledger: Pick<LedgerStore, "head">, log: Pick<Logger, "info" | "warn">): Disposable {
   const report = async () => {

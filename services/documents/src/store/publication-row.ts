@@ -1,12 +1,21 @@
 import { Binary } from "mongodb";
 import type { Publication } from "../domain/transitions/changes.ts";
 
-/** `publications`: what readers see, one row a document, kept as a tombstone once withdrawn. */
+/**
+ * `publications`: what readers see, one row a document, kept as a tombstone once withdrawn.
+ *
+ * A new column also belongs into `changes.ts` and `publication-keys.ts` of `domain/transitions/`,
+ * which fill it, into `publication-store.ts`, which indexes and reads it, and into a new version of
+ * `migrate.ts`, which gives it to the rows there are.
+ */
 export interface PublicationRow {
   tenantId: string;
   documentId: string;
   type: string;
-  /** Only version 2 of the database has it: there it says whether there is a `document`. */
+  /**
+   * Says whether there is a `document`, to processes of version 2. Written while the database is at
+   * version 2 or 3, absent from version 4 on.
+   */
   state?: "live" | "withdrawn";
   version: number;
   sequence: number;

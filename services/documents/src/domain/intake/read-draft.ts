@@ -69,7 +69,7 @@ function openDraft(body: JsonValue, form: DraftForm): { documentId: string; memb
   }
 }
 
-/** Whether an id is free is not what is asked. */
+/** Gives a flat document without an id one, so that a draft can be checked before it has its own. */
 function withId(body: JsonValue): JsonValue {
   const isFlat = isJsonObject(body) && !Object.hasOwn(body, "payload");
   return isFlat && !Object.hasOwn(body, "id") ? { ...body, id: randomUUID() } : body;

@@ -20,7 +20,8 @@ export interface TransitionQueueOptions {
 }
 
 /**
- * From so many transitions in a transaction on, the next one waits for its callers to come back.
+ * Transitions in one transaction from which on the next transaction waits up to `lingerMs`, so that
+ * the callers that were just answered can be part of it.
  */
 const busyFrom = 8;
 

@@ -22,6 +22,8 @@ export interface GuardFacts {
 }
 
 /**
+ * Checks guards in turn; `Guard` in `definition.ts` names what else a new one needs.
+ *
  * Throws `failed_precondition` for the first guard that fails, with JSON pointers where the version
  * is at fault.
  */
