@@ -38,6 +38,7 @@ export class BrokerConnection implements AsyncDisposable {
   readonly #logFailure: (reason: unknown) => void;
   #connection: NatsConnection | undefined;
   #up = false;
+  #made = 0;
 
   /** @throws ConfigError naming NATS_URL when the URL is malformed */
   constructor(options: ConnectionOptions) {
@@ -60,6 +61,11 @@ export class BrokerConnection implements AsyncDisposable {
   /** The connection, or undefined while the broker is not reachable. */
   get current(): NatsConnection | undefined {
     return this.#up ? this.#connection : undefined;
+  }
+
+  /** How often a connection was made: a caller that sees another number may have missed messages. */
+  get made(): number {
+    return this.#made;
   }
 
   /**
@@ -113,6 +119,7 @@ export class BrokerConnection implements AsyncDisposable {
       try {
         this.#connection = await connect(options);
         this.#up = true;
+        this.#made += 1;
         this.#opened.resolve(this.#connection);
         this.#options.log.info({ servers: this.#servers }, "broker connected");
         // Not awaited: the client's status iterator does not end when the connection closes.
@@ -133,6 +140,7 @@ export class BrokerConnection implements AsyncDisposable {
     const { log } = this.#options;
     if (type === Events.Disconnect || type === Events.Reconnect) {
       this.#up = type === Events.Reconnect;
+      if (this.#up) this.#made += 1;
       this.#options.onChange();
       if (this.#up) log.info({ servers: this.#servers }, "broker connected again");
       else if (!this.#stop.signal.aborted) log.warn({ servers: this.#servers }, "broker lost");

@@ -60,7 +60,11 @@ export interface EventBus extends AsyncDisposable {
    * Subscribes to broadcasts. A message for which `handle` throws is counted, logged and dropped.
    */
   onBroadcast(subject: string, handle: (data: Uint8Array) => void): void;
-  isConnected(): boolean;
+  /**
+   * The number of the present connection, from 1; undefined while there is none. Messages may have
+   * been missed between two connections, however short the time between them.
+   */
+  connectionNumber(): number | undefined;
   /**
    * Sends a message through the broker to itself. Rejects within a second when there is no
    * connection, when the message does not come back, or when a consumer is interrupted.
@@ -112,7 +116,7 @@ class NatsBus implements EventBus {
       labelNames: ["source"],
       registers: [registry],
     });
-    const isConnected = () => this.isConnected();
+    const isConnected = () => this.connectionNumber() !== undefined;
     const connected = new Gauge({
       name: "vidimus_bus_connected",
       help: "1 while the broker is connected.",
@@ -124,8 +128,8 @@ class NatsBus implements EventBus {
     registry.registerMetric(connected);
   }
 
-  isConnected(): boolean {
-    return this.#connection.current !== undefined;
+  connectionNumber(): number | undefined {
+    return this.#connection.current && this.#connection.made;
   }
 
   async ping(): Promise<void> {

@@ -10,7 +10,7 @@ import { referenceFromProto } from "./references.ts";
 interface ReconcilerDeps {
   feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
   ingest: Ingest;
-  bus: Pick<EventBus, "isConnected">;
+  bus: Pick<EventBus, "connectionNumber">;
   log: Logger;
   /** Interval of the walks. Younger snapshots are left to the broker. */
   intervalMs: number;
@@ -35,14 +35,14 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 }
 
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  // Messages may have been lost until a walk has succeeded while the broker was connected.
-  let everything = true;
+  // Messages may have been lost until a walk has succeeded over the present connection.
+  let walkedOver: number | undefined;
   let waitingFor = "";
   while (!signal.aborted) {
-    const connected = deps.bus.isConnected();
+    const connection = deps.bus.connectionNumber();
     try {
-      await walk(deps, everything || !connected, signal);
-      everything = !connected;
+      await walk(deps, connection === undefined || connection !== walkedOver, signal);
+      walkedOver = connection;
       if (waitingFor !== "") deps.log.info("snapshots flow again");
       waitingFor = "";
     } catch (error) {
@@ -52,17 +52,21 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
       if (!signal.aborted && reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
       waitingFor = reason;
     }
-    await untilNext(deps, signal);
+    await untilNext(deps, connection, signal);
   }
 }
 
-/** Sleeps for the interval, or until the broker is not connected. */
-async function untilNext({ bus, intervalMs, aloneMs }: ReconcilerDeps, signal: AbortSignal): Promise<void> {
+/** Sleeps for the interval, or until there is no broker or another connection to it. */
+async function untilNext(
+  { bus, intervalMs, aloneMs }: ReconcilerDeps,
+  connection: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const until = Date.now() + intervalMs;
   do {
     const leftMs = Math.max(0, until - Date.now());
     await pause(Math.min(aloneMs, leftMs), undefined, { signal }).catch(() => {});
-  } while (bus.isConnected() && Date.now() < until && !signal.aborted);
+  } while (connection !== undefined && bus.connectionNumber() === connection && Date.now() < until && !signal.aborted);
 }
 
 async function walk(
