@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Unit tests stand beside their source; what needs mongod or nats-server stands in a test/ folder;
- * tests/ is end to end.
+ * tests/ is end to end, without tests/faults/ (vitest.faults.config.ts).
  */
 export default defineConfig({
   test: {
@@ -30,7 +30,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/**/*.test.ts"],
-          exclude: ["**/*.long.test.ts"],
+          exclude: ["**/*.long.test.ts", "tests/faults/**"],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -16,7 +16,7 @@ test("two URLs are enough", () => {
 
 test("every fault is named at once", () => {
   expect(() => readConfig({ MIGRATE: "maybe", GRPC_PORT: "99999" })).toThrow(
-    /GRPC_PORT.*\n.*MONGODB_URL.*\n.*NATS_URL.*\n.*MIGRATE/s,
+    /MONGODB_URL.*\n.*GRPC_PORT.*\n.*NATS_URL.*\n.*MIGRATE/s,
   );
 });
 

@@ -63,10 +63,11 @@ async function untilNext(
   signal: AbortSignal,
 ): Promise<void> {
   const until = Date.now() + intervalMs;
+  const isSame = () => connection !== undefined && bus.connectionNumber() === connection;
   do {
     const leftMs = Math.max(0, until - Date.now());
     await pause(Math.min(aloneMs, leftMs), undefined, { signal }).catch(() => {});
-  } while (connection !== undefined && bus.connectionNumber() === connection && Date.now() < until && !signal.aborted);
+  } while (isSame() && Date.now() < until && !signal.aborted);
 }
 
 async function walk(

@@ -6,8 +6,8 @@ import { connect, type NatsConnection } from "nats";
 import { tmpdir } from "node:os";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
-import { openReceiver, type Receiver } from "./support/receiver.ts";
+import { type Newsroom, openNewsroom } from "../support/newsroom.ts";
+import { openReceiver, type Receiver } from "../support/receiver.ts";
 
 const subject = "vidimus.snapshots.v1";
 /**

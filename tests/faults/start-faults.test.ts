@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { startProcess } from "./support/service-start.ts";
+import { startProcess } from "../support/service-start.ts";
 
 /** A port that accepts connections and never answers. */
 const silent = createServer();

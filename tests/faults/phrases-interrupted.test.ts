@@ -1,7 +1,7 @@
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openDictionary, phrasesOf } from "./support/dictionary.ts";
+import { openDictionary, phrasesOf } from "../support/dictionary.ts";
 
 let stack: ProcessConstellation;
 let demo: ReturnType<typeof openDictionary>;

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * The fault matrix, end to end: processes that are killed, stopped or restarted, and servers that
+ * are away when they are needed. `npm run test:faults`
+ */
+export default defineConfig({
+  test: {
+    include: ["tests/faults/**/*.test.ts"],
+    globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
+    maxWorkers: "100%",
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
