@@ -38,7 +38,9 @@ export function requireRouteScopes(app: FastifyInstance): void {
 
 /**
  * Mounts the routes. GET routes answer HEAD too. OPTIONS answers 204 with the allowed methods;
- * every other method of their paths answers 405.
+ * every other method of their paths answers 405. Before a handler runs, `http-server.ts` has
+ * counted the address, `checks` have seen key, scope and budget, and `receive-bodies.ts` has read
+ * the body.
  */
 export function mountRoutes<Deps>(
   app: FastifyInstance,
