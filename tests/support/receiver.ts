@@ -13,8 +13,8 @@ export interface Webhook {
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Webhook[];
-  /** Sets the status of the next answers; 204 by default. */
-  answerWith(status: (webhook: Webhook) => number): void;
+  /** Sets the status of the next answers, which wait for a promise; 204 by default. */
+  answerWith(status: (webhook: Webhook) => number | Promise<number>): void;
   /**
    * Waits for the first webhook about a document, or about one of its sequences; fails after `ms`.
    */
@@ -24,14 +24,14 @@ export interface Receiver extends AsyncDisposable {
 /** Opens a receiver on a free port of 127.0.0.1. */
 export async function openReceiver(): Promise<Receiver> {
   const received: Webhook[] = [];
-  let status: (webhook: Webhook) => number = () => 204;
+  let status: (webhook: Webhook) => number | Promise<number> = () => 204;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const webhook = { headers: request.headers, body: Buffer.concat(chunks) };
       received.push(webhook);
-      response.writeHead(status(webhook)).end();
+      void Promise.resolve(status(webhook)).then((code) => response.writeHead(code).end());
     });
   });
   server.listen(0, "127.0.0.1");
