@@ -106,6 +106,16 @@ describe("several gateways on one budget", () => {
     );
   });
 
+  test("a charge that began before the window's first one, and came after it, does not start the window again", async () => {
+    const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
+    const budget = openBudget(rate);
+    expect(await budget.charge(tenantId)).toMatchObject({ allowed: true, remaining: 98 });
+    // As if the first charge had read the clock 400 ms after the second one.
+    const rows = mongo.db.collection<WriteBudgetRow>("write_budgets");
+    await rows.updateOne({ _id: tenantId }, [{ $set: { endsAt: { $add: ["$$NOW", rate.windowMs + 400] } } }]);
+    expect(await budget.charge(tenantId)).toMatchObject({ allowed: true, remaining: 97 });
+  });
+
   test("a budget below 100 is counted exactly, without slices", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
     const gateways = [openBudget(rate), openBudget(rate)];

@@ -90,12 +90,21 @@ export class WriteBudgetStore {
 }
 
 /**
- * Starts a new window when none is running, or when the running one is longer than the rate's.
- * Slices end with their window.
+ * By how much a window may seem longer than its rate's. `$$NOW` is the time at which an update began,
+ * and of two updates of a row the one that began first may be applied last. It then finds a window
+ * that ends later than one that it would start itself, and must not start it again: what was
+ * charged would be forgotten.
+ */
+const overtakingMsMax = 10_000;
+
+/**
+ * Starts a new window when none is running, or when the running one is longer than the rate's,
+ * because the rate was changed. Slices end with their window.
  */
 function freshWindow(windowMs: number) {
   const end = { $add: ["$$NOW", windowMs] };
-  const over = { $or: [{ $lte: [{ $ifNull: ["$endsAt", "$$NOW"] }, "$$NOW"] }, { $gt: ["$endsAt", end] }] };
+  const endMax = { $add: ["$$NOW", windowMs + overtakingMsMax] };
+  const over = { $or: [{ $lte: [{ $ifNull: ["$endsAt", "$$NOW"] }, "$$NOW"] }, { $gt: ["$endsAt", endMax] }] };
   const slices = { $filter: { input: { $ifNull: ["$slices", []] }, cond: { $eq: ["$$this.endsAt", "$endsAt"] } } };
   return [
     { $set: { used: { $cond: [over, 0, "$used"] }, endsAt: { $cond: [over, end, "$endsAt"] } } },
