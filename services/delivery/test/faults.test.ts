@@ -145,17 +145,12 @@ describe("a delivery process killed", () => {
   it("between storing deliveries and their payload: the snapshot arrives once", async () => {
     await using receiver = await openReceiver();
     await register("acme", receiver);
-    const namespace = `${world.database}.snapshots`;
-    const data = { failCommands: ["insert"], namespace, errorCode: 11_600, errorLabels: [] };
-    await world.admin.command({ configureFailPoint: "failCommand", mode: "alwaysOn", data });
-    try {
-      await using doomed = await openDeliveryProcess(world);
-      await publish(world, "acme");
-      await eventually(() => world.deliveries().countDocuments()).toBe(1);
-      await doomed.kill();
-    } finally {
-      await world.admin.command({ configureFailPoint: "failCommand", mode: "off" });
-    }
+    await world.refusePayloads(true);
+    await using doomed = await openDeliveryProcess(world);
+    await publish(world, "acme");
+    await eventually(() => world.deliveries().countDocuments()).toBe(1);
+    await doomed.kill();
+    await world.refusePayloads(false);
     expect(receiver.received).toEqual([]);
     await using _delivery = await openDelivery(world);
     await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);

@@ -50,8 +50,11 @@ export async function openWorld() {
     feed,
     signing,
     broker,
-    database,
-    admin: mongo.client.db("admin"),
+    /** Makes MongoDB refuse to store payloads, until it is called with false. */
+    refusePayloads: async (refused: boolean): Promise<void> => {
+      // No fail point: a server has one for all commands, and other test files use this server.
+      await mongo.db.command({ collMod: "snapshots", validator: refused ? { $expr: false } : {} });
+    },
     endpoints: () => mongo.db.collection<EndpointRow>("endpoints"),
     deliveries: () => mongo.db.collection<DeliveryRow>("deliveries"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
