@@ -7,7 +7,7 @@ import { stateDir } from "./paths.ts";
 interface Options {
   /** Deletes data and keys before the start. */
   readonly fresh: boolean;
-  /** Makes certificates, without which nobody may call a door. */
+  /** Makes certificates; then every door refuses a caller without one. */
   readonly mtls: boolean;
   /** Folder of data, keys, logs and dev.json; `.vidimus/` by default. */
   readonly state: string;

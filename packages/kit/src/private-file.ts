@@ -38,7 +38,7 @@ function readChecked(path: string, bytesMax: number, checkMode: (mode: number) =
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new ConfigError(`${path} is not a file`);
     checkMode(stat.mode);
-    if (stat.size > bytesMax) throw new ConfigError(`${path} has more than ${bytesMax} bytes`);
+    if (stat.size > bytesMax) throw new ConfigError(`${path} is too long: it has more than ${bytesMax} bytes`);
     return readFileSync(file);
   } finally {
     closeSync(file);

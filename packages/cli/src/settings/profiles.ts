@@ -37,7 +37,10 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
   return values;
 }
 
-/** Profiles hold keys and say which services are called, so nobody else may read or change them. */
+/**
+ * Throws a CliError when others may read or change the file: profiles hold API keys and say which
+ * services are called.
+ */
 async function requirePrivate(file: string): Promise<void> {
   const mode = (await stat(file).catch(() => undefined))?.mode ?? 0;
   if ((mode & 0o077) === 0) return;

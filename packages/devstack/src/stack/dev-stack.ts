@@ -30,7 +30,7 @@ interface DevStackOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
-  /** Makes certificates, without which nobody may call a door. */
+  /** Makes certificates; then every door refuses a caller without one. */
   readonly mtls?: boolean;
   /** Receives a line for each event. */
   readonly report: (line: string) => void;

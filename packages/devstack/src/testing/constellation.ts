@@ -45,8 +45,8 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
  *
  * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
  * "off" }`
- * @param options.mtls makes certificates, without which nobody may call a door; by default when
- * VIDIMUS_TEST_MTLS is `on`
+ * @param options.mtls makes certificates; then every door refuses a caller without one. By default
+ * when VIDIMUS_TEST_MTLS is `on`
  */
 export async function openConstellation(options: {
   mongoUrl: string;
