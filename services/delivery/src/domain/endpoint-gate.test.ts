@@ -1,0 +1,191 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  abandonProbe,
+  admit,
+  type GateAnswer,
+  type GateLimits,
+  type GateState,
+  newGate,
+  settle,
+  start,
+} from "./endpoint-gate.ts";
+
+const limits: GateLimits = { maxInFlight: 32 };
+const middle = 0.5;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const failed: GateAnswer = { lane: "a", result: "failed", probe: false };
+const accepted: GateAnswer = { lane: "a", result: "accepted", probe: false };
+
+function refused(lane: string): GateAnswer {
+  return { lane, result: "refused", probe: false };
+}
+
+function after(state: GateState, answers: readonly GateAnswer[], now = 0): GateState {
+  return answers.reduce((before, answer) => settle(before, limits, answer, now, middle).state, state);
+}
+
+function repeated(answer: GateAnswer, times: number): GateAnswer[] {
+  return Array.from({ length: times }, () => answer);
+}
+
+const opened = after(newGate, repeated(failed, 5));
+
+/** Lets the next probe fail; answers when it went out. */
+function probeFails(state: GateState, now: number): { state: GateState; at: number } {
+  const admission = admit(state, limits, 0, now);
+  const at = admission.kind === "none" && admission.until !== undefined ? admission.until : now;
+  const probing = start(state, limits, 1, at);
+  return { state: settle(probing, limits, { ...failed, probe: true }, at, middle).state, at };
+}
+
+describe("the breaker", () => {
+  it("opens with the fifth failure in a row", () => {
+    expect(admit(after(newGate, repeated(failed, 4)), limits, 0, 0)).toEqual({ kind: "attempts", count: 32 });
+    expect(settle(after(newGate, repeated(failed, 4)), limits, failed, 0, middle).event).toBe("opened");
+    expect(admit(opened, limits, 0, 0)).toEqual({ kind: "none", until: 5 * secondMs });
+  });
+
+  it("starts counting anew after an accepted attempt", () => {
+    const state = after(newGate, [...repeated(failed, 4), accepted, ...repeated(failed, 4)]);
+    expect(admit(state, limits, 0, 0).kind).toBe("attempts");
+  });
+
+  it("is not opened by the refusals of one document or two, and by those of three", () => {
+    const two = after(newGate, [...repeated(refused("a"), 50), ...repeated(refused("b"), 50)]);
+    expect(admit(two, limits, 0, 0).kind).toBe("attempts");
+    expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
+  });
+
+  it("lets probes out 5, 10, 20, 40, 60 s apart, and five minutes apart after a quarter of an hour", () => {
+    const times = [0];
+    let state = opened;
+    for (let probe = 0; probe < 23; probe += 1) {
+      const next = probeFails(state, times.at(-1) ?? 0);
+      state = next.state;
+      times.push(next.at);
+    }
+    const apart = times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / secondMs);
+    expect(apart.slice(0, 6)).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(apart.slice(-4)).toEqual([240, 300, 300, 300]);
+  });
+
+  it("lets one probe out at a time, of another lane each time", () => {
+    const due = 5 * secondMs;
+    expect(admit(opened, limits, 0, due)).toEqual({ kind: "probe", turn: 0 });
+    const probing = start(opened, limits, 1, due);
+    expect(admit(probing, limits, 1, due)).toEqual({ kind: "none" });
+    const again = settle(probing, limits, { ...failed, probe: true }, due, middle).state;
+    expect(admit(again, limits, 0, due + 10 * secondMs)).toEqual({ kind: "probe", turn: 1 });
+  });
+
+  it("does not move its probes for attempts that were in flight when it opened", () => {
+    expect(admit(after(opened, repeated(failed, 27), 2_000), limits, 0, 2_000)).toEqual({ kind: "none", until: 5_000 });
+  });
+
+  it("probes again 5 s after a probe that could not be made", () => {
+    const state = abandonProbe(start(opened, limits, 1, 5_000), 5_000);
+    expect(admit(state, limits, 0, 5_000)).toEqual({ kind: "none", until: 10_000 });
+  });
+
+  it("gives a recovered endpoint one attempt, then two, four, eight, and then all", () => {
+    const change = settle(start(opened, limits, 1, 5_000), limits, { ...accepted, probe: true }, 5_000, middle);
+    expect(change.event).toBe("recovered");
+    const rounds: number[] = [];
+    let { state } = change;
+    for (let round = 0; round < 7; round += 1) {
+      const admission = admit(state, limits, 0, 6_000);
+      const count = admission.kind === "attempts" ? admission.count : 0;
+      rounds.push(count);
+      state = after(state, repeated(accepted, count));
+    }
+    expect(rounds).toEqual([1, 2, 4, 8, 16, 32, 32]);
+  });
+
+  it("halves the ramp with each failure", () => {
+    const ramping = after(opened, [{ ...accepted, probe: true }, ...repeated(accepted, 7)]);
+    expect(admit(ramping, limits, 0, 0)).toEqual({ kind: "attempts", count: 8 });
+    expect(admit(after(ramping, [failed]), limits, 0, 0)).toEqual({ kind: "attempts", count: 4 });
+  });
+});
+
+describe("an endpoint's limits", () => {
+  it("leaves the places that attempts in flight take", () => {
+    expect(admit(newGate, limits, 30, 0)).toEqual({ kind: "attempts", count: 2 });
+    expect(admit(newGate, limits, 32, 0)).toEqual({ kind: "none" });
+  });
+
+  it("admits the rate, and a burst of one second", () => {
+    const slow = { maxInFlight: 32, ratePerSecond: 4 };
+    expect(admit(newGate, slow, 0, 0)).toEqual({ kind: "attempts", count: 4 });
+    const drawn = start(newGate, slow, 4, 0);
+    expect(admit(drawn, slow, 0, 0)).toEqual({ kind: "none", until: 250 });
+    expect(admit(drawn, slow, 0, 250)).toEqual({ kind: "attempts", count: 1 });
+    expect(admit(drawn, slow, 0, minuteMs)).toEqual({ kind: "attempts", count: 4 });
+  });
+
+  it("admits one attempt in four seconds at a quarter a second", () => {
+    const slow = { maxInFlight: 32, ratePerSecond: 0.25 };
+    expect(admit(start(newGate, slow, 1, 0), slow, 0, 0)).toEqual({ kind: "none", until: 4 * secondMs });
+  });
+
+  it("keeps a Retry-After in full, of at most a day, over accepted attempts and open breakers", () => {
+    const asked = settle(newGate, limits, { ...failed, retryAfterMs: 3_600 * secondMs }, 0, middle).state;
+    expect(admit(after(asked, [accepted]), limits, 0, 1)).toEqual({ kind: "none", until: 3_600 * secondMs });
+    expect(admit(after(asked, repeated(failed, 5)), limits, 0, minuteMs)).toEqual({
+      kind: "none",
+      until: 3_600 * secondMs,
+    });
+    const long = settle(newGate, limits, { ...failed, retryAfterMs: 7 * 86_400 * secondMs }, 0, middle).state;
+    expect(admit(long, limits, 0, 1)).toEqual({ kind: "none", until: 86_400 * secondMs });
+    expect(admit(long, limits, 0, 86_400 * secondMs).kind).toBe("attempts");
+  });
+});
+
+describe("410", () => {
+  const gone: GateAnswer = { lane: "a", result: "gone", probe: false };
+
+  it("ends an endpoint when it comes again after a minute", () => {
+    const once = settle(newGate, limits, gone, 0, middle);
+    expect(once.event).toBeUndefined();
+    expect(settle(once.state, limits, gone, minuteMs - 1, middle).event).toBeUndefined();
+    expect(settle(once.state, limits, gone, minuteMs, middle).event).toBe("gone");
+  });
+
+  it("counts from the first one, and not across an accepted attempt", () => {
+    const twice = after(after(newGate, [gone]), [gone], 30_000);
+    expect(settle(twice, limits, gone, minuteMs, middle).event).toBe("gone");
+    expect(settle(after(twice, [accepted], 40_000), limits, gone, minuteMs, middle).event).toBeUndefined();
+  });
+});
+
+describe("the gate, whatever happens", () => {
+  const answers = fc.record({
+    lane: fc.constantFrom("a", "b", "c", "d"),
+    result: fc.constantFrom<GateAnswer["result"]>("accepted", "refused", "failed", "gone"),
+    afterMs: fc.integer({ min: 0, max: 400_000 }),
+  });
+
+  it("never exceeds the places, never has two probes out, and always comes back within five minutes and a fifth", () => {
+    fc.assert(
+      fc.property(fc.array(answers, { maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (story, maxInFlight) => {
+        const own = { maxInFlight };
+        let state = newGate;
+        let now = 0;
+        for (const { lane, result, afterMs } of story) {
+          now += afterMs;
+          const admission = admit(state, own, 0, now);
+          if (admission.kind === "attempts") expect(admission.count).toBeLessThanOrEqual(maxInFlight);
+          if (admission.kind === "none") expect((admission.until ?? now) - now).toBeLessThanOrEqual(360_000);
+          if (admission.kind === "none") continue;
+          const probe = admission.kind === "probe";
+          state = start(state, own, 1, now);
+          if (probe) expect(admit(state, own, 1, now).kind).toBe("none");
+          state = settle(state, own, { lane, result, probe }, now, middle).state;
+        }
+        expect(admit(state, own, 0, now + 360_000).kind).not.toBe("none");
+      }),
+    );
+  });
+});

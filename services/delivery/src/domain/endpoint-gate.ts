@@ -1,0 +1,203 @@
+/**
+ * Decides how many attempts an endpoint gets right now: its breaker, ramp, rate, `Retry-After` and
+ * concurrency. Pure: the caller keeps the state, which is plain data and may be stored, and passes
+ * the time.
+ */
+
+/** What an endpoint allows. */
+export interface GateLimits {
+  /** Most attempts in flight. */
+  readonly maxInFlight: number;
+  /** Most attempts a second, as an average over bursts of one second; absent: no limit. */
+  readonly ratePerSecond?: number;
+}
+
+/** Everything that is remembered about an endpoint's answers. Times are milliseconds since 1970. */
+export interface GateState {
+  /** Failures since the last accepted attempt. Refusals count once three lanes had one. */
+  readonly failures: number;
+  readonly refusals: number;
+  /** The first lanes that were refused since then, three at most. */
+  readonly refusedLanes: readonly string[];
+  /** Present while the breaker is open: nothing but probes goes out. */
+  readonly open?: OpenBreaker;
+  /** Most attempts in flight while a recovered endpoint is given more and more; absent otherwise. */
+  readonly ramp?: number;
+  /** The latest time that a `Retry-After` named. */
+  readonly pausedUntil?: number;
+  /** When the first 410 since the last accepted attempt came. */
+  readonly goneAt?: number;
+  /** The rate's bucket when it was last drawn from. Absent: full. */
+  readonly bucket?: { readonly tokens: number; readonly at: number };
+}
+
+interface OpenBreaker {
+  readonly since: number;
+  readonly nextProbeAt: number;
+  /** Between the last probe and the next, before jitter. */
+  readonly spacingMs: number;
+  /** Counts probes, so that they can rotate over the lanes. */
+  readonly probes: number;
+  /** Whether a probe is in flight. */
+  readonly probing: boolean;
+}
+
+/** What may start now. */
+export type Admission =
+  | { readonly kind: "attempts"; readonly count: number }
+  /** One attempt, of the lane whose turn it is. It costs its delivery no attempt. */
+  | { readonly kind: "probe"; readonly turn: number }
+  /** Nothing before `until`; without it, not before an attempt in flight has ended. */
+  | { readonly kind: "none"; readonly until?: number };
+
+/** How an attempt ended. */
+export interface GateAnswer {
+  readonly lane: string;
+  /**
+   * `accepted`: 2xx. `gone`: 410. `refused`: any other answer but 408, 429, 502, 503 and 504.
+   * `failed`: one of these, or no answer.
+   */
+  readonly result: "accepted" | "refused" | "failed" | "gone";
+  /** The answer's `Retry-After`. */
+  readonly retryAfterMs?: number;
+  /** Whether it was admitted as a probe. */
+  readonly probe: boolean;
+}
+
+/** The state after an answer, and what the answer changed for the endpoint, if anything. */
+export interface GateChange {
+  readonly state: GateState;
+  /** `gone`: the second 410, a minute or more after the first; the endpoint is to be disabled. */
+  readonly event?: "opened" | "recovered" | "gone";
+}
+
+/** The state of an endpoint of which nothing is known. */
+export const newGate: GateState = { failures: 0, refusals: 0, refusedLanes: [] };
+
+const failuresToOpen = 5;
+const lanesToBlame = 3;
+const firstSpacingMs = 5_000;
+const earlySpacingMsMax = 60_000;
+const lateSpacingMsMax = 5 * 60_000;
+/** How long an open breaker probes at least once a minute. */
+const earlyMs = 15 * 60_000;
+const jitter = 0.2;
+const retryAfterMsMax = 24 * 60 * 60_000;
+const goneAgainMs = 60_000;
+
+/** What may start at `now` while `inFlight` attempts are out. */
+export function admit(state: GateState, limits: GateLimits, inFlight: number, now: number): Admission {
+  if (state.pausedUntil !== undefined && now < state.pausedUntil) return { kind: "none", until: state.pausedUntil };
+  if (state.open) return admitProbe(state.open, now);
+  const places = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight;
+  if (places <= 0) return { kind: "none" };
+  // A probe draws a token too, and may leave less than none.
+  const tokens = Math.floor(tokensAt(state, limits, now));
+  if (tokens < 1) return { kind: "none", until: nextTokenAt(state, limits, now) };
+  return { kind: "attempts", count: Math.min(places, tokens) };
+}
+
+function admitProbe({ probing, nextProbeAt, probes }: OpenBreaker, now: number): Admission {
+  if (probing) return { kind: "none" };
+  return now < nextProbeAt ? { kind: "none", until: nextProbeAt } : { kind: "probe", turn: probes };
+}
+
+/** The state once `count` admitted attempts, or the probe, have started. */
+export function start(state: GateState, limits: GateLimits, count: number, now: number): GateState {
+  const drawn =
+    limits.ratePerSecond === undefined
+      ? state
+      : { ...state, bucket: { tokens: tokensAt(state, limits, now) - count, at: now } };
+  return state.open ? { ...drawn, open: { ...state.open, probing: true, probes: state.open.probes + 1 } } : drawn;
+}
+
+/**
+ * The state when a probe ended without an attempt: its body could not be fetched, for example. That
+ * says nothing about the endpoint, so the next probe waits 5 s and the spacing stays.
+ */
+export function abandonProbe(state: GateState, now: number): GateState {
+  return state.open ? { ...state, open: { ...state.open, probing: false, nextProbeAt: now + firstSpacingMs } } : state;
+}
+
+/**
+ * The state after an answer. Answers of attempts that were in flight when the breaker opened do not
+ * move its probes.
+ *
+ * @param random from 0 to 1, for the jitter of ±20 % between probes
+ */
+export function settle(
+  state: GateState,
+  limits: GateLimits,
+  answer: GateAnswer,
+  now: number,
+  random: number,
+): GateChange {
+  if (answer.result === "accepted") return accept(state, limits);
+  const blamed = pause(blame(state, answer), answer, now);
+  const { state: settled, event } = count(blamed, answer, now, random);
+  if (answer.result !== "gone") return event ? { state: settled, event } : { state: settled };
+  const { goneAt = now } = settled;
+  const change = { state: { ...settled, goneAt } };
+  if (now - goneAt >= goneAgainMs) return { ...change, event: "gone" };
+  return event ? { ...change, event } : change;
+}
+
+/** Opens the breaker with the fifth failure; moves its probes with the answer to one. */
+function count(state: GateState, { probe }: GateAnswer, now: number, random: number): GateChange {
+  if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
+  if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };
+  const { ramp: _, ...rest } = state;
+  const open = { since: now, probes: 0, probing: false, spacingMs: firstSpacingMs };
+  return { state: { ...rest, open: { ...open, nextProbeAt: now + spread(firstSpacingMs, random) } }, event: "opened" };
+}
+
+/** Forgets all failures; a `Retry-After` that another answer named still stands. */
+function accept({ open, ramp, pausedUntil, bucket }: GateState, { maxInFlight }: GateLimits): GateChange {
+  const kept = { ...newGate, ...(pausedUntil === undefined ? {} : { pausedUntil }), ...(bucket ? { bucket } : {}) };
+  if (open) return { state: maxInFlight > 1 ? { ...kept, ramp: 1 } : kept, event: "recovered" };
+  const wider = ramp === undefined ? undefined : ramp + 1;
+  return { state: wider === undefined || wider >= maxInFlight ? kept : { ...kept, ramp: wider } };
+}
+
+function blame(state: GateState, { result, lane }: GateAnswer): GateState {
+  if (result === "failed") return { ...state, failures: state.failures + 1 };
+  const known = state.refusedLanes.includes(lane) || state.refusedLanes.length === lanesToBlame;
+  const refusedLanes = known ? state.refusedLanes : [...state.refusedLanes, lane];
+  return { ...state, refusals: state.refusals + 1, refusedLanes };
+}
+
+function failuresOf({ failures, refusals, refusedLanes }: GateState): number {
+  return refusedLanes.length < lanesToBlame ? failures : failures + refusals;
+}
+
+function pause(state: GateState, { retryAfterMs }: GateAnswer, now: number): GateState {
+  if (retryAfterMs === undefined) return state;
+  return { ...state, pausedUntil: Math.max(state.pausedUntil ?? 0, now + Math.min(retryAfterMs, retryAfterMsMax)) };
+}
+
+/** A failure while more and more is given halves what is given. */
+function slowDown(state: GateState): GateState {
+  return state.ramp === undefined ? state : { ...state, ramp: Math.max(1, Math.floor(state.ramp / 2)) };
+}
+
+function nextProbe(open: OpenBreaker, now: number, random: number): OpenBreaker {
+  const most = now - open.since < earlyMs ? earlySpacingMsMax : lateSpacingMsMax;
+  const spacingMs = Math.min(2 * open.spacingMs, most);
+  return { ...open, probing: false, spacingMs, nextProbeAt: now + spread(spacingMs, random) };
+}
+
+function spread(ms: number, random: number): number {
+  return Math.round(ms * (1 - jitter + 2 * jitter * random));
+}
+
+function tokensAt({ bucket }: GateState, { ratePerSecond }: GateLimits, now: number): number {
+  if (ratePerSecond === undefined) return Number.MAX_SAFE_INTEGER;
+  const most = Math.max(1, ratePerSecond);
+  if (!bucket) return most;
+  return Math.min(most, bucket.tokens + (Math.max(0, now - bucket.at) * ratePerSecond) / 1000);
+}
+
+function nextTokenAt(state: GateState, limits: GateLimits, now: number): number {
+  const missing = 1 - tokensAt(state, limits, now);
+  return now + Math.ceil((missing * 1000) / (limits.ratePerSecond ?? 1));
+}
