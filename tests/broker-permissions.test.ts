@@ -1,89 +1,150 @@
 import { findBinary } from "@vidimus/devstack/backing/find-binary";
+import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { type BackingServer, launch, waitForListener } from "@vidimus/devstack/backing/server";
-import { openEventBus } from "@vidimus/kit/nats/event-bus";
+import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
+import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { createLogger } from "@vidimus/kit/telemetry/log";
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { connect } from "nats";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { snapshotStream as consumed } from "../services/delivery/src/snapshot-stream.ts";
 import { snapshotStream, snapshotSubject } from "../services/documents/src/snapshot-stream.ts";
 
-const config = new URL("../deploy/k8s/components/nats/nats.conf", import.meta.url);
-/** Of the password "pw". */
-const bcrypt = "$2a$04$abcdefghijklmnopqrstuuyvPXIbu7xe6/CED2DzX8z6Si09MlzlW";
+const deployed = fileURLToPath(new URL("../deploy/k8s/components/nats", import.meta.url));
 
 let folder: string;
-let server: BackingServer;
-
-/** The broker of deploy/k8s with its users, but alone and without TLS. */
+let identities: DevIdentities;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "vidimus-nats-"));
-  const deployed = await readFile(config, "utf8");
-  const users = /^authorization \{.*?^\}$/ms.exec(deployed)?.[0] ?? "";
-  const names = ["GATEWAY", "DOCUMENTS", "DELIVERY"].map((name) => `${name}_PASSWORD_HASH: "${bcrypt}"`);
-  const text = [...names, `jetstream { store_dir: "${folder}" }`, users].join("\n");
-  await writeFile(join(folder, "nats.conf"), text);
-  server = await launch({
-    name: "nats-server",
-    binary: await findBinary("nats-server"),
-    args: (port) => ["--addr", "127.0.0.1", "--port", String(port), "--config", join(folder, "nats.conf")],
-    port: 0,
-    logFile: join(folder, "nats.log"),
-    ready: waitForListener,
-    url: (port) => `127.0.0.1:${port}`,
-  });
+  identities = await makeIdentities(join(folder, "tls"));
 });
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
-
-/** The bus as a service opens it, and what the broker refused. */
-function openBus(user: string) {
-  const log = createLogger(user, "silent");
-  const refused = vi.spyOn(log, "warn");
-  const bus = openEventBus({ url: `nats://${user}:pw@${server.url}`, name: user, log, registry: new Registry() });
-  return Object.assign(bus, { refused });
+/** The broker of the dev stack. */
+function openOwn(): Promise<BackingServer> {
+  const { brokerConfig: configFile } = identities;
+  return openNatsServer({ dataDir: join(folder, "own"), port: 0, logFile: join(folder, "own.log"), configFile });
 }
 
-test("each service may do on the broker what it does, and nothing else", async () => {
-  await using documents = openBus("documents");
-  await using delivery = openBus("delivery");
-  await using gateway = openBus("gateway");
-  const consumedSizes: number[] = [];
-  const heard: string[] = [];
-  delivery.consume(
-    { stream: consumed, durable: "delivery", ackWaitMs: 1_000, batchMax: 10 },
-    { parse: (data) => data.length, handle: async (batch) => void consumedSizes.push(...batch) },
-  );
-  documents.onBroadcast(snapshotSubject, (data) => void heard.push(Buffer.from(data).toString()));
-  gateway.onBroadcast("vidimus.access.evict", (data) => void heard.push(Buffer.from(data).toString()));
-  const all = [documents, delivery, gateway];
-  await vi.waitFor(() => Promise.all(all.map((bus) => bus.ping())), 10_000);
-  await documents.publish(snapshotStream, snapshotSubject, Buffer.from("snapshot"), "1");
-  gateway.broadcast("vidimus.access.evict", Buffer.from("eviction"));
-  await vi.waitFor(() => expect([consumedSizes, heard.sort()]).toEqual([[8], ["eviction", "snapshot"]]), 10_000);
-  for (const bus of all) expect(bus.refused).not.toHaveBeenCalled();
+/** The broker of deploy/k8s, but alone: one server of the cluster, with other paths and no monitoring. */
+async function openDeployed(): Promise<BackingServer> {
+  const place = join(folder, "deployed");
+  await cp(deployed, place, { recursive: true });
+  const text = (await readFile(join(place, "nats.conf"), "utf8"))
+    .replaceAll("/etc/nats-tls/tls.crt", join(folder, "tls/nats.pem"))
+    .replaceAll("/etc/nats-tls/tls.key", join(folder, "tls/nats-key.pem"))
+    .replaceAll("/etc/nats-tls/ca.crt", join(folder, "tls/ca.pem"))
+    .replace("store_dir: /data", `store_dir: ${join(place, "data")}`)
+    .replace(/^(http|pid_file):.*$/gm, "")
+    .replace(/^cluster \{.*?^\}$/ms, "");
+  await writeFile(join(place, "nats.conf"), text);
+  const names = ["gateway", "documents", "delivery"].map((service) => [
+    `${service.toUpperCase()}_IDENTITY`,
+    `spiffe://vidimus.localhost/${service}`,
+  ]);
+  return launch({
+    name: "nats-server",
+    binary: await findBinary("nats-server"),
+    args: (port) => ["--addr", "127.0.0.1", "--port", String(port), "--config", join(place, "nats.conf")],
+    env: { ...process.env, POD_NAME: "nats-0", ...Object.fromEntries(names) },
+    port: 0,
+    logFile: join(folder, "deployed.log"),
+    ready: waitForListener,
+    url: (port) => `tls://127.0.0.1:${port}`,
+  });
+}
 
-  // Only documents announces snapshots, and only gateways evict keys.
-  const forgeries = [
-    [gateway, snapshotSubject],
-    [delivery, snapshotSubject],
-    [documents, "vidimus.access.evict"],
-  ] as const;
-  for (const [bus, subject] of forgeries) {
-    bus.broadcast(subject, Buffer.from("forged"));
-    const refusal = [{ reason: "PERMISSIONS_VIOLATION" }, "broker refuses"];
-    await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
+describe.each([
+  ["the dev stack", openOwn],
+  ["deploy/k8s", openDeployed],
+])("on the broker of %s", (_name, open) => {
+  let server: BackingServer;
+  beforeAll(async () => void (server = await open()));
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  /** The bus as a service opens it, and what the broker refused. */
+  function openBus(service: "documents" | "delivery" | "gateway") {
+    const log = createLogger(service, "silent");
+    const refused = vi.spyOn(log, "warn");
+    const name = service === "documents" ? "vidimus-documents" : service;
+    const options = { url: server.url, tls: identities.services[service], name, log, registry: new Registry() };
+    return Object.assign(openEventBus(options), { refused });
   }
-  expect(heard).not.toContain("forged");
-});
 
-test("nobody gets in without a password", async () => {
-  await expect(connect({ servers: server.url })).rejects.toThrow("Authorization Violation");
-  await expect(connect({ servers: server.url, user: "documents", pass: "other" })).rejects.toThrow("Authorization");
+  const refusal = [{ reason: "PERMISSIONS_VIOLATION" }, "broker refuses"];
+
+  test("each service may do what it does", async () => {
+    await using documents = openBus("documents");
+    await using delivery = openBus("delivery");
+    await using gateway = openBus("gateway");
+    const consumedSizes: number[] = [];
+    const heard: string[] = [];
+    const hear = (bus: EventBus, subject: string) =>
+      bus.onBroadcast(subject, (data) => void heard.push(Buffer.from(data).toString()));
+    delivery.consume(
+      { stream: consumed, durable: "delivery", ackWaitMs: 1_000, batchMax: 10 },
+      { parse: (data) => data.length, handle: async (batch) => void consumedSizes.push(...batch) },
+    );
+    hear(documents, snapshotSubject);
+    hear(gateway, "vidimus.access.evict");
+    const all = [documents, delivery, gateway];
+    await vi.waitFor(() => Promise.all(all.map((bus) => bus.ping())), 10_000);
+    await documents.publish(snapshotStream, snapshotSubject, Buffer.from("snapshot"), "1");
+    gateway.broadcast("vidimus.access.evict", Buffer.from("eviction"));
+    await vi.waitFor(() => expect([consumedSizes, heard.sort()]).toEqual([[8], ["eviction", "snapshot"]]), 10_000);
+    for (const bus of all) expect(bus.refused).not.toHaveBeenCalled();
+
+    // Only documents announces snapshots, and only gateways evict keys.
+    const forgeries = [
+      [gateway, snapshotSubject],
+      [delivery, snapshotSubject],
+      [documents, "vidimus.access.evict"],
+      [delivery, "_INBOX.gateway.forged"],
+    ] as const;
+    for (const [bus, subject] of forgeries) {
+      bus.refused.mockClear();
+      bus.broadcast(subject, Buffer.from("forged"));
+      await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
+    }
+    expect(heard).not.toContain("forged");
+  });
+
+  test.each([
+    ["gateway", snapshotSubject],
+    ["gateway", "_INBOX.delivery.>"],
+    ["delivery", "vidimus.access.evict"],
+    ["documents", "vidimus.access.evict"],
+    ["documents", ">"],
+    ["gateway", "$JS.>"],
+  ] as const)("%s may not listen to %s", async (service, subject) => {
+    await using bus = openBus(service);
+    bus.onBroadcast(subject, () => {});
+    await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
+  });
+
+  test("nobody gets in without a certificate that names one of the three services", async () => {
+    const { caFile } = identities.operator;
+    const stranger = (await makeIdentities(join(folder, "elsewhere"))).services.documents;
+    const attempts: readonly [string, Partial<TlsFiles>][] = [
+      ["no certificate", { caFile }],
+      ["another authority", { ...stranger, caFile }],
+      ["a service that uses no broker", identities.services.signing],
+      ["the operator", identities.operator],
+    ];
+    for (const [name, tls] of attempts) {
+      const outcome = await connect({ servers: server.url, tls, reconnect: false, timeout: 5_000 }).then(
+        () => "in",
+        () => "out",
+      );
+      expect([name, outcome]).toEqual([name, "out"]);
+    }
+    // A name and a password that somebody says do not count.
+    const said = { user: "spiffe://vidimus.localhost/documents", pass: "x" };
+    await expect(connect({ servers: server.url, tls: { caFile }, ...said, reconnect: false })).rejects.toThrow();
+  });
 });

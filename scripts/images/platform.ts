@@ -1,6 +1,8 @@
+import { ensureDatabaseUsers, userUrl } from "@vidimus/devstack/backing/database-users";
 import { openMongod } from "@vidimus/devstack/backing/mongod";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
+import { databaseUsers } from "@vidimus/devstack/stack/service-plan";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
@@ -49,8 +51,8 @@ export async function openPlatform(
   await removeAll();
   stack.defer(removeAll);
   const hostAddress = await openNetworks();
-  const urls = await openBacking(stack, state, hostAddress);
   const identities = await makeIdentities(join(state, "identities"));
+  const urls = await openBacking(stack, state, hostAddress, identities);
   const run = (service: Service, ...command: string[]) =>
     startArguments(service, specOf(service), { state, identities, urls, hostAddress }, command);
   await podman(...(await run("documents", "src/migrate.ts")));
@@ -90,15 +92,23 @@ async function openNetworks(): Promise<string> {
 }
 
 interface BackingUrls {
-  readonly mongo: string;
+  /** For the user of a service. */
+  mongoOf(service: Service): string;
   readonly nats: string;
 }
 
-/** Starts MongoDB and NATS on loopback, and opens ways to them at the host's address. */
-async function openBacking(stack: AsyncDisposableStack, state: string, host: string): Promise<BackingUrls> {
+/** Starts MongoDB and NATS with users on loopback, and opens ways to them at the host's address. */
+async function openBacking(
+  stack: AsyncDisposableStack,
+  state: string,
+  host: string,
+  { database, brokerConfig: configFile }: DevIdentities,
+): Promise<BackingUrls> {
   const place = (name: string) => ({ dataDir: join(state, name), logFile: join(state, `${name}.log`), port: 0 });
-  const mongod = stack.use(await openMongod(place("mongod")));
-  const nats = stack.use(await openNatsServer(place("nats")));
+  const mongod = stack.use(await openMongod({ ...place("mongod"), access: database }));
+  const nats = stack.use(await openNatsServer({ ...place("nats"), configFile }));
+  const users = databaseUsers("vidimus", database.passwords);
+  await ensureDatabaseUsers(mongod.url, Object.values(users));
   const way = async (url: string) => {
     const upstream = Number(new URL(url).port);
     const server = createServer((client) => {
@@ -113,7 +123,8 @@ async function openBacking(stack: AsyncDisposableStack, state: string, host: str
     return `${host}:${typeof address === "object" ? address?.port : ""}`;
   };
   const [mongoAddress, natsAddress] = await Promise.all([way(mongod.url), way(nats.url)]);
-  return { mongo: `mongodb://${mongoAddress}/?directConnection=true`, nats: `nats://${natsAddress}` };
+  const mongo = `mongodb://${mongoAddress}/?directConnection=true`;
+  return { mongoOf: (service) => userUrl(mongo, users[service]), nats: `tls://${natsAddress}` };
 }
 
 interface Surroundings {
@@ -135,7 +146,7 @@ async function startArguments(
   const isJob = command.length > 0;
   const variables = {
     ...spec.env,
-    MONGODB_URL: urls.mongo,
+    MONGODB_URL: urls.mongoOf(service),
     NATS_URL: urls.nats,
     // The demonstration's receiver is on the host.
     DELIVERY_ALLOW_CIDRS: `${hostAddress}/32`,

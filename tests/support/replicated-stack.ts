@@ -47,7 +47,8 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
   const databasePrefix = testDatabaseName("replicas");
   const kekFile = join(dir, "kek");
-  const shared = { mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, identities: undefined };
+  const backing = { mongoUrl, databaseUsers: undefined, natsUrl: nats.url, isOwnBroker: true };
+  const shared = { ...backing, kekFile, databasePrefix, identities: undefined };
   const env = {
     ...process.env,
     LOG_LEVEL: "warn",

@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openMongod } from "../src/backing/mongod.ts";
+import type { MongodAccess } from "../src/backing/replica-set.ts";
 import type { BackingServer } from "../src/backing/server.ts";
 import { DevstackError, PortTakenError } from "../src/errors.ts";
 import { pickFreePort } from "../src/port-guard.ts";
 import { describeProcess } from "../src/process-info.ts";
+import { makeDatabaseAccess } from "../src/stack/dev-access.ts";
 
 let dir: string;
 let dataDir: string;
@@ -25,8 +27,8 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function open(port = 0): Promise<BackingServer> {
-  return opened.use(await openMongod({ dataDir, port, logFile: join(dir, "mongod.log") }));
+async function open(port = 0, access?: MongodAccess): Promise<BackingServer> {
+  return opened.use(await openMongod({ dataDir, port, logFile: join(dir, "mongod.log"), access }));
 }
 
 async function insertRow(url: string): Promise<void> {
@@ -63,6 +65,31 @@ test("a mongod killed with SIGKILL starts again on the same port, and no acknowl
   const second = await open(portOf(first));
   expect(second.url).toBe(first.url);
   expect(await countRows(second.url)).toBe(1);
+});
+
+test("a data folder without users gets access control and loses it again; each start has other passwords", async () => {
+  const plain = await open();
+  await insertRow(plain.url);
+  await plain[Symbol.asyncDispose]();
+
+  const guarded = await open(0, await makeDatabaseAccess(dir));
+  const anonymous = guarded.url.replace(/\/\/.*@/, "//").replace(/&?authSource=\w+/, "");
+  await expect(countRows(anonymous)).rejects.toThrow("requires authentication");
+  await insertRow(guarded.url);
+  // Without any user, the next one from this machine could make itself the first.
+  await using operator = new MongoClient(guarded.url);
+  await operator.db("admin").command({ dropUser: "operator" });
+  await using nobody = new MongoClient(anonymous);
+  const eve = { createUser: "eve", pwd: "x", roles: ["root"] };
+  await expect(nobody.db("admin").command(eve)).rejects.toThrow("requires authentication");
+  await guarded[Symbol.asyncDispose]();
+
+  const again = await open(portOf(guarded), await makeDatabaseAccess(dir));
+  await expect(countRows(guarded.url)).rejects.toThrow("Authentication failed");
+  expect(await countRows(again.url)).toBe(2);
+  await again[Symbol.asyncDispose]();
+
+  expect(await countRows((await open()).url)).toBe(2);
 });
 
 test("a second start on a data folder in use is refused, and the first goes on", async () => {

@@ -1,4 +1,5 @@
 import { EnvReader } from "@vidimus/kit/env";
+import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 import { parseCidrs } from "./domain/address-rules.ts";
@@ -10,7 +11,7 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   documentsTarget: string;
   /** `host:port` of signing's mesh door. */
   signingTarget: string;
-  natsUrl: string;
+  broker: BrokerSettings;
   /** Whether plain http may be posted to. */
   allowHttp: boolean;
   /** Special-purpose address ranges that may be dialled, as CIDRs. */
@@ -62,7 +63,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ...readTenantsConfig(env),
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
-    natsUrl: env.string("NATS_URL", { fallback: "nats://127.0.0.1:4222" }),
+    broker: readBroker(env, "nats://127.0.0.1:4222"),
     allowHttp: env.onOff("DELIVERY_ALLOW_HTTP", "off"),
     allowCidrs: readCidrs(env, "DELIVERY_ALLOW_CIDRS"),
     pace: promisedPace,

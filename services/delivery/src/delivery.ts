@@ -86,7 +86,7 @@ function startIngest(
   const signing = stack.use(openRpcClient(SigningService, toSigning));
   const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs } = config.pace;
   const ingest = createIngest({ ...stores, feed, signing, sender, log, leaseMs: leaseMsOf(config.pace) });
-  const bus = stack.use(openEventBus({ url: config.natsUrl, name: "delivery", log, registry }));
+  const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
   stack.use(consumeReferences(bus, ingest, log));
   stack.use(startReconciler({ feed, ingest, bus, log, intervalMs, aloneMs }));
   return bus;

@@ -9,7 +9,7 @@ test("two URLs are enough", () => {
     meshPort: 50_151,
     opsPort: 9091,
     database: "vidimus_documents",
-    natsUrl: needed.NATS_URL,
+    broker: { url: needed.NATS_URL },
     migrate: true,
   });
 });

@@ -1,11 +1,12 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { availableParallelism } from "node:os";
+import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 
 /** Settings of the documents service. */
 export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
-  natsUrl: string;
+  broker: BrokerSettings;
   /**
    * Whether the database is migrated at the start; else the start fails unless `migrate.ts` was run
    * before it.
@@ -17,7 +18,7 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
 
 /**
  * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
- * ACCESS_TARGET, NATS_URL, MIGRATE, CHECK_THREADS.
+ * ACCESS_TARGET, those of the broker, MIGRATE, CHECK_THREADS.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
   const env = new EnvReader(variables);
@@ -25,7 +26,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const config = {
     ...base,
     ...readTenantsConfig(env),
-    natsUrl: env.string("NATS_URL"),
+    broker: readBroker(env),
     migrate: env.onOff("MIGRATE", "on"),
     checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),
   };

@@ -1,3 +1,4 @@
+import type { BrokerSettings } from "@vidimus/kit/nats/broker-settings";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
@@ -36,7 +37,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
     const schemas = new SchemaStore(mongo.db);
-    const bus = stack.use(openBus(config.natsUrl, process));
+    const bus = stack.use(openBus(config.broker, process));
     const workflows = new WorkflowStore(mongo.db);
     const registry = createWorkflowRegistry({ workflows });
     const { checkThreads: threads } = config;
@@ -63,6 +64,6 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
   });
 }
 
-function openBus(url: string, { log, metrics: { registry } }: ServiceContext): EventBus {
-  return openEventBus({ url, name: "vidimus-documents", log, registry });
+function openBus(broker: BrokerSettings, { log, metrics: { registry } }: ServiceContext): EventBus {
+  return openEventBus({ ...broker, name: "vidimus-documents", log, registry });
 }

@@ -1,4 +1,5 @@
 import { EnvReader } from "@vidimus/kit/env";
+import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { parseRate, type Rate } from "./limits/rate.ts";
 import { readTrustedProxies } from "./trusted-proxies.ts";
@@ -9,7 +10,7 @@ export interface GatewayConfig extends TeamsConfig {
   httpHost: string;
   /** Public HTTP port; 0 picks a free one. */
   httpPort: number;
-  natsUrl: string;
+  broker: BrokerSettings;
   /** `host:port` of the mesh door of each service the gateway calls. */
   documentsTarget: string;
   phrasesTarget: string;
@@ -37,7 +38,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     ...readTeamsConfig(env, { ...ports, database: "vidimus_access" }),
     httpHost: env.string("HTTP_HOST", { fallback: "127.0.0.1" }),
     httpPort: env.int("HTTP_PORT", { min: 0, max: 65_535, fallback: 8080 }),
-    natsUrl: env.string("NATS_URL"),
+    broker: readBroker(env),
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
     phrasesTarget: env.string("PHRASES_TARGET", { fallback: "127.0.0.1:50152" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),

@@ -53,7 +53,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const { mongoUrl: url, database } = config;
     const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
     await ensureIndexes(mongo.db);
-    const bus = stack.use(openEventBus({ url: config.natsUrl, name: "gateway", log, registry: metrics.registry }));
+    const bus = stack.use(openEventBus({ ...config.broker, name: "gateway", log, registry: metrics.registry }));
     const tenants = new TenantStore(mongo.client, mongo.db);
     const apiKeys = new ApiKeyStore(mongo.client, mongo.db);
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DevstackError } from "../errors.ts";
 import { describeProcess, stopProcess } from "../process-info.ts";
@@ -13,10 +13,11 @@ export const pidFiles: Readonly<Record<BinaryName, string>> = {
   "nats-server": "nats-server.pid",
 };
 
-/** Prepares a data folder for a server of this process. Throws as `releaseDataDir` does. */
+/** Prepares a data folder, which only its owner can enter, for a server of this process. Throws as `releaseDataDir` does. */
 export async function claimDataDir(name: BinaryName, dataDir: string): Promise<void> {
   await releaseDataDir(name, dataDir);
   await mkdir(dataDir, { recursive: true });
+  await chmod(dataDir, 0o700);
   await writeFile(join(dataDir, ownerFile), `${process.pid}\n`);
 }
 

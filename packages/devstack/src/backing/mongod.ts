@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { assertPortFree } from "../port-guard.ts";
 import { findBinary } from "./find-binary.ts";
-import { becomePrimary, replicaSetName, replicaSetUrl } from "./replica-set.ts";
+import { becomePrimary, type MongodAccess, operatorUrl, replicaSetName, replicaSetUrl } from "./replica-set.ts";
 import { type BackingServer, launch, waitForListener } from "./server.ts";
 import { claimDataDir } from "./data-dir.ts";
 
@@ -15,13 +15,18 @@ export interface MongodOptions {
   readonly electionTimeoutMillis?: number;
   /** Enables `failCommand` and the other fail points, for tests. */
   readonly failPoints?: boolean;
+  /**
+   * Turns access control on: who has no password can do nothing. Without it every local process may
+   * do everything, also in a data folder that has users.
+   */
+  readonly access?: MongodAccess | undefined;
   /** `findBinary("mongod")` by default. */
   readonly binary?: string;
 }
 
 /**
  * Starts a one-node replica set on 127.0.0.1 and waits until it is writable. Its `url` is
- * `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`.
+ * `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`, with access control that of `operator`.
  *
  * @throws PortTakenError, or DevstackError when there is no mongod, the data folder is in use, or
  * mongod does not start
@@ -29,19 +34,20 @@ export interface MongodOptions {
 export async function openMongod(options: MongodOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);
   const binary = options.binary ?? (await findBinary("mongod"));
+  const { access } = options;
   await claimDataDir("mongod", dataDir);
   if (options.port !== 0) await assertPortFree(options.port, "MONGODB_PORT");
   return launch({
     name: "mongod",
     binary,
-    args: (port) => mongodArgs(dataDir, port, options.failPoints ?? false),
+    args: (port) => [...mongodArgs(dataDir, port, options.failPoints ?? false), ...accessArgs(access)],
     port: options.port,
     logFile: options.logFile,
     ready: async (port, signal) => {
       await waitForListener(port, signal);
-      await becomePrimary(port, options.electionTimeoutMillis ?? 2000);
+      await becomePrimary(port, options.electionTimeoutMillis ?? 2000, access);
     },
-    url: replicaSetUrl,
+    url: (port) => (access ? operatorUrl(port, access) : replicaSetUrl(port)),
   });
 }
 
@@ -54,4 +60,10 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
   return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...tests];
+}
+
+function accessArgs(access: MongodAccess | undefined): string[] {
+  if (!access) return [];
+  // By default whoever comes first from this machine may create the first user.
+  return ["--auth", "--keyFile", access.keyFile, "--setParameter", "enableLocalhostAuthBypass=false"];
 }

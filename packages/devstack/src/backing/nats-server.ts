@@ -10,13 +10,15 @@ export interface NatsServerOptions {
   /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
+  /** Configuration file, which requires TLS and says who may do what. Without it everybody may everything. */
+  readonly configFile?: string | undefined;
   /** `findBinary("nats-server")` by default. */
   readonly binary?: string;
 }
 
 /**
  * Starts a NATS server with JetStream on 127.0.0.1 and waits until it is ready. Its `url` is
- * `nats://127.0.0.1:<port>`.
+ * `nats://127.0.0.1:<port>`, or `tls://127.0.0.1:<port>` with a configuration file.
  *
  * @throws PortTakenError, or DevstackError when there is no nats-server, the data folder is in use,
  * or the server does not start
@@ -24,6 +26,7 @@ export interface NatsServerOptions {
 export async function openNatsServer(options: NatsServerOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);
   const binary = options.binary ?? (await findBinary("nats-server"));
+  const { configFile } = options;
   await claimDataDir("nats-server", dataDir);
   if (options.port !== 0) await assertPortFree(options.port, "NATS_PORT");
   return launch({
@@ -31,11 +34,12 @@ export async function openNatsServer(options: NatsServerOptions): Promise<Backin
     binary,
     args: (port) => {
       const place = ["--addr", "127.0.0.1", "--port", String(port), "--pid", join(dataDir, pidFiles["nats-server"])];
-      return [...place, "--jetstream", "--store_dir", dataDir];
+      const config = configFile === undefined ? [] : ["--config", configFile];
+      return [...config, ...place, "--jetstream", "--store_dir", dataDir];
     },
     port: options.port,
     logFile: options.logFile,
     ready: waitForListener,
-    url: (port) => `nats://127.0.0.1:${port}`,
+    url: (port) => `${configFile === undefined ? "nats" : "tls"}://127.0.0.1:${port}`,
   });
 }

@@ -1,4 +1,6 @@
 import { type Db, MongoClient, MongoServerError } from "mongodb";
+import { readFile } from "node:fs/promises";
+import { type DatabaseUser, ensureUser, userUrl } from "./database-users.ts";
 
 export const replicaSetName = "vidimus";
 
@@ -10,19 +12,46 @@ export function replicaSetUrl(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSetName}`;
 }
 
+/** How a mongod with access control is opened. */
+export interface MongodAccess {
+  /**
+   * Key file of the replica set, mode 0600. Its content is the password of `__system`, who may do
+   * everything, and is read at each start of mongod.
+   */
+  readonly keyFile: string;
+  /** Password of the user `operator`, who may do everything, too. Each start sets it. */
+  readonly operatorPassword: string;
+}
+
+/** Returns the connection string of `operator`. */
+export function operatorUrl(port: number, { operatorPassword: password }: MongodAccess): string {
+  return userUrl(replicaSetUrl(port), { user: "operator", password, database: "admin" });
+}
+
 /**
  * Makes the mongod on `port` the writable primary of a one-node replica set. Initiates a new set.
  * Changes the address in the configuration of a set that had another port: a node whose own address
  * is not in the configuration never joins the set.
+ *
+ * With access control this is done as `__system`, so that it also works on a data folder without
+ * users, and on one whose `operator` has a password that is lost.
  */
-export async function becomePrimary(port: number, electionTimeoutMillis: number): Promise<void> {
-  await configure(port, electionTimeoutMillis);
-  await using client = new MongoClient(replicaSetUrl(port), { serverSelectionTimeoutMS: 60_000 });
+export async function becomePrimary(port: number, electionTimeoutMillis: number, access?: MongodAccess): Promise<void> {
+  const system = access && (await systemUser(access));
+  const as = (url: string) => (system ? userUrl(url, system) : url);
+  await configure(as(`mongodb://127.0.0.1:${port}/?directConnection=true`), port, electionTimeoutMillis);
+  await using client = new MongoClient(as(replicaSetUrl(port)), { serverSelectionTimeoutMS: 60_000 });
   await client.db("admin").command({ ping: 1 }, { readPreference: "primary" });
+  if (access)
+    await ensureUser(client.db("admin"), "operator", access.operatorPassword, [{ role: "root", db: "admin" }]);
 }
 
-async function configure(port: number, electionTimeoutMillis: number): Promise<void> {
-  await using client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
+async function systemUser({ keyFile }: MongodAccess): Promise<DatabaseUser> {
+  return { user: "__system", password: (await readFile(keyFile, "utf8")).trim(), database: "local" };
+}
+
+async function configure(url: string, port: number, electionTimeoutMillis: number): Promise<void> {
+  await using client = new MongoClient(url);
   const admin = client.db("admin");
   const wanted = { members: [{ _id: 0, host: `127.0.0.1:${port}` }], settings: { electionTimeoutMillis } };
   const current = await currentConfig(admin);

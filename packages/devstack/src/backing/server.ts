@@ -19,6 +19,8 @@ interface LaunchOptions {
   readonly name: BinaryName;
   readonly binary: string;
   readonly args: (port: number) => readonly string[];
+  /** The whole environment of the server; by default that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
   /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
@@ -53,6 +55,7 @@ async function launchOn(port: number, options: LaunchOptions): Promise<BackingSe
     command: options.binary,
     args: options.args(port),
     logFile: options.logFile,
+    ...(options.env && { env: options.env }),
   });
   try {
     await untilReady(child, (signal) => options.ready(port, signal));

@@ -1,8 +1,9 @@
 import { createAuthority } from "@vidimus/kit/tls/certificate-authority";
 import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type DatabaseAccess, makeDatabaseAccess, writeBrokerConfig, writePrivate } from "./dev-access.ts";
 import { type ServiceName, serviceNames } from "./service-plan.ts";
 
 /** Trust domain of the dev stack. Names under `localhost` lead nowhere else (RFC 6761). */
@@ -26,13 +27,17 @@ const operatorGrant = {
   roles: ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"],
 };
 
-/** Certificates and grants of a dev stack. */
+/** Certificates, grants and access to the servers of a dev stack. */
 export interface DevIdentities {
   /** Files of the operator's certificate. */
   readonly operator: TlsFiles;
   /** Files of the certificate of each service. */
   readonly services: Readonly<Record<ServiceName, TlsFiles>>;
   readonly grantsFile: string;
+  /** Configuration of nats-server, which knows the services by their certificates. */
+  readonly brokerConfig: string;
+  /** Key file and passwords of MongoDB. */
+  readonly database: DatabaseAccess;
   /** Makes a certificate with other names, for tests. */
   issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
   /** Replaces the certificate of a service by a new one, which it takes within a second. */
@@ -40,21 +45,21 @@ export interface DevIdentities {
 }
 
 /**
- * Makes a certificate authority and certificates in a folder. The authority's key is nowhere but in
- * memory, so a new one is made at every start. Grants that are there already are kept, because
- * they may have been edited.
+ * Makes a certificate authority, certificates, and access to broker and database in a folder, which
+ * only its owner can enter. The authority's key and the passwords are nowhere but in memory, so new
+ * ones are made at every start. Grants that are there already are kept, because they may have been
+ * edited.
  */
 export async function makeIdentities(dir: string): Promise<DevIdentities> {
   const authority = createAuthority();
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await mkdir(dir, { recursive: true });
+  await chmod(dir, 0o700);
   const caFile = join(dir, "ca.pem");
   await writeFile(caFile, authority.pair.cert);
   const issue = async (name: string, uris: readonly string[], to?: Date): Promise<TlsFiles> => {
     const { cert, key } = authority.issue({ uris, hosts: ["localhost", "127.0.0.1"], ...(to && { to }) });
     const files = { certFile: join(dir, `${name}.pem`), keyFile: join(dir, `${name}-key.pem`), caFile };
-    // An existing file would keep its mode.
-    await rm(files.keyFile, { force: true });
-    await writeFile(files.keyFile, key, { mode: 0o600 });
+    await writePrivate(files.keyFile, key);
     await writeFile(files.certFile, cert);
     return files;
   };
@@ -64,6 +69,8 @@ export async function makeIdentities(dir: string): Promise<DevIdentities> {
     operator: await issueFor(operator),
     services: Object.fromEntries(services) as DevIdentities["services"],
     grantsFile: await writeGrants(dir),
+    brokerConfig: await writeBrokerConfig(dir, trustDomain, await issueFor("nats")),
+    database: await makeDatabaseAccess(dir),
     issue,
     renew: async (service) => void (await issueFor(service)),
   };

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openMongodb, openNats } from "../backing/backing.ts";
+import { ensureDatabaseUsers } from "../backing/database-users.ts";
 import type { BackingServer } from "../backing/server.ts";
 import { DevstackError } from "../errors.ts";
 import { assertPortFree } from "../port-guard.ts";
@@ -11,6 +12,7 @@ import { clearLeftovers } from "./leftovers.ts";
 import { acquireLock, markStopping, releaseLock } from "./stack-lock.ts";
 import { seedTenants } from "./seed.ts";
 import {
+  databaseUsers,
   portSettings,
   readPort,
   readPorts,
@@ -30,7 +32,10 @@ interface DevStackOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
-  /** Makes certificates; then every door refuses a caller without one. */
+  /**
+   * Makes certificates and users; then every door, the broker and the database refuse a caller without
+   * one.
+   */
   readonly mtls?: boolean;
   /** Receives a line for each event. */
   readonly report: (line: string) => void;
@@ -123,22 +128,35 @@ async function assertPortsFree(ports: StackPorts): Promise<void> {
 async function openBackingServers(
   stack: AsyncDisposableStack,
   state: StackState,
-  { stateDir, env, mtls = false }: DevStackOptions,
+  { stateDir, env, report, mtls = false }: DevStackOptions,
   ports: StackPorts,
 ): Promise<SharedSettings & { identities: DevIdentities | undefined }> {
+  const identities = mtls ? await makeIdentities(join(stateDir, "tls")) : undefined;
   const place = (name: string, port = 0) => ({
     dataDir: join(stateDir, "data", name),
     logFile: logFile(stateDir, name),
     port,
   });
   const mongoUrl = await superviseBacking(stack, state, "mongod", readPort(env, "MONGODB_PORT", 0), (port) =>
-    openMongodb(place("mongod", port), env),
+    openMongodb({ ...place("mongod", port), access: identities?.database }, env),
   );
   const natsUrl = await superviseBacking(stack, state, "nats", readPort(env, "NATS_PORT", 0), (port) =>
-    openNats(place("nats", port), env),
+    openNats({ ...place("nats", port), configFile: identities?.brokerConfig }, env),
   );
-  const identities = mtls ? await makeIdentities(join(stateDir, "tls")) : undefined;
-  return { mongoUrl, natsUrl, kekFile: await ensureKek(stateDir), databasePrefix: "vidimus", identities, ports };
+  const databasePrefix = "vidimus";
+  const users =
+    identities && !env["MONGODB_URL"] ? databaseUsers(databasePrefix, identities.database.passwords) : undefined;
+  if (users) await ensureDatabaseUsers(mongoUrl, Object.values(users));
+  if (mtls) reportUnprotected(env, report);
+  const backing = { mongoUrl, databaseUsers: users, natsUrl, isOwnBroker: !env["NATS_URL"] };
+  return { ...backing, kekFile: await ensureKek(stateDir), databasePrefix, identities, ports };
+}
+
+/** A server that was not started here is used as it is. */
+function reportUnprotected(env: NodeJS.ProcessEnv, report: (line: string) => void): void {
+  for (const variable of ["MONGODB_URL", "NATS_URL"]) {
+    if (env[variable]) report(`the server of ${variable} is used as it is: --mtls makes no users there`);
+  }
 }
 
 /** Restarts a backing server on its first port, so that its clients can reconnect. */
@@ -154,7 +172,8 @@ async function superviseBacking(
   const start = async (): Promise<Supervised> => {
     const server = await open(port);
     url = server.url;
-    port = Number(new URL(url).port);
+    // The URL of an external server may name several hosts, and is never needed here.
+    if (server.pid !== undefined) port = Number(new URL(url).port);
     return server;
   };
   await own(stack, await supervise(name, start, state));

@@ -4,7 +4,9 @@ import { readPorts, serviceEnv } from "./service-plan.ts";
 test("the path of the KEK reaches signing alone, whatever the environment of the stack says", () => {
   const shared = {
     mongoUrl: "",
+    databaseUsers: undefined,
     natsUrl: "",
+    isOwnBroker: true,
     kekFile: "/kek",
     databasePrefix: "vidimus",
     ports: readPorts({}),

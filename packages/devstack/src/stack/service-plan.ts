@@ -1,4 +1,5 @@
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { type DatabaseUser, userUrl } from "../backing/database-users.ts";
 import { DevstackError } from "../errors.ts";
 import type { DevIdentities } from "./dev-identities.ts";
 
@@ -77,7 +78,11 @@ export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: num
 /** Settings that all services of one stack share. */
 export interface SharedSettings {
   readonly mongoUrl: string;
+  /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
+  readonly databaseUsers: Readonly<Record<ServiceName, DatabaseUser>> | undefined;
   readonly natsUrl: string;
+  /** Whether the broker is the stack's own, so that no setting of another broker holds for it. */
+  readonly isOwnBroker: boolean;
   /** File with the 32 bytes that wrap the signing keys. */
   readonly kekFile: string;
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
@@ -104,11 +109,28 @@ const databases: Readonly<Record<ServiceName, string>> = {
   delivery: "delivery",
 };
 
+/** Returns the users of the databases whose names begin with a prefix. */
+export function databaseUsers(
+  prefix: string,
+  passwords: Readonly<Record<ServiceName, string>>,
+): Readonly<Record<ServiceName, DatabaseUser>> {
+  const users = serviceNames.map(
+    (user) => [user, { user, password: passwords[user], database: databaseOf(user, prefix) }] as const,
+  );
+  return Object.fromEntries(users) as Readonly<Record<ServiceName, DatabaseUser>>;
+}
+
+/** Returns the name of a service's database. */
+export function databaseOf(service: ServiceName, prefix: string): string {
+  return `${prefix}_${databases[service]}`;
+}
+
 /** Returns the whole environment of a service: `env` with ports, database and addresses added. */
 export function serviceEnv(service: ServiceName, shared: SharedSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { ports } = shared;
   const target = (name: ServiceName) => `127.0.0.1:${ports[name].mesh}`;
   const { SIGNING_KEK_FILE: _, ...inherited } = env;
+  const user = shared.databaseUsers?.[service];
   return {
     ...developmentDefaults,
     ...inherited,
@@ -118,9 +140,10 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     GRPC_PORT: String(ports[service].grpc),
     MESH_PORT: String(ports[service].mesh),
     OPS_PORT: String(ports[service].ops),
-    MONGODB_URL: shared.mongoUrl,
-    MONGODB_DATABASE: `${shared.databasePrefix}_${databases[service]}`,
+    MONGODB_URL: user ? userUrl(shared.mongoUrl, user) : shared.mongoUrl,
+    MONGODB_DATABASE: databaseOf(service, shared.databasePrefix),
     NATS_URL: shared.natsUrl,
+    ...(shared.isOwnBroker && brokerSettings(shared.identities?.services[service])),
     // Only signing may know where the KEK is.
     ...(service === "signing" && { SIGNING_KEK_FILE: shared.kekFile }),
     ACCESS_TARGET: target("gateway"),
@@ -129,6 +152,12 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     SIGNING_TARGET: target("signing"),
     ...(shared.identities && tlsSettings(shared.identities.services[service], shared.identities.grantsFile)),
   };
+}
+
+/** Also empties what the environment says about another broker. */
+function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
+  const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
+  return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };
 }
 
 function tlsSettings({ certFile, keyFile, caFile }: TlsFiles, grantsFile: string): NodeJS.ProcessEnv {

@@ -15,11 +15,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pickFreePort } from "../port-guard.ts";
+import { ensureDatabaseUsers, hasUser } from "../backing/database-users.ts";
 import { openNatsServer } from "../backing/nats-server.ts";
 import { type DevIdentities, makeIdentities } from "../stack/dev-identities.ts";
 import { type DevJson, devAddresses } from "../stack/dev-json.ts";
 import { seedTenants } from "../stack/seed.ts";
-import { serviceEnv, type ServiceName, serviceNames, type ServicePorts } from "../stack/service-plan.ts";
+import {
+  databaseUsers,
+  serviceEnv,
+  type ServiceName,
+  serviceNames,
+  type ServicePorts,
+  type SharedSettings,
+} from "../stack/service-plan.ts";
 import { testDatabaseName } from "./database.ts";
 
 /** The five services in this process, on free ports, with the tenants `demo` and `rival`. */
@@ -45,8 +53,9 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
  *
  * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
  * "off" }`
- * @param options.mtls makes certificates; then every door refuses a caller without one. By default
- * when VIDIMUS_TEST_MTLS is `on`
+ * @param options.mtls makes certificates; then every door and the broker refuse a caller without
+ * one. A MongoDB whose URL names a user gets one for each service, too. By default when
+ * VIDIMUS_TEST_MTLS is `on`
  */
 export async function openConstellation(options: {
   mongoUrl: string;
@@ -58,7 +67,6 @@ export async function openConstellation(options: {
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const kekFile = join(dir, "kek");
   await writeFile(kekFile, randomBytes(32), { mode: 0o600 });
-  const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
 
   const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, mesh: 0, ops: 0, http: 0 }])) as Record<
     ServiceName,
@@ -69,7 +77,8 @@ export async function openConstellation(options: {
   const databasePrefix = testDatabaseName("e2e");
   const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";
   const identities = mtls ? await makeIdentities(join(dir, "tls")) : undefined;
-  const shared = { mongoUrl: options.mongoUrl, natsUrl: nats.url, kekFile, databasePrefix, identities, ports };
+  const backing = await openBacking(stack, dir, options.mongoUrl, databasePrefix, identities);
+  const shared = { ...backing, kekFile, databasePrefix, identities, ports };
   for (const name of serviceNames) {
     const service = stack.use(await starters[name](serviceEnv(name, shared, { LOG_LEVEL: "warn", ...options.env })));
     const { grpcPort: grpc = 0, meshPort: mesh, opsPort: ops, httpPort: http = 0 } = service;
@@ -82,9 +91,25 @@ export async function openConstellation(options: {
   const running = stack.move();
   return {
     identities,
-    dev: { ...reached, mongodb: options.mongoUrl, nats: nats.url, tenants },
+    dev: { ...reached, mongodb: options.mongoUrl, nats: shared.natsUrl, tenants },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Starts a broker, and makes users on a MongoDB that has access control. */
+async function openBacking(
+  stack: AsyncDisposableStack,
+  dir: string,
+  mongoUrl: string,
+  databasePrefix: string,
+  identities: DevIdentities | undefined,
+): Promise<Pick<SharedSettings, "mongoUrl" | "databaseUsers" | "natsUrl" | "isOwnBroker">> {
+  const place = { dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") };
+  const nats = stack.use(await openNatsServer({ ...place, configFile: identities?.brokerConfig }));
+  const users =
+    identities && hasUser(mongoUrl) ? databaseUsers(databasePrefix, identities.database.passwords) : undefined;
+  if (users) await ensureDatabaseUsers(mongoUrl, Object.values(users));
+  return { mongoUrl, databaseUsers: users, natsUrl: nats.url, isOwnBroker: true };
 }
 
 /** Waits until a service knows the tenants; some start before the gateway, which keeps them. */

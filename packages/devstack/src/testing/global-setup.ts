@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { openMongodb, openNats } from "../backing/backing.ts";
+import { makeDatabaseAccess } from "../stack/dev-access.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /**
      * A writable one-node replica set with fail points enabled. All test files share it: use a
-     * database of your own (database.ts).
+     * database of your own (database.ts). When VIDIMUS_TEST_MTLS is `on` it has access control, and
+     * this is the URL of `operator`.
      */
     mongoUrl: string;
     /**
@@ -26,7 +28,8 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-test-")), remove);
-  const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true }, process.env));
+  const access = process.env["VIDIMUS_TEST_MTLS"] === "on" ? await makeDatabaseAccess(dir) : undefined;
+  const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true, access }, process.env));
   const nats = stack.use(await openNats(place(dir, "nats-server"), process.env));
   // After Ctrl-C vitest exits without a teardown. Exit hooks run in the order of their
   // registration, so the servers are killed before their folder is removed.

@@ -15,7 +15,8 @@ export interface ProcessConstellation extends AsyncDisposable {
 }
 
 /**
- * Starts the same processes as `npm start`, for tests that kill processes and for benchmarks.
+ * Starts the same processes as `npm start`, for tests that kill processes and for benchmarks, and
+ * with `--mtls` when VIDIMUS_TEST_MTLS is `on`.
  *
  * @param env settings that override this process's environment
  */
@@ -29,6 +30,7 @@ export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Pro
     await openDevStack({
       stateDir,
       env: { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env },
+      mtls: process.env["VIDIMUS_TEST_MTLS"] === "on",
       report: () => {},
     }),
   ).dev;

@@ -2,12 +2,12 @@ import { connect, createInbox, DebugEvents, Events, type NatsConnection, type St
 import { setTimeout as pause } from "node:timers/promises";
 import { withinDeadline } from "../deadline.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { parseServers } from "./servers.ts";
+import { brokerOptions } from "./broker-options.ts";
+import type { BrokerSettings } from "./broker-settings.ts";
 import { throttle } from "../telemetry/throttle.ts";
 
-interface ConnectionOptions {
-  readonly url: string;
-  /** Name of the service, shown in the broker's monitoring. */
+interface ConnectionOptions extends BrokerSettings {
+  /** Name of the service, shown in the broker's monitoring and part of its inboxes' subjects. */
   readonly name: string;
   readonly log: Logger;
   /** Called after each loss and each return of the broker, whose store may be empty by then. */
@@ -16,6 +16,8 @@ interface ConnectionOptions {
 
 /** Pause before another attempt to connect or to consume. */
 export const retryMs = 250;
+/** Added to the pause at random, with TLS and without, so that clients do not come all at once. */
+const jitterMs = 100;
 /** How long one answer of the broker may take. */
 export const brokerTimeoutMs = 2_000;
 /** Connecting fails four times a second while the broker is down, so the logs are throttled. */
@@ -32,6 +34,7 @@ const pingTimeoutMs = 1_000;
 export class BrokerConnection implements AsyncDisposable {
   readonly #options: ConnectionOptions;
   readonly #servers: readonly string[];
+  readonly #inboxPrefix: string;
   readonly #stop = new AbortController();
   readonly #opened = Promise.withResolvers<NatsConnection>();
   readonly #connecting: Promise<void>;
@@ -40,17 +43,19 @@ export class BrokerConnection implements AsyncDisposable {
   #up = false;
   #made = 0;
 
-  /** @throws ConfigError naming NATS_URL when the URL is malformed */
+  /** @throws ConfigError naming the setting of the broker that cannot be used */
   constructor(options: ConnectionOptions) {
-    const address = parseServers(options.url);
+    const broker = brokerOptions(options, options.log);
     this.#options = options;
-    this.#servers = address.servers;
+    this.#servers = broker.servers;
+    // Each service has inboxes of its own, so that the broker can keep others from listening there.
+    this.#inboxPrefix = `_INBOX.${options.name}`;
     this.#opened.promise.catch(() => {});
     this.#logFailure = throttle(failureLogMs, (reason, suppressed) => {
       const about = reason instanceof Error ? { err: reason } : { reason };
       options.log.warn({ ...about, servers: this.#servers, suppressed }, "broker cannot be reached");
     });
-    this.#connecting = this.#connect(address);
+    this.#connecting = this.#connect(broker);
   }
 
   /** Resolves with the connection once there is one. The object stays the same over reconnects. */
@@ -74,7 +79,7 @@ export class BrokerConnection implements AsyncDisposable {
   async ping(): Promise<void> {
     const connection = this.current;
     if (!connection) throw new Error("the broker cannot be reached");
-    const inbox = createInbox();
+    const inbox = createInbox(this.#inboxPrefix);
     const echo = Promise.withResolvers<void>();
     const subscription = connection.subscribe(inbox, { callback: () => echo.resolve() });
     try {
@@ -102,12 +107,15 @@ export class BrokerConnection implements AsyncDisposable {
       await connection.close();
   }
 
-  async #connect(address: ReturnType<typeof parseServers>): Promise<void> {
+  async #connect(broker: ReturnType<typeof brokerOptions>): Promise<void> {
     const options = {
-      ...address,
+      ...broker,
       name: this.#options.name,
+      inboxPrefix: this.#inboxPrefix,
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryMs,
+      // A second by default.
+      reconnectJitterTLS: jitterMs,
       timeout: brokerTimeoutMs,
       pingInterval: pingEveryMs,
       maxPingOut: 2,

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { withinDeadline } from "../deadline.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { BrokerSettings } from "./broker-settings.ts";
 import { BrokerConnection, brokerTimeoutMs, retryMs } from "./connection.ts";
 import { ensureConsumer, pull } from "./consumer.ts";
 import { throttle } from "../telemetry/throttle.ts";
@@ -72,9 +73,7 @@ export interface EventBus extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
-interface EventBusOptions {
-  /** One or several URLs, separated by commas. Credentials in them are used and never logged. */
-  readonly url: string;
+interface EventBusOptions extends BrokerSettings {
   /** Name of the service, shown in the broker's monitoring. */
   readonly name: string;
   readonly log: Logger;
@@ -85,7 +84,7 @@ interface EventBusOptions {
  * Opens the bus. Returns before there is a connection; connecting is retried until the bus is
  * disposed.
  *
- * @throws ConfigError naming NATS_URL when the URL is malformed
+ * @throws ConfigError naming the setting of the broker that cannot be used
  */
 export function openEventBus(options: EventBusOptions): EventBus {
   return new NatsBus(options);

@@ -68,7 +68,7 @@ export async function openWorld() {
       drainDelayMs: 0,
       documentsTarget: feed.target,
       signingTarget: signing.target,
-      natsUrl: broker.url(),
+      broker: { url: broker.url() },
       allowHttp: true,
       allowCidrs: ["127.0.0.0/8", "::1/128"],
       pace: { ...testPace, ...pace },

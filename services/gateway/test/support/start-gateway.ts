@@ -17,7 +17,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
     httpHost: "127.0.0.1",
     httpPort: 0,
     mongoUrl: inject("mongoUrl"),
-    natsUrl: inject("natsUrl"),
+    broker: { url: inject("natsUrl") },
     database: testDatabaseName("access"),
     logLevel: "silent",
     drainDelayMs: 0,

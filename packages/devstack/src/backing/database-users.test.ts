@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { hasUser, userUrl } from "./database-users.ts";
+
+const ida = { user: "ida", password: "p/@w", database: "news" };
+
+test.for([
+  ["mongodb://127.0.0.1:1/?replicaSet=r", "mongodb://ida:p%2F%40w@127.0.0.1:1/?replicaSet=r&authSource=news"],
+  ["mongodb://root:x@a:1,b:2/?authSource=admin&tls=true", "mongodb://ida:p%2F%40w@a:1,b:2/?authSource=news&tls=true"],
+  ["mongodb+srv://root:x@a/other", "mongodb+srv://ida:p%2F%40w@a/?authSource=news"],
+  ["mongodb://a", "mongodb://ida:p%2F%40w@a/?authSource=news"],
+] as const)("%s is used as another user", ([url, expected]) => {
+  expect(userUrl(url, ida)).toBe(expected);
+});
+
+test("a connection string names a user or does not", () => {
+  expect(hasUser("mongodb://a:1/?x=b@c")).toBe(false);
+  expect(hasUser("mongodb+srv://ida:pw@a")).toBe(true);
+});

@@ -1,0 +1,60 @@
+import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { randomBytes } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { MongodAccess } from "../backing/replica-set.ts";
+import { projectDir } from "../paths.ts";
+import { type ServiceName, serviceNames } from "./service-plan.ts";
+
+/** Passwords of MongoDB, made anew at each start, as certificates are. */
+export interface DatabaseAccess extends MongodAccess {
+  /** Of the users of the services. */
+  readonly passwords: Readonly<Record<ServiceName, string>>;
+}
+
+/** Writes the key file of mongod into a folder, and makes passwords, which are in no file. */
+export async function makeDatabaseAccess(dir: string): Promise<DatabaseAccess> {
+  const keyFile = join(dir, "mongodb-keyfile");
+  await writePrivate(keyFile, `${randomBytes(48).toString("base64")}\n`);
+  const passwords = serviceNames.map((name) => [name, makePassword()] as const);
+  return {
+    keyFile,
+    operatorPassword: makePassword(),
+    passwords: Object.fromEntries(passwords) as DatabaseAccess["passwords"],
+  };
+}
+
+function makePassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** What each service may do on the broker; the same file is used in a cluster. */
+const permissionsFile = join(projectDir, "deploy/k8s/components/nats/permissions.conf");
+
+/**
+ * Writes the configuration of nats-server into a folder: it demands a certificate, whose identity
+ * says what the client may do. Returns its path.
+ *
+ * @param files of the server's own certificate
+ */
+export async function writeBrokerConfig(dir: string, trustDomain: string, files: TlsFiles): Promise<string> {
+  const identities = ["gateway", "documents", "delivery"].map(
+    (service) => `${service.toUpperCase()}_IDENTITY: "${serviceIdentity(trustDomain, service)}"`,
+  );
+  const tls = `tls {
+  cert_file: ${JSON.stringify(files.certFile)}
+  key_file: ${JSON.stringify(files.keyFile)}
+  ca_file: ${JSON.stringify(files.caFile)}
+  verify_and_map: true
+}`;
+  const path = join(dir, "nats.conf");
+  await writeFile(path, [...identities, tls, await readFile(permissionsFile, "utf8")].join("\n"));
+  return path;
+}
+
+/** Writes a file that only its owner can read; an existing file would keep its mode. */
+export async function writePrivate(path: string, content: string): Promise<void> {
+  await rm(path, { force: true });
+  await writeFile(path, content, { mode: 0o600 });
+}

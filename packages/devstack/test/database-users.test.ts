@@ -1,0 +1,135 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openMongod } from "@vidimus/devstack/backing/mongod";
+import type { BackingServer } from "@vidimus/devstack/backing/server";
+import { projectDir } from "@vidimus/devstack/paths";
+import { makeDatabaseAccess } from "@vidimus/devstack/stack/dev-access";
+import { serviceNames } from "@vidimus/devstack/stack/service-plan";
+
+let dir: string;
+let folder: string;
+let mongod: BackingServer;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "database-users-"));
+  folder = join(dir, "users");
+  const access = await makeDatabaseAccess(dir);
+  mongod = await openMongod({ dataDir: join(dir, "data"), port: 0, logFile: join(dir, "mongod.log"), access });
+});
+afterAll(async () => {
+  await mongod?.[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Runs `npm run database-users`. */
+async function createUsers(...args: readonly string[]) {
+  const script = join(projectDir, "scripts/database-users/main.ts");
+  const env = { ...process.env, MONGODB_ADMIN_URL: mongod.url };
+  return promisify(execFile)(process.execPath, [script, ...args], { env }).then(
+    ({ stdout }) => ({ code: 0, stdout, stderr: "" }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+  );
+}
+
+const urlOf = (service: string) => readFile(join(folder, `${service}-mongodb`), "utf8");
+
+/** Runs a command as a user. Returns "ok", or the name of the refusal. */
+async function attempt(url: string, database: string, command: object): Promise<string> {
+  await using client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
+  return await client
+    .db(database)
+    .command(command)
+    .then(
+      () => "ok",
+      ({ codeName, message }: { codeName?: string; message: string }) => codeName ?? message,
+    );
+}
+
+const insert = { insert: "rows", documents: [{}] };
+const find = { find: "rows" };
+
+describe("npm run database-users", () => {
+  it("creates a user for each service, who can touch the service's own database only", async () => {
+    const { code, stdout } = await createUsers(folder);
+    expect([code, stdout.match(/^created /gm)?.length]).toEqual([0, 5]);
+    for (const file of await readdir(folder)) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    const databases = {
+      gateway: "access",
+      documents: "documents",
+      phrases: "phrases",
+      signing: "signing",
+      delivery: "delivery",
+    };
+    for (const service of serviceNames) {
+      const url = await urlOf(service);
+      for (const [owner, name] of Object.entries(databases)) {
+        const outcome = owner === service ? "ok" : "Unauthorized";
+        expect([service, name, await attempt(url, `vidimus_${name}`, insert)]).toEqual([service, name, outcome]);
+        expect([service, name, await attempt(url, `vidimus_${name}`, find)]).toEqual([service, name, outcome]);
+      }
+      // Nor the users, nor who else is connected, nor another role for itself.
+      const own = `vidimus_${databases[service]}`;
+      const roles = [{ role: "root", db: "admin" }];
+      expect(await attempt(url, "admin", { find: "system.users" })).toBe("Unauthorized");
+      expect(await attempt(url, "local", { find: "oplog.rs" })).toBe("Unauthorized");
+      expect(await attempt(url, own, { updateUser: service, roles })).toBe("Unauthorized");
+      expect(await attempt(url, own, { createUser: "eve", pwd: "x", roles })).toBe("Unauthorized");
+      const everybodys = { aggregate: 1, pipeline: [{ $currentOp: { allUsers: true } }], cursor: {} };
+      expect(await attempt(url, "admin", everybodys)).toBe("Unauthorized");
+    }
+  });
+
+  it("changes nothing when it is repeated, and renews one password on demand", async () => {
+    const before = await Promise.all(serviceNames.map(urlOf));
+    expect((await createUsers(folder)).stdout.match(/^kept /gm)).toHaveLength(5);
+    expect(await Promise.all(serviceNames.map(urlOf))).toEqual(before);
+    const old = await urlOf("phrases");
+    expect((await createUsers(folder, "--renew", "phrases")).stdout).toMatch(/^renewed +vidimus_phrases/m);
+    expect(await attempt(old, "vidimus_phrases", find)).toBe("AuthenticationFailed");
+    expect(await attempt(await urlOf("phrases"), "vidimus_phrases", find)).toBe("ok");
+    expect(await urlOf("documents")).toBe(before[serviceNames.indexOf("documents")]);
+  });
+
+  it("creates a user whose file was written before a run ended", async () => {
+    await using client = new MongoClient(mongod.url);
+    await client.db("vidimus_signing").command({ dropUser: "signing" });
+    expect((await createUsers(folder)).code).toBe(0);
+    expect(await attempt(await urlOf("signing"), "vidimus_signing", find)).toBe("ok");
+  });
+
+  it("takes no password from users whose connection strings it does not know", async () => {
+    const { code, stderr } = await createUsers(join(dir, "elsewhere"));
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/users .*documents.* exist.*--renew documents/)]);
+    expect(await attempt(await urlOf("documents"), "vidimus_documents", find)).toBe("ok");
+  });
+
+  it.each([
+    [[], "one FOLDER is needed"],
+    [["a", "b"], "one FOLDER is needed"],
+    [["a", "--renew", "eve"], "--renew must be one of signing"],
+    [["a", "--prefix", "x.y"], "--prefix must be"],
+    [["a", "--admin"], "Unknown option '--admin'"],
+  ])("refuses %j with a message", async (args, message) => {
+    const { code, stderr } = await createUsers(...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+describe("a mongod with access control", () => {
+  it("lets nobody in without a password, not even to create the first user", async () => {
+    const url = mongod.url.replace(/\/\/.*@/, "//").replace(/&?authSource=admin/, "");
+    for (const database of ["admin", "local", "vidimus_documents"]) {
+      expect(await attempt(url, database, find)).toBe("Unauthorized");
+    }
+    expect(await attempt(url, "admin", { listDatabases: 1 })).toBe("Unauthorized");
+    const createUser = { createUser: "eve", pwd: "x", roles: ["root"] };
+    expect(await attempt(url, "admin", createUser)).toBe("Unauthorized");
+    expect(await attempt(url.replace("//", "//operator:guess@"), "admin", find)).toBe("AuthenticationFailed");
+  });
+});

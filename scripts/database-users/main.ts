@@ -1,0 +1,65 @@
+/**
+ * `npm run database-users -- FOLDER`: creates a MongoDB user for each service, who may read and
+ * write the service's own database and no other, and writes each connection string into a file of
+ * the folder, `<service>-mongodb`. Safe to repeat: the password in a file is that of the user.
+ */
+import { ensureDatabaseUsers, findDatabaseUsers } from "@vidimus/devstack/backing/database-users";
+import { MongoError } from "mongodb";
+import { parseArgs } from "node:util";
+import { checkPlan, makePlan, writePlan } from "./plan.ts";
+
+const usage = `usage: MONGODB_ADMIN_URL=mongodb://… npm run database-users -- FOLDER [--prefix PREFIX] [--renew SERVICE]…
+
+  FOLDER            where the connection strings are written, or stand from an earlier run
+  --prefix PREFIX   of the databases; "vidimus" by default
+  --renew SERVICE   gives its user a new password`;
+
+try {
+  await createUsers();
+} catch (error) {
+  const isExpected = error instanceof MongoError || (error instanceof Error && error.constructor === Error);
+  console.error(isExpected ? withoutPasswords(error.message) : error);
+  process.exitCode = 1;
+}
+
+async function createUsers(): Promise<void> {
+  const adminUrl = process.env["MONGODB_ADMIN_URL"];
+  const { folder, prefix, renewed } = readArguments();
+  if (!adminUrl) throw new Error(`MONGODB_ADMIN_URL is required: of a user who may create users\n\n${usage}`);
+  const plan = await makePlan({ folder, prefix, renewed, adminUrl });
+  checkPlan(
+    plan,
+    await findDatabaseUsers(
+      adminUrl,
+      plan.map(({ user }) => user),
+    ),
+    folder,
+  );
+  await writePlan(plan, folder);
+  await ensureDatabaseUsers(
+    adminUrl,
+    plan.map(({ user }) => user),
+  );
+  for (const { user, file, action } of plan) console.log(`${action.padEnd(8)} ${user.database.padEnd(24)} ${file}`);
+}
+
+function readArguments(): { folder: string; prefix: string; renewed: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        prefix: { type: "string", default: "vidimus" },
+        renew: { type: "string", multiple: true, default: [] },
+      },
+    });
+    const [folder, ...rest] = positionals;
+    if (!folder || rest.length > 0) throw new Error("one FOLDER is needed");
+    return { folder, prefix: values.prefix, renewed: values.renew };
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, { cause: error });
+  }
+}
+
+function withoutPasswords(message: string): string {
+  return message.replaceAll(/\/\/[^/@\s]*@/g, "//…@");
+}

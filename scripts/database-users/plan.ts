@@ -1,0 +1,90 @@
+import { type DatabaseUser, userUrl } from "@vidimus/devstack/backing/database-users";
+import { databaseOf, type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What is done for one service. */
+export interface PlannedUser {
+  readonly user: DatabaseUser;
+  readonly file: string;
+  /** The connection string to write; undefined when the file stays as it is. */
+  readonly content: string | undefined;
+  readonly action: "created" | "kept" | "renewed";
+}
+
+interface PlanOptions {
+  readonly folder: string;
+  readonly prefix: string;
+  /** Services whose users get a new password. */
+  readonly renewed: readonly string[];
+  readonly adminUrl: string;
+}
+
+/**
+ * Plans the user of each service. A password comes from the file of an earlier run, also of one that
+ * ended before it had created the user.
+ *
+ * @throws Error naming what is wrong with the options or with a file
+ */
+export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
+  if (!/^\w{1,28}$/.test(prefix)) throw new Error(`--prefix must be letters, digits and _, not "${prefix}"`);
+  const unknown = renewed.find((name) => !serviceNames.some((service) => service === name));
+  if (unknown !== undefined) throw new Error(`--renew must be one of ${serviceNames.join(", ")}, not "${unknown}"`);
+  const plan: PlannedUser[] = [];
+  for (const service of serviceNames) {
+    const file = join(folder, `${service}-mongodb`);
+    const database = databaseOf(service, prefix);
+    const kept = await readPassword(file, service);
+    const isRenewed = renewed.includes(service);
+    const password = isRenewed || kept === undefined ? randomBytes(24).toString("base64url") : kept;
+    const user = { user: service, password, database };
+    const content = password === kept ? undefined : userUrl(adminUrl, user);
+    plan.push({ user, file, content, action: isRenewed ? "renewed" : kept === undefined ? "created" : "kept" });
+  }
+  return plan;
+}
+
+/** Returns the password of the connection string in a file; undefined when there is no file. */
+async function readPassword(file: string, user: ServiceName): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  const [, name, password] = /^mongodb(?:\+srv)?:\/\/([^:/?@]+):([^:/?@]+)@/.exec(text) ?? [];
+  if (name !== user || password === undefined)
+    throw new Error(`${file} holds no connection string of the user ${user}; move it away, or write one`);
+  return decodeURIComponent(password);
+}
+
+/**
+ * Checks that no user would lose a password that is used somewhere.
+ *
+ * @throws Error naming the users who exist, and of whom the folder knows no password
+ */
+export function checkPlan(plan: readonly PlannedUser[], existing: ReadonlySet<string>, folder: string): void {
+  const lost = plan.filter(({ user, action }) => action === "created" && existing.has(user.user));
+  if (lost.length === 0) return;
+  const names = lost.map(({ user }) => user.user);
+  throw new Error(
+    `the users ${names.join(", ")} exist, and ${folder} has no connection string of theirs. ` +
+      `Bring the files of the run that created them, or give new passwords: ` +
+      names.map((name) => `--renew ${name}`).join(" "),
+  );
+}
+
+/** Writes the connection strings, before the users get the passwords: a run that ends here is repeated. */
+export async function writePlan(plan: readonly PlannedUser[], folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const { file, content } of plan) {
+    if (content === undefined) continue;
+    // Renamed, so that no reader sees half of it. Without a line end: a Secret takes the file as it is.
+    const draft = `${file}.new`;
+    await writeFile(draft, content, { mode: 0o600 });
+    await chmod(draft, 0o600);
+    await rename(draft, file);
+  }
+}
