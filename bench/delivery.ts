@@ -14,7 +14,7 @@ import { summarise } from "./load/load-result.ts";
 import { openReceiver } from "./load/receiver.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { checkBar, checkBaseline } from "./load/verdict.ts";
-import { asEditor, createDrafts, publishAll, untilDelivered } from "./stage/drafts.ts";
+import { asAdmin, asEditor, createDrafts, publishAll, untilDelivered } from "./stage/drafts.ts";
 import { holdDelivery } from "./stage/hold-delivery.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { runBaseline } from "./stage/run-baseline.ts";
@@ -29,7 +29,7 @@ await using receiver = await openReceiver();
 const { tenantId, constellation } = stage;
 using documents = openRpcClient(DocumentService, { target: constellation.dev.grpc.documents });
 using endpoints = openRpcClient(EndpointService, { target: constellation.dev.grpc.delivery });
-await endpoints.createEndpoint({ tenantId, url: receiver.url }, asEditor);
+await endpoints.createEndpoint({ tenantId, url: receiver.url }, asAdmin);
 const baseline = await stage.startBaseline("bare-delivery");
 
 const bare = () => runBaseline(baseline, { count, url: receiver.url, bytes: snapshotBytes });

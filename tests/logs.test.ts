@@ -149,12 +149,15 @@ describe("after every kind of call has succeeded and failed once,", () => {
     expect(findLeaks(await readLogs(), secrets)).toEqual([]);
   });
 
-  test("no log contains the key that wraps the signing keys", async () => {
-    const kek = await readFile(join(stack.stateDir, "kek"));
-    const text = kek.toString("latin1").trim();
-    const writings = { bytes: text, base64: kek.toString("base64"), hex: kek.toString("hex") };
-    expect(findLeaks(await readLogs(), writings)).toEqual([]);
-  });
+  test.each(["kek", "delivery-kek"])(
+    "no log contains the key in %s, which wraps what a database keeps",
+    async (file) => {
+      const kek = await readFile(join(stack.stateDir, file));
+      const text = kek.toString("latin1").trim();
+      const writings = { bytes: text, base64: kek.toString("base64"), hex: kek.toString("hex") };
+      expect(findLeaks(await readLogs(), writings)).toEqual([]);
+    },
+  );
 
   test("a planted secret is found, plain and in each encoding: the check can fail", async () => {
     const logs = await readLogs();

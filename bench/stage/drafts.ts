@@ -5,6 +5,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { runCallers } from "../load/caller-load.ts";
 import { article } from "./article.ts";
 
+/** Call options of one who may change endpoints. */
+export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "bench" } };
+
 /** Call options of an editor. */
 export const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "bench" } };
 

@@ -8,6 +8,7 @@ import { type TrustedKey, VerificationError, verifyDelivery } from "../../packag
 import { findFaults, withOneByteChanged } from "./verify.ts";
 
 const tenantId = "demo";
+const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "demo" } };
 const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "demo" } };
 
 const step = (title: string) => console.log(`\n${title}`);
@@ -48,13 +49,13 @@ export async function demonstrate(dev: DevJson, receiverHost = "127.0.0.1"): Pro
 async function registerEndpoint(dev: DevJson, receiver: Receiver) {
   step(`1. Register a receiver at ${receiver.url}`);
   const client = openDevClient(dev, "delivery", EndpointService);
-  const { endpoint, secret } = await client.createEndpoint({ tenantId, url: receiver.url });
+  const { endpoint, secret } = await client.createEndpoint({ tenantId, url: receiver.url }, asAdmin);
   const endpointId = endpoint?.endpointId ?? "";
   print(`endpoint ${endpointId}, its secret is shown once: ${secret.slice(0, 10)}…`);
   return {
     secret,
     async [Symbol.asyncDispose]() {
-      await client.deleteEndpoint({ tenantId, endpointId });
+      await client.deleteEndpoint({ tenantId, endpointId }, asAdmin);
       client[Symbol.dispose]();
     },
   };

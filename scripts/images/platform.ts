@@ -21,6 +21,7 @@ const networks: Readonly<Partial<Record<Service, readonly Service[]>>> = {
   documents: ["documents", "gateway", "delivery"],
   phrases: ["phrases", "gateway"],
   signing: ["signing", "gateway", "delivery"],
+  delivery: ["delivery", "gateway"],
 };
 
 const network = (service: string) => `vidimus-${service}`;
@@ -150,6 +151,7 @@ async function startArguments(
     NATS_URL: urls.nats,
     // The demonstration's receiver is on the host.
     DELIVERY_ALLOW_CIDRS: `${hostAddress}/32`,
+    DELIVERY_ALLOW_PORTS: "1-65535",
   };
   const joined = Object.entries(networks).flatMap(([callee, members]) =>
     members.includes(service) ? [`${network(callee)}:alias=${service}`] : [],

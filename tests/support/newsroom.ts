@@ -1,8 +1,10 @@
+import { createClient, type Interceptor } from "@connectrpc/connect";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openDevClient } from "@vidimus/devstack/stack/dev-client";
+import { devCredentials, openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
 import type { RpcClient } from "@vidimus/kit/rpc/client";
+import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
 import { randomUUID } from "node:crypto";
 
 /** One tenant, through the public API with its key and through the internal services. */
@@ -42,11 +44,26 @@ export function article(overrides: object = {}): { id: string } & Record<string,
   };
 }
 
+/** Endpoints are changed by an administrator; a call may say another role. */
+function openEndpoints(dev: Omit<DevJson, "pids">): RpcClient<typeof EndpointService> {
+  const asAdmin: Interceptor = (next) => (request) => {
+    for (const [name, value] of Object.entries(as("admin").headers)) {
+      if (!request.header.has(name)) request.header.set(name, value);
+    }
+    return next(request);
+  };
+  const credentials = devCredentials(dev.tls, "delivery");
+  const target = `dns:///${dev.grpc.delivery}`;
+  const transport = createGrpcTransport({ target, interceptors: [asAdmin], ...(credentials && { credentials }) });
+  const client = createClient(EndpointService, transport);
+  return Object.assign(client, { [Symbol.dispose]: () => transport.close() });
+}
+
 /** Opens a tenant of a running constellation. */
 export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): Newsroom {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const documents = openDevClient(dev, "documents", DocumentService);
-  const endpoints = openDevClient(dev, "delivery", EndpointService);
+  const endpoints = openEndpoints(dev);
   const request = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${apiKey}`);

@@ -46,9 +46,9 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
   const databasePrefix = testDatabaseName("replicas");
-  const kekFile = join(dir, "kek");
+  const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
   const backing = { mongoUrl, databaseUsers: undefined, natsUrl: nats.url, isOwnBroker: true };
-  const shared = { ...backing, kekFile, databasePrefix, identities: undefined };
+  const shared = { ...backing, kekFiles, databasePrefix, identities: undefined };
   const env = {
     ...process.env,
     LOG_LEVEL: "warn",

@@ -11,7 +11,13 @@ import { updateDocument } from "./commands/documents/update.ts";
 import { withholdDocuments } from "./commands/documents/withhold.ts";
 import { createEndpoint } from "./commands/endpoints/create.ts";
 import { deleteEndpoint } from "./commands/endpoints/delete.ts";
+import { disableEndpoint } from "./commands/endpoints/disable.ts";
+import { enableEndpoint } from "./commands/endpoints/enable.ts";
 import { listEndpoints } from "./commands/endpoints/list.ts";
+import { rotateEndpoint } from "./commands/endpoints/rotate.ts";
+import { showEndpoint } from "./commands/endpoints/show.ts";
+import { testEndpoint } from "./commands/endpoints/test.ts";
+import { updateEndpoint } from "./commands/endpoints/update.ts";
 import { checkGrants } from "./commands/grants/check.ts";
 import { createKey } from "./commands/keys/create.ts";
 import { grantScopes } from "./commands/keys/grant.ts";
@@ -79,7 +85,17 @@ const nouns: readonly { name: string; description: string; commands: readonly Co
   {
     name: "endpoints",
     description: "receivers of signed webhooks",
-    commands: [createEndpoint, listEndpoints, deleteEndpoint],
+    commands: [
+      createEndpoint,
+      listEndpoints,
+      showEndpoint,
+      updateEndpoint,
+      rotateEndpoint,
+      enableEndpoint,
+      disableEndpoint,
+      testEndpoint,
+      deleteEndpoint,
+    ],
   },
   { name: "grants", description: "who may call the teams doors", commands: [checkGrants] },
 ];

@@ -1,6 +1,12 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { toJson } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import {
+  CreateEndpointRequestSchema,
+  EndpointService,
+  RotateEndpointSecretRequestSchema,
+  UpdateEndpointRequestSchema,
+} from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -15,6 +21,15 @@ const keyRow = {
   scopes: ["documents:create"],
   createdBy: "kari",
   createdAt,
+};
+const endpointRow = {
+  endpointId: "e1",
+  tenantId: "demo",
+  url: "https://r.example/",
+  createdAt,
+  updatedAt: createdAt,
+  events: ["snapshot.usable"],
+  maxInFlight: 32,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
 /** The calls that were received, with actor and role. */
@@ -37,12 +52,30 @@ beforeAll(async () => {
       listApiKeys: () => ({ apiKeys: [keyRow] }),
     }),
     route(EndpointService, {
-      createEndpoint({ tenantId, url }) {
-        calls.push({ tenantId, url });
-        return { endpoint: { endpointId: "e1", tenantId, url, createdAt }, secret: "whsec_x" };
+      createEndpoint(request) {
+        calls.push(toJson(CreateEndpointRequestSchema, request));
+        const ping = request.verify ? { ping: { accepted: false, status: 500, took: durationFromMs(12) } } : {};
+        return { endpoint: { ...endpointRow, url: request.url }, secret: "whsec_x", ...ping };
       },
-      listEndpoints: () => ({
-        endpoints: [{ endpointId: "e1", tenantId: "demo", url: "https://r.example/", createdAt }],
+      listEndpoints: () => ({ endpoints: [endpointRow] }),
+      getEndpoint: () => ({ endpoint: endpointRow }),
+      updateEndpoint(request) {
+        calls.push(toJson(UpdateEndpointRequestSchema, request));
+        return { endpoint: endpointRow };
+      },
+      enableEndpoint: () => ({ endpoint: endpointRow }),
+      disableEndpoint: () => ({
+        endpoint: { ...endpointRow, disablement: { at: createdAt, reason: "operator", actor: "cli:kari" } },
+      }),
+      rotateEndpointSecret(request) {
+        calls.push(toJson(RotateEndpointSecretRequestSchema, request));
+        return { endpoint: { ...endpointRow, previousSecretEndsAt: createdAt }, secret: "whsec_y" };
+      },
+      testEndpoint: ({ endpointId }) => ({
+        ping:
+          endpointId === "e1"
+            ? { accepted: true, status: 204, took: durationFromMs(5) }
+            : { failure: "dns", detail: "r.example cannot be resolved", took: durationFromMs(7) },
       }),
       deleteEndpoint({ endpointId }) {
         if (endpointId !== "e1") throw new DomainError("not_found", `there is no endpoint ${endpointId}`);
@@ -123,6 +156,72 @@ test("endpoints create answers {id, secret}", async () => {
   const { stdout } = await cli("endpoints", "create", "--tenant", "demo", "--url", "https://r.example/", "--json");
   expect(JSON.parse(stdout)).toEqual({ id: "e1", secret: "whsec_x" });
   expect(calls).toEqual([{ tenantId: "demo", url: "https://r.example/" }]);
+});
+
+const ofEndpoints = (...argv: string[]) => cli("endpoints", ...argv, "--tenant", "demo");
+
+test("endpoints create passes its settings on, and prints what came of the ping", async () => {
+  const filters = ["--events", "snapshot.usable,endpoint.disabled", "--types", "core/article, core/tag"];
+  const headers = ["--header", "X-Team: news desk", "--header", "authorization:Basic eA=="];
+  const limits = ["--max-in-flight", "4", "--rate", "2.5", "--disabled", "--verify"];
+  const made = await ofEndpoints("create", "--url", "https://r.example/", ...filters, ...headers, ...limits, "--json");
+  expect(JSON.parse(made.stdout)).toEqual({
+    id: "e1",
+    secret: "whsec_x",
+    ping: { accepted: false, status: 500, failure: null, detail: null, tookMs: 12, answer: "" },
+  });
+  expect(calls).toEqual([
+    {
+      tenantId: "demo",
+      url: "https://r.example/",
+      events: { names: ["snapshot.usable", "endpoint.disabled"] },
+      documentTypes: { names: ["core/article", "core/tag"] },
+      headers: { values: { "X-Team": "news desk", authorization: "Basic eA==" } },
+      maxInFlight: 4,
+      ratePerSecond: 2.5,
+      disabled: true,
+      verify: true,
+    },
+  ]);
+});
+
+test("endpoints update sends only what was given; an empty list means all types", async () => {
+  await ofEndpoints("update", "e1", "--types", "", "--rate", "0", "--no-headers");
+  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {}, headers: {}, ratePerSecond: 0 }]);
+  expect(await ofEndpoints("update", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to") });
+});
+
+test("endpoints show, enable and disable print the endpoint", async () => {
+  const shown = (await ofEndpoints("show", "e1")).stdout;
+  for (const line of ["state            enabled", "document types   all", "rate             no limit"]) {
+    expect(shown).toContain(line);
+  }
+  expect(JSON.parse((await ofEndpoints("enable", "e1", "--json")).stdout)).toMatchObject({ enabled: true });
+  const disabled = await ofEndpoints("disable", "e1");
+  expect(disabled.stdout).toContain("state            disabled since 2026-01-05T10:00:00.500Z by cli:kari");
+});
+
+test("endpoints rotate overlaps for a day unless told otherwise", async () => {
+  const { stdout } = await ofEndpoints("rotate", "e1", "--json");
+  expect(JSON.parse(stdout)).toEqual({
+    id: "e1",
+    secret: "whsec_y",
+    previousSecretEndsAt: "2026-01-05T10:00:00.500Z",
+  });
+  await ofEndpoints("rotate", "e1", "--overlap", "0");
+  expect(calls).toMatchObject([{ overlap: "86400s" }, { overlap: "0s" }]);
+});
+
+test("endpoints test says what came of the ping, and fails unless it was accepted", async () => {
+  expect(await ofEndpoints("test", "e1")).toMatchObject({
+    code: 0,
+    stdout: "the ping was accepted with 204 after 5 ms\n",
+  });
+  expect(await ofEndpoints("test", "e2")).toMatchObject({
+    code: 1,
+    stdout: "the ping failed after 7 ms: dns, r.example cannot be resolved\n",
+    stderr: "error: endpoint e2 did not accept the ping\n",
+  });
 });
 
 test("endpoints list and delete", async () => {

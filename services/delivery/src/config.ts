@@ -1,8 +1,11 @@
-import { EnvReader } from "@vidimus/kit/env";
+import { ConfigError, EnvReader } from "@vidimus/kit/env";
+import { readKekSetting } from "@vidimus/kit/kek/kek-file";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
+import type { KeyObject } from "node:crypto";
 import { parseCidrs } from "./domain/address-rules.ts";
+import { createPortRule, httpPortsByDefault, portsByDefault } from "./domain/port-rules.ts";
 import { promisedRetries, type RetryPlan } from "./domain/retry-plan.ts";
 
 /** Settings of the delivery service. */
@@ -12,10 +15,16 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   /** `host:port` of signing's mesh door. */
   signingTarget: string;
   broker: BrokerSettings;
+  /** Encrypts what endpoints keep secret. Printing a `KeyObject` shows no bytes. */
+  kek: KeyObject;
+  /** Opens what another KEK has encrypted, while the KEK is replaced. */
+  otherKek?: KeyObject;
   /** Whether plain http may be posted to. */
   allowHttp: boolean;
   /** Special-purpose address ranges that may be dialled, as CIDRs. */
   allowCidrs: readonly string[];
+  /** Ports that may be dialled, for example `443,8000-8999`. */
+  allowPorts: string;
   pace: DeliveryPace;
 }
 
@@ -53,23 +62,42 @@ export const promisedPace: DeliveryPace = {
   retries: promisedRetries,
 };
 
+const otherKekSetting = "DELIVERY_OTHER_KEK_FILE";
+
 /** Reads the configuration; throws a `ConfigError` naming every fault. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DeliveryConfig {
   const env = new EnvReader(variables);
   const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
   const base = readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
+  const allowHttp = env.onOff("DELIVERY_ALLOW_HTTP", "off");
+  const kek = readKekSetting(env, "DELIVERY_KEK_FILE");
+  const otherKek = env.optional(otherKekSetting) ? readKekSetting(env, otherKekSetting) : undefined;
   const config = {
     ...base,
     ...readTenantsConfig(env),
+    ...(otherKek ? { otherKek } : {}),
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
     broker: readBroker(env, "nats://127.0.0.1:4222"),
-    allowHttp: env.onOff("DELIVERY_ALLOW_HTTP", "off"),
+    allowHttp,
     allowCidrs: readCidrs(env, "DELIVERY_ALLOW_CIDRS"),
+    allowPorts: readPorts(env, allowHttp),
     pace: promisedPace,
   };
   env.finish();
-  return config;
+  if (!kek) throw new ConfigError("DELIVERY_KEK_FILE is required");
+  return { ...config, kek };
+}
+
+function readPorts(env: EnvReader, allowHttp: boolean): string {
+  const fallback = allowHttp ? `${portsByDefault},${httpPortsByDefault}` : portsByDefault;
+  const list = env.string("DELIVERY_ALLOW_PORTS", { fallback });
+  try {
+    createPortRule(list);
+  } catch (error) {
+    env.fault(`DELIVERY_ALLOW_PORTS ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return list;
 }
 
 function readCidrs(env: EnvReader, name: string): readonly string[] {

@@ -9,13 +9,14 @@ import { type RunningTeamsService, type ServiceContext, startService } from "@vi
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
-import type { DeliveryConfig } from "./config.ts";
+import type { DeliveryConfig, DeliveryPace } from "./config.ts";
 import { createAddressRule } from "./domain/address-rules.ts";
+import { createPortRule } from "./domain/port-rules.ts";
 import { consumeReferences } from "./ingest/consume-references.ts";
 import { createIngest } from "./ingest/ingest-snapshots.ts";
 import { startReconciler } from "./ingest/reconciler.ts";
-import { createGuardedAgent } from "./net/guarded-agent.ts";
-import { createPostWebhook } from "./net/post-webhook.ts";
+import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
+import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { createResolve } from "./net/resolve.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
 import { createEndpointDirectory } from "./send/endpoint-directory.ts";
@@ -24,6 +25,7 @@ import { Sender } from "./send/sender.ts";
 import { DeliveryQueue } from "./store/delivery-queue.ts";
 import { DeliveryStore } from "./store/delivery-store.ts";
 import { EndpointStore } from "./store/endpoint-store.ts";
+import { createSecretBox, type SecretBox } from "./store/secret-box.ts";
 import { PayloadStore } from "./store/payload-store.ts";
 
 /**
@@ -32,12 +34,15 @@ import { PayloadStore } from "./store/payload-store.ts";
 export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
-    const mayDial = createAddressRule(config.allowCidrs);
-    const stores = await openStores(mongo.db);
-    const sender = startSender(stack, config, stores, mayDial, process.log);
+    const box = createSecretBox(config.kek, config.otherKek);
+    const stores = await openStores(mongo.db, box);
+    await sealSecrets(stores.endpoints, process.log);
+    const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
+    const post = openPost(stack, config.pace, rule);
+    const sender = startSender(stack, config, stores, post, process.log);
     const bus = startIngest(stack, config, stores, sender, process);
-    const urlRule = { allowHttp: config.allowHttp, mayDial };
-    const routes = endpointRoutes({ ...stores, urlRule });
+    const urlRule = { allowHttp: config.allowHttp, ...rule };
+    const routes = endpointRoutes({ ...stores, post, urlRule });
     const tenants = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, routes, { ...process, tenants });
     const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
@@ -47,9 +52,9 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
 
 type Stores = Awaited<ReturnType<typeof openStores>>;
 
-async function openStores(db: Db) {
+async function openStores(db: Db, box: SecretBox) {
   const holder = uuidv7();
-  const endpoints = new EndpointStore(db);
+  const endpoints = new EndpointStore(db, box);
   const payloads = new PayloadStore(db);
   const deliveries = new DeliveryStore(db, holder);
   for (const store of [endpoints, payloads, deliveries]) await store.ensureIndexes();
@@ -57,17 +62,25 @@ async function openStores(db: Db) {
   return { endpoints, directory, payloads, deliveries, queue: new DeliveryQueue(db, holder) };
 }
 
+async function sealSecrets(endpoints: EndpointStore, log: Logger): Promise<void> {
+  const sealed = await endpoints.sealAll();
+  if (sealed > 0) log.info({ endpoints: sealed }, "encrypted what endpoints keep secret under DELIVERY_KEK_FILE");
+}
+
+function openPost(stack: AsyncDisposableStack, { connectMs, attemptMs }: DeliveryPace, rule: DialRule): PostWebhook {
+  const agent = createGuardedAgent({ resolve: createResolve(), mayDial: rule.mayDial, connectMs });
+  stack.defer(() => agent.destroy());
+  return createPostWebhook({ agent, rule, attemptMs });
+}
+
 function startSender(
   stack: AsyncDisposableStack,
   { pace }: DeliveryConfig,
   stores: Stores,
-  mayDial: (address: string) => boolean,
+  post: PostWebhook,
   log: Logger,
 ): Sender {
-  const { connectMs, attemptMs, retries, pollMs } = pace;
-  const agent = createGuardedAgent({ resolve: createResolve(), mayDial, connectMs });
-  stack.defer(() => agent.destroy());
-  const post = createPostWebhook({ agent, mayDial, attemptMs });
+  const { attemptMs, retries, pollMs } = pace;
   const shelf = createPayloadShelf(stores.payloads);
   const leaseMs = leaseMsOf(pace);
   return stack.use(new Sender({ ...stores, shelf, post, retries, attemptMs, leaseMs, pollMs, log }));

@@ -5,7 +5,7 @@ import { EndpointSchema } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "./support/eventually.ts";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
-import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
 
 let world: World;
 let delivery: Awaited<ReturnType<typeof openDelivery>>;
@@ -140,7 +140,7 @@ describe("an endpoint", () => {
     const { endpointId } = await delivery.endpoint("leaving", receiver.url);
     await publish(world, "leaving");
     await receiver.arrivals(1);
-    await delivery.endpoints.deleteEndpoint({ tenantId: "leaving", endpointId });
+    await delivery.endpoints.deleteEndpoint({ tenantId: "leaving", endpointId }, asAdmin);
     const after = receiver.received.length;
     await delivery.endpoint("leaving", witness.url);
     await publish(world, "leaving");
@@ -171,7 +171,7 @@ describe("an endpoint", () => {
     const { endpointId } = await delivery.endpoint("owner", "http://127.0.0.1:9/hook");
     const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId: "stranger" });
     expect(endpoints).toEqual([]);
-    const deletion = delivery.endpoints.deleteEndpoint({ tenantId: "stranger", endpointId });
+    const deletion = delivery.endpoints.deleteEndpoint({ tenantId: "stranger", endpointId }, asAdmin);
     await expect(deletion).rejects.toMatchObject({ code: Code.NotFound });
     expect((await delivery.endpoints.listEndpoints({ tenantId: "owner" })).endpoints).toHaveLength(1);
   });
@@ -191,7 +191,7 @@ describe("an endpoint", () => {
     ["acme", "https://user@example.com/"],
     ["Not A Tenant", "https://example.com/"],
   ])("is refused for %s at %s", async (tenantId, url) => {
-    const creation = delivery.endpoints.createEndpoint({ tenantId, url });
+    const creation = delivery.endpoints.createEndpoint({ tenantId, url }, asAdmin);
     await expect(creation).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
 });

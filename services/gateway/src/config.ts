@@ -15,6 +15,7 @@ export interface GatewayConfig extends TeamsConfig {
   documentsTarget: string;
   phrasesTarget: string;
   signingTarget: string;
+  deliveryTarget: string;
   /** Requests an address may make, in this process. */
   ipRate: Rate | undefined;
   /** Failed authentications an address may have, in this process. */
@@ -42,6 +43,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
     phrasesTarget: env.string("PHRASES_TARGET", { fallback: "127.0.0.1:50152" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
+    deliveryTarget: env.string("DELIVERY_TARGET", { fallback: "127.0.0.1:50154" }),
     ipRate: readRate(env, "IP_RATE_LIMIT", "3000/60s"),
     authFailureRate: readRate(env, "AUTH_FAILURE_RATE_LIMIT", "300/60s"),
     writeBudget: readRate(env, "WRITE_BUDGET", "3000/60s"),

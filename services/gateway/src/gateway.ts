@@ -1,3 +1,4 @@
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
@@ -92,11 +93,14 @@ function openClients(
   const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
   const toPhrases = { target: config.phrasesTarget, credentials: credentialsFor("phrases") };
   const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
+  const toDelivery = { target: config.deliveryTarget, credentials: credentialsFor("delivery") };
   const documents = stack.use(openRpcClient(DocumentService, toDocuments));
   const published = stack.use(openRpcClient(PublishedDocumentService, toDocuments));
   const phrases = stack.use(openRpcClient(PhraseService, { ...toPhrases, windowBytes: exportWindowBytes }));
   const signing = stack.use(openRpcClient(TrustListService, toSigning));
+  const endpoints = stack.use(openRpcClient(EndpointService, toDelivery));
   return {
+    endpoints,
     createDocument: createIntake(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,

@@ -1,7 +1,7 @@
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
+import { readKekSetting } from "@vidimus/kit/kek/kek-file";
 import { type BaseConfig, readBaseConfig } from "@vidimus/kit/service/service";
 import type { KeyObject } from "node:crypto";
-import { readKekFile } from "./custody/kek-file.ts";
 import type { RingRules } from "./domain/tend-ring.ts";
 
 const hourMs = 3_600_000;
@@ -26,8 +26,8 @@ export interface SigningConfig extends BaseConfig {
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
  * keys fails instead of running unsigned), SIGNING_KEK_FILE (required while signing is on;
- * `readKekFile` says its forms), PREPUBLISH_HOURS (3 to 720, default 24; receivers cache the trust
- * list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced by hand only), GRPC_PORT (of the
+ * `kit/kek/kek-file.ts` says its forms), PREPUBLISH_HOURS (3 to 720, default 24; receivers cache the
+ * trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced by hand only), GRPC_PORT (of the
  * admin door, which is closed without it) and GRANTS_FILE (required with it and certificates).
  *
  * @throws ConfigError naming every fault
@@ -36,7 +36,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const env = new EnvReader(variables);
   const base = readBaseConfig(env, baseDefaults);
   const isOn = env.onOff("SIGNING", "on");
-  const kek = isOn || env.optional("SIGNING_KEK_FILE") ? readKek(env) : undefined;
+  const kek = isOn || env.optional("SIGNING_KEK_FILE") ? readKekSetting(env, "SIGNING_KEK_FILE") : undefined;
   const prepublishMs = env.int("PREPUBLISH_HOURS", { min: 3, max: 720, fallback: 24 }) * hourMs;
   const rotationDays = env.int("ROTATION_DAYS", { min: 0, max: 3_650, fallback: 90 });
   const rotateAfterMs = rotationDays === 0 ? undefined : rotationDays * 24 * hourMs;
@@ -53,20 +53,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
  */
 export function readMigrationConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
   const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
-  const kek = readKek(env);
+  const kek = readKekSetting(env, "SIGNING_KEK_FILE");
   env.finish();
   if (!kek) throw new ConfigError("SIGNING_KEK_FILE is required");
   return { mongoUrl, database, kek };
-}
-
-function readKek(env: EnvReader): KeyObject | undefined {
-  const path = env.string("SIGNING_KEK_FILE");
-  if (path === "") return undefined;
-  try {
-    return readKekFile(path);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    env.fault(`SIGNING_KEK_FILE: ${error.message}`);
-    return undefined;
-  }
 }

@@ -149,7 +149,11 @@ async function openBackingServers(
   if (users) await ensureDatabaseUsers(mongoUrl, Object.values(users));
   if (mtls) reportUnprotected(env, report);
   const backing = { mongoUrl, databaseUsers: users, natsUrl, isOwnBroker: !env["NATS_URL"] };
-  return { ...backing, kekFile: await ensureKek(stateDir), databasePrefix, identities, ports };
+  const kekFiles = {
+    signing: await ensureKek(join(stateDir, "kek")),
+    delivery: await ensureKek(join(stateDir, "delivery-kek")),
+  };
+  return { ...backing, kekFiles, databasePrefix, identities, ports };
 }
 
 /** A server that was not started here is used as it is. */
@@ -180,9 +184,8 @@ async function superviseBacking(
   return url;
 }
 
-async function ensureKek(stateDir: string): Promise<string> {
-  const path = join(stateDir, "kek");
-  // `wx` never overwrites: without the old key the signing keys in the database are lost.
+async function ensureKek(path: string): Promise<string> {
+  // `wx` never overwrites: without the old key what it wraps in the database is lost.
   await writeFile(path, randomBytes(32), { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
@@ -190,7 +193,7 @@ async function ensureKek(stateDir: string): Promise<string> {
 }
 
 async function removeState(stateDir: string): Promise<void> {
-  const gone = ["data", "logs", "kek", "tls", "dev.json"].map((name) =>
+  const gone = ["data", "logs", "kek", "delivery-kek", "tls", "dev.json"].map((name) =>
     rm(join(stateDir, name), { recursive: true, force: true }),
   );
   await Promise.all(gone);

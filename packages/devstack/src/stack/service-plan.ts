@@ -83,8 +83,8 @@ export interface SharedSettings {
   readonly natsUrl: string;
   /** Whether the broker is the stack's own, so that no setting of another broker holds for it. */
   readonly isOwnBroker: boolean;
-  /** File with the 32 bytes that wrap the signing keys. */
-  readonly kekFile: string;
+  /** Files with the 32 bytes that wrap what a service keeps secret, by the service. */
+  readonly kekFiles: Readonly<Record<"signing" | "delivery", string>>;
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;
   /** Undefined in a stack without certificates. */
@@ -99,6 +99,7 @@ const developmentDefaults = {
   DOCS: "on",
   DELIVERY_ALLOW_HTTP: "on",
   DELIVERY_ALLOW_CIDRS: "127.0.0.0/8,::1/128",
+  DELIVERY_ALLOW_PORTS: "1-65535",
 };
 
 const databases: Readonly<Record<ServiceName, string>> = {
@@ -129,7 +130,7 @@ export function databaseOf(service: ServiceName, prefix: string): string {
 export function serviceEnv(service: ServiceName, shared: SharedSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { ports } = shared;
   const target = (name: ServiceName) => `127.0.0.1:${ports[name].mesh}`;
-  const { SIGNING_KEK_FILE: _, ...inherited } = env;
+  const { SIGNING_KEK_FILE: _, DELIVERY_KEK_FILE: __, ...inherited } = env;
   const user = shared.databaseUsers?.[service];
   return {
     ...developmentDefaults,
@@ -144,12 +145,14 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     MONGODB_DATABASE: databaseOf(service, shared.databasePrefix),
     NATS_URL: shared.natsUrl,
     ...(shared.isOwnBroker && brokerSettings(shared.identities?.services[service])),
-    // Only signing may know where the KEK is.
-    ...(service === "signing" && { SIGNING_KEK_FILE: shared.kekFile }),
+    // A service may know where its own KEK is, and no other one.
+    ...(service === "signing" && { SIGNING_KEK_FILE: shared.kekFiles.signing }),
+    ...(service === "delivery" && { DELIVERY_KEK_FILE: shared.kekFiles.delivery }),
     ACCESS_TARGET: target("gateway"),
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),
+    DELIVERY_TARGET: target("delivery"),
     ...(shared.identities && tlsSettings(shared.identities.services[service], shared.identities.grantsFile)),
   };
 }

@@ -65,8 +65,8 @@ export async function openConstellation(options: {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "vidimus-constellation-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
-  const kekFile = join(dir, "kek");
-  await writeFile(kekFile, randomBytes(32), { mode: 0o600 });
+  const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
+  for (const file of Object.values(kekFiles)) await writeFile(file, randomBytes(32), { mode: 0o600 });
 
   const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, mesh: 0, ops: 0, http: 0 }])) as Record<
     ServiceName,
@@ -78,7 +78,7 @@ export async function openConstellation(options: {
   const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";
   const identities = mtls ? await makeIdentities(join(dir, "tls")) : undefined;
   const backing = await openBacking(stack, dir, options.mongoUrl, databasePrefix, identities);
-  const shared = { ...backing, kekFile, databasePrefix, identities, ports };
+  const shared = { ...backing, kekFiles, databasePrefix, identities, ports };
   for (const name of serviceNames) {
     const service = stack.use(await starters[name](serviceEnv(name, shared, { LOG_LEVEL: "warn", ...options.env })));
     const { grpcPort: grpc = 0, meshPort: mesh, opsPort: ops, httpPort: http = 0 } = service;

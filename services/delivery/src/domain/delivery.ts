@@ -1,15 +1,5 @@
 import type { Reference } from "./payload.ts";
 
-/** A receiver of a tenant's webhooks. */
-export interface Endpoint {
-  endpointId: string;
-  tenantId: string;
-  url: string;
-  /** Decoded, 32 bytes. */
-  secret: Uint8Array;
-  createdAt: Date;
-}
-
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
 export interface Lane {
   tenantId: string;
@@ -61,6 +51,8 @@ export interface AttemptOutcome {
   status?: number;
   /** The cause, when there was no answer. */
   failure?: AttemptFailure;
+  /** The failure in words that the tenant may read. */
+  detail?: string;
   /** Beginning of the answer's body, at most 1 KiB. */
   answer?: string;
   /** The answer's `Retry-After`, if it had one. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createAddressRule } from "./address-rules.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
+import { createPortRule, portsByDefault } from "./port-rules.ts";
 
-const strict = { allowHttp: false, mayDial: createAddressRule([]) };
-const dev = { allowHttp: true, mayDial: createAddressRule(["127.0.0.0/8", "::1/128"]) };
+const strict = { allowHttp: false, mayDial: createAddressRule([]), mayUsePort: createPortRule(portsByDefault) };
+const loopback = createAddressRule(["127.0.0.0/8", "::1/128"]);
+const dev = { allowHttp: true, mayDial: loopback, mayUsePort: createPortRule("1-65535") };
 
 describe("an endpoint's URL", () => {
   it.each([
@@ -45,6 +47,15 @@ describe("an endpoint's URL", () => {
     ["https://api.localhost/", "127.0.0.1"],
   ])("%j is refused, naming what is wrong", (text, reason) => {
     expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
+  });
+
+  it.each([
+    ["http://hooks.example.com/", "DELIVERY_ALLOW_HTTP"],
+    ["https://hooks.example.com:22/", "DELIVERY_ALLOW_PORTS"],
+    ["https://hooks.example.com:80/", "DELIVERY_ALLOW_PORTS"],
+    ["https://10.0.0.1/", "DELIVERY_ALLOW_CIDRS"],
+  ])("%s is refused, naming the setting %s that opens it", (text, setting) => {
+    expect(() => parseEndpointUrl(text, strict)).toThrow(setting);
   });
 
   it.each(["http://127.0.0.1:8080/hook", "http://localhost:8080/hook", "http://[::1]:8080/hook"])(

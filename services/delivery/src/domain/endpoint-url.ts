@@ -3,15 +3,16 @@ import { isIP } from "node:net";
 
 /** Which URLs a deployment allows. */
 export interface UrlRule {
-  allowHttp: boolean;
-  mayDial: (address: string) => boolean;
+  readonly allowHttp: boolean;
+  readonly mayDial: (address: string) => boolean;
+  readonly mayUsePort: (port: number) => boolean;
 }
 
 const lengthMax = 2_048;
 
 /**
  * Checks a receiver's URL as far as that is possible without DNS. Resolved addresses are checked at
- * every dial.
+ * every dial. A refusal names the setting with which an operator allows the URL.
  *
  * @returns the URL in its normal form, in which decimal, hex and octal IPv4 addresses have four
  * parts
@@ -20,12 +21,27 @@ const lengthMax = 2_048;
 export function parseEndpointUrl(text: string, rule: UrlRule): string {
   const url = text.length <= lengthMax ? URL.parse(text) : null;
   if (!url) throw refusal(`must be an absolute URL of at most ${lengthMax} characters`);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && rule.allowHttp)) throw refusal("must use https");
+  if (url.protocol === "http:" && !rule.allowHttp) {
+    throw refusal("must use https (an operator allows http with DELIVERY_ALLOW_HTTP)");
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refusal("must use https");
   if (url.username !== "" || url.password !== "") throw refusal("must not carry a user name or password");
   if (url.hash !== "" || text.includes("#")) throw refusal("must not carry a fragment");
+  const port = portOf(url);
+  if (!rule.mayUsePort(port)) {
+    throw refusal(`must not use port ${port} (an operator allows ports with DELIVERY_ALLOW_PORTS)`);
+  }
   const literal = addressOfHost(url.hostname);
-  if (literal !== undefined && !rule.mayDial(literal)) throw refusal(`must not point at ${literal}`);
+  if (literal !== undefined && !rule.mayDial(literal)) {
+    throw refusal(`must not point at ${literal} (an operator allows ranges with DELIVERY_ALLOW_CIDRS)`);
+  }
   return url.href;
+}
+
+/** The port of an http or https URL. */
+export function portOf({ protocol, port }: Pick<URL, "protocol" | "port">): number {
+  if (port !== "") return Number(port);
+  return protocol === "http:" ? 80 : 443;
 }
 
 /**

@@ -8,7 +8,10 @@ const payload = {
   keyId: vector.keyId,
   body: Buffer.from(vector.bodyBase64, "base64"),
 };
-const attempt = { payload, secret: vector.secret, deliveryId: "0190-d", attempt: 3, at: vector.at };
+const endpoint = { secrets: [vector.secret] as const, headers: {} };
+const attempt = { payload, endpoint, deliveryId: "0190-d", attempt: 3, at: vector.at };
+const older = Buffer.alloc(32, 9);
+const rotating = { ...attempt, endpoint: { secrets: [vector.secret, older] as const, headers: {} } };
 
 describe("the headers of an attempt", () => {
   it("are the vector's, with user agent, delivery id and number of the attempt", () => {
@@ -32,5 +35,31 @@ describe("the headers of an attempt", () => {
 
   it("have one signature of two parts, because some libraries fail on more", () => {
     expect(webhookHeaders(attempt)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    expect(webhookHeaders(rotating)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
+  });
+
+  it("are signed with both secrets while one rotates, the newer first", () => {
+    const before = webhookHeaders({ ...attempt, endpoint: { secrets: [older], headers: {} } });
+    const after = webhookHeaders(attempt);
+    const signed = webhookHeaders(rotating);
+    expect(signed["webhook-signature"]).toBe(`${after["webhook-signature"]} ${before["webhook-signature"]}`);
+    expect(signed["x-vidimus-signature-256"]).toBe(after["x-vidimus-signature-256"]);
+    expect(signed["x-vidimus-signature-256-previous"]).toBe(before["x-vidimus-signature-256"]);
+    expect(after).not.toHaveProperty("x-vidimus-signature-256-previous");
+  });
+
+  it("hold the endpoint's own, which replace none of ours", () => {
+    const headers = { authorization: "Basic eA==", "webhook-id": "forged" };
+    const sent = webhookHeaders({ ...attempt, endpoint: { ...endpoint, headers } });
+    expect(sent).toEqual({ ...webhookHeaders(attempt), authorization: "Basic eA==" });
+  });
+
+  it("name the replay, and no key for an event that is no snapshot", () => {
+    expect(webhookHeaders({ ...attempt, replayId: "r1" })).toEqual({
+      ...webhookHeaders(attempt),
+      "vidimus-replay-id": "r1",
+    });
+    const { keyId: _, ...ping } = payload;
+    expect(webhookHeaders({ ...attempt, payload: ping })).not.toHaveProperty("vidimus-key-id");
   });
 });

@@ -1,40 +1,63 @@
 import { createHash, createHmac } from "node:crypto";
-import type { Payload } from "./payload.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** What is posted. Events other than snapshots are not signed by a key of the trust list. */
+interface Posted {
+  readonly webhookId: string;
+  /** For example `snapshot.usable`. */
+  readonly event: string;
+  readonly keyId?: string;
+  readonly body: Uint8Array;
+}
 
 /** One attempt to post a payload to an endpoint. */
 interface WebhookAttempt {
-  payload: Payload;
-  /** The endpoint's secret, decoded. */
-  secret: Uint8Array;
-  deliveryId: string;
+  readonly payload: Posted;
+  readonly endpoint: Pick<Endpoint, "secrets" | "headers">;
+  readonly deliveryId: string;
   /** From 1. */
-  attempt: number;
+  readonly attempt: number;
   /**
    * Start of the attempt. It is signed, and receivers refuse a webhook that is more than five
    * minutes old.
    */
-  at: Date;
+  readonly at: Date;
+  /** Of the replay that asked for this delivery again. */
+  readonly replayId?: string;
 }
 
 /**
- * Headers of an attempt: Standard Webhooks, an HMAC over the body alone, its digest, and ids for
- * support.
+ * Headers of an attempt: the endpoint's own, Standard Webhooks, an HMAC over the body alone, its
+ * digest, and ids for support. While a secret rotates there is an HMAC of each kind for both
+ * secrets, the newer first.
  */
-export function webhookHeaders({ payload, secret, deliveryId, attempt, at }: WebhookAttempt): Record<string, string> {
+export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> {
+  const { payload, endpoint, deliveryId, at, replayId } = attempt;
   const { webhookId, event, keyId, body } = payload;
   const timestamp = Math.floor(at.getTime() / 1000).toString();
-  const signed = createHmac("sha256", secret).update(`${webhookId}.${timestamp}.`).update(body).digest("base64");
+  const [newest, previous] = endpoint.secrets;
+  const signatures = endpoint.secrets.map((secret) => {
+    const hmac = createHmac("sha256", secret).update(`${webhookId}.${timestamp}.`).update(body);
+    return `v1,${hmac.digest("base64")}`;
+  });
   return {
+    ...endpoint.headers,
     "content-type": "application/json",
     "user-agent": "Vidimus-Delivery/1",
     "content-digest": `sha-256=:${createHash("sha256").update(body).digest("base64")}:`,
     "webhook-id": webhookId,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${signed}`,
-    "x-vidimus-signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+    "webhook-signature": signatures.join(" "),
+    "x-vidimus-signature-256": bodySignature(newest, body),
+    ...(previous ? { "x-vidimus-signature-256-previous": bodySignature(previous, body) } : {}),
     "vidimus-event": event,
-    "vidimus-key-id": keyId,
+    ...(keyId === undefined ? {} : { "vidimus-key-id": keyId }),
     "vidimus-delivery-id": deliveryId,
-    "vidimus-attempt": attempt.toString(),
+    "vidimus-attempt": attempt.attempt.toString(),
+    ...(replayId === undefined ? {} : { "vidimus-replay-id": replayId }),
   };
+}
+
+function bodySignature(secret: Uint8Array, body: Uint8Array): string {
+  return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }

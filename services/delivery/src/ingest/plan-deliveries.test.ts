@@ -1,11 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { laneKey, type LaneHead } from "../domain/delivery.ts";
+import { eventsByDefault } from "../domain/endpoint.ts";
 import { planDeliveries } from "./plan-deliveries.ts";
 
 const now = new Date("2026-11-21T09:00:00.000Z");
 const leaseUntil = new Date("2026-11-21T09:00:20.000Z");
 const endpoint = (tenantId: string, endpointId: string) => {
-  return { tenantId, endpointId, url: "https://example.com/", secret: new Uint8Array(32), createdAt: now };
+  return {
+    tenantId,
+    endpointId,
+    url: "https://example.com/",
+    secrets: [new Uint8Array(32)] as const,
+    createdAt: now,
+    enabled: true,
+    events: eventsByDefault,
+    headers: {},
+    maxInFlight: 32,
+  };
 };
 const ref = (tenantId: string, documentId: string, sequence = 1) => ({ tenantId, documentId, sequence });
 

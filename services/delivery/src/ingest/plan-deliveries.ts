@@ -1,5 +1,6 @@
 import { uuidv7 } from "@vidimus/kit/ids";
-import { type Endpoint, type LaneHead, laneKey, type OwedDelivery } from "../domain/delivery.ts";
+import { type LaneHead, laneKey, type OwedDelivery } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
 import { type Reference, webhookIdOf } from "../domain/payload.ts";
 
 interface DeliveryPlanInput {

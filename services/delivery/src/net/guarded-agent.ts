@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { Agent } from "undici";
-import { bareHost } from "../domain/endpoint-url.ts";
+import { bareHost, portOf } from "../domain/endpoint-url.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** A receiver's address that must not be dialled. */
@@ -38,10 +38,22 @@ export function createGuardedAgent({ resolve, mayDial, connectMs }: GuardedAgent
   });
 }
 
-/** @throws AddressRefusedError when the URL's host is an IP literal that must not be dialled */
-export function assertMayDial(url: URL, mayDial: (address: string) => boolean): void {
+/** Which addresses and ports may be dialled. */
+export interface DialRule {
+  readonly mayDial: (address: string) => boolean;
+  readonly mayUsePort: (port: number) => boolean;
+}
+
+/**
+ * @throws AddressRefusedError when the URL's port, or its host as an IP literal, must not be dialled
+ */
+export function assertMayDial(url: URL, { mayDial, mayUsePort }: DialRule): void {
+  const port = portOf(url);
+  if (!mayUsePort(port)) throw new AddressRefusedError(`port ${port} must not be used (DELIVERY_ALLOW_PORTS)`);
   const host = bareHost(url.hostname);
-  if (isIP(host) !== 0 && !mayDial(host)) throw new AddressRefusedError(`${host} must not be dialled`);
+  if (isIP(host) !== 0 && !mayDial(host)) {
+    throw new AddressRefusedError(`${host} must not be dialled (DELIVERY_ALLOW_CIDRS)`);
+  }
 }
 
 function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
@@ -63,7 +75,9 @@ async function checkedAddresses(host: string, resolve: Resolve, mayDial: (addres
   const addresses = await resolve(host).catch((error: unknown) => {
     throw new ResolveError(`${host} cannot be resolved`, { cause: error });
   });
-  const refused = addresses.find((address) => !mayDial(address));
-  if (refused !== undefined) throw new AddressRefusedError(`${host} resolves to ${refused}, which must not be dialled`);
+  // The tenant reads this: it must not say which address a name inside has.
+  if (!addresses.every(mayDial)) {
+    throw new AddressRefusedError(`${host} resolves to a special-purpose address (DELIVERY_ALLOW_CIDRS)`);
+  }
   return addresses.map((address) => ({ address, family: isIP(address) }));
 }

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createAddressRule } from "../domain/address-rules.ts";
+import { createPortRule } from "../domain/port-rules.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { createPostWebhook } from "./post-webhook.ts";
 
@@ -23,13 +24,54 @@ async function listen(listener: RequestListener) {
   };
 }
 
+/** One address of every special-purpose range. */
+const specialPurpose = [
+  "0.0.0.0",
+  "10.1.2.3",
+  "100.64.0.1",
+  "127.8.8.8",
+  "169.254.169.254",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.0.0.8",
+  "192.0.2.1",
+  "192.31.196.1",
+  "192.52.193.1",
+  "192.88.99.1",
+  "192.168.1.1",
+  "192.175.48.1",
+  "198.18.0.1",
+  "198.51.100.1",
+  "203.0.113.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "::",
+  "::1",
+  "::7f00:1",
+  "::ffff:10.0.0.1",
+  "64:ff9b::a00:1",
+  "64:ff9b:1::1",
+  "100::1",
+  "2001::1",
+  "2001:db8::1",
+  "2002:a00:1::1",
+  "3fff::1",
+  "5f00::1",
+  "fc00::1",
+  "fd00:ec2::254",
+  "fe80::1",
+  "ff02::1",
+];
+
 interface Setup {
   allowCidrs?: string[];
   names?: Record<string, string[]>;
   attemptMs?: number;
+  allowPorts?: string;
 }
 
-function openPost({ allowCidrs = ["127.0.0.0/8", "::1/128"], names = {}, attemptMs = 5_000 }: Setup = {}) {
+function openPost(setup: Setup = {}) {
+  const { allowCidrs = ["127.0.0.0/8", "::1/128"], names = {}, attemptMs = 5_000, allowPorts = "1-65535" } = setup;
   const mayDial = createAddressRule(allowCidrs);
   const resolve = async (host: string) => {
     const addresses = names[host];
@@ -37,7 +79,8 @@ function openPost({ allowCidrs = ["127.0.0.0/8", "::1/128"], names = {}, attempt
     return addresses;
   };
   const agent = createGuardedAgent({ resolve, mayDial, connectMs: 1_000 });
-  const post = createPostWebhook({ agent, mayDial, attemptMs });
+  const rule = { mayDial, mayUsePort: createPortRule(allowPorts) };
+  const post = createPostWebhook({ agent, rule, attemptMs });
   return {
     post: (url: string) => post({ url, headers: { "content-type": "application/json" }, body: Buffer.from("{}") }),
     [Symbol.asyncDispose]: () => agent.destroy(),
@@ -136,6 +179,56 @@ describe("the guard", () => {
     expect((await sender.post(`http://127.0.0.1:${server.port}/`)).failure).toBe("address_refused");
     expect((await sender.post(`http://[::ffff:127.0.0.1]:${server.port}/`)).failure).toBe("address_refused");
     expect(server.connections()).toBe(0);
+  });
+
+  it("refuses a port that is not in the list, and names the setting", async () => {
+    await using server = await listen((_request, response) => response.end());
+    await using sender = openPost({ allowPorts: "443" });
+    const { failure, detail } = await sender.post(`http://127.0.0.1:${server.port}/`);
+    expect([failure, detail]).toEqual([
+      "address_refused",
+      `port ${server.port} must not be used (DELIVERY_ALLOW_PORTS)`,
+    ]);
+    expect(server.connections()).toBe(0);
+  });
+
+  it.each(specialPurpose)("dials no name that resolves to %s, and does not say the address", async (address) => {
+    await using sender = openPost({ allowCidrs: [], names: { "inside.example": [address] } });
+    const { failure, detail } = await sender.post("http://inside.example/");
+    expect([failure, detail]).toEqual([
+      "address_refused",
+      "inside.example resolves to a special-purpose address (DELIVERY_ALLOW_CIDRS)",
+    ]);
+  });
+
+  it.each(specialPurpose)("dials no literal %s", async (address) => {
+    await using sender = openPost({ allowCidrs: [] });
+    const host = address.includes(":") ? `[${address}]` : address;
+    expect((await sender.post(`http://${host}/`)).failure).toBe("address_refused");
+  });
+
+  it.each(["2130706433", "0x7f000001", "017700000001", "127.1", "0x7f.1", "127.0.0.1.", "①②⑦.0.0.1"])(
+    "dials no loopback that is written as %s",
+    async (host) => {
+      await using server = await listen((_request, response) => response.end());
+      await using sender = openPost({ allowCidrs: [] });
+      expect((await sender.post(`http://${host}:${server.port}/`)).failure).toBe("address_refused");
+      expect(server.connections()).toBe(0);
+    },
+  );
+
+  it("dials what it checked when the name changes its address between check and dial", async () => {
+    await using server = await listen((_request, response) => response.writeHead(204).end());
+    // Every question gets another answer: a second look-up at the dial would reach the server.
+    const answers = [["8.8.8.8"], ["127.0.0.1"]];
+    let asked = 0;
+    const resolve = async () => answers[asked++] ?? ["127.0.0.1"];
+    const rule = { mayDial: createAddressRule([]), mayUsePort: () => true };
+    const agent = createGuardedAgent({ resolve, mayDial: rule.mayDial, connectMs: 200 });
+    const post = createPostWebhook({ agent, rule, attemptMs: 500 });
+    const outcome = await post({ url: `http://rebind.example:${server.port}/`, headers: {}, body: Buffer.from("{}") });
+    await agent.destroy();
+    expect([outcome.status, server.connections(), asked]).toEqual([undefined, 0, 1]);
   });
 
   it("refuses a name with one special-purpose address among public ones", async () => {

@@ -1,7 +1,7 @@
 import { type Dispatcher, errors, request } from "undici";
 import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
-import { AddressRefusedError, assertMayDial, ResolveError } from "./guarded-agent.ts";
+import { AddressRefusedError, assertMayDial, type DialRule, ResolveError } from "./guarded-agent.ts";
 
 /** Posts a webhook once. Never rejects: a failure is an outcome too. */
 export type PostWebhook = (webhook: {
@@ -12,7 +12,7 @@ export type PostWebhook = (webhook: {
 
 interface PostWebhookOptions {
   agent: Dispatcher;
-  mayDial: (address: string) => boolean;
+  rule: DialRule;
   /** Deadline from the start of the attempt to the end of the answer, in milliseconds. */
   attemptMs: number;
 }
@@ -21,21 +21,22 @@ const answerReadBytesMax = 16 * 1024;
 const answerKeptBytesMax = 1024;
 
 /** Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept. */
-export function createPostWebhook({ agent, mayDial, attemptMs }: PostWebhookOptions): PostWebhook {
+export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   return async ({ url, headers, body }) => {
     const startedAt = new Date();
     const started = performance.now();
     const tookMs = () => Math.round(performance.now() - started);
     const signal = AbortSignal.timeout(attemptMs);
     try {
-      assertMayDial(new URL(url), mayDial);
+      assertMayDial(new URL(url), rule);
       const response = await request(url, { dispatcher: agent, method: "POST", headers, body, signal });
       const answer = await readBeginning(response.body);
       const retryAfterMs = parseRetryAfter(oneOf(response.headers["retry-after"]), new Date());
       const status = response.statusCode;
       return { startedAt, tookMs: tookMs(), status, answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     } catch (error) {
-      return { startedAt, tookMs: tookMs(), failure: signal.aborted ? "timeout" : failureOf(error) };
+      if (signal.aborted) return { startedAt, tookMs: tookMs(), failure: "timeout", detail: lateDetail(attemptMs) };
+      return { startedAt, tookMs: tookMs(), failure: failureOf(error), detail: detailOf(error) };
     }
   };
 }
@@ -70,6 +71,16 @@ function failureOf(error: unknown): AttemptFailure {
   if (error instanceof errors.ConnectTimeoutError) return "timeout";
   const code: unknown = error instanceof Error ? Object.getOwnPropertyDescriptor(error, "code")?.value : undefined;
   return typeof code === "string" && tlsCode.test(code) ? "tls" : "connection";
+}
+
+const detailCharactersMax = 256;
+
+function detailOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, detailCharactersMax);
+}
+
+function lateDetail(attemptMs: number): string {
+  return `no whole answer within ${attemptMs / 1_000} s`;
 }
 
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;

@@ -1,33 +1,55 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
-import { randomBytes } from "node:crypto";
-import { parseEndpointUrl, type UrlRule } from "../domain/endpoint-url.ts";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { disabled, newSecret, showSecret } from "../domain/change-endpoint.ts";
+import { endpointsMax, eventsByDefault, type ManagedEndpoint, maxInFlightByDefault } from "../domain/endpoint.ts";
+import type { PostWebhook } from "../net/post-webhook.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { toProto } from "./endpoint-message.ts";
+import { type EndpointSettingsDeps, readSettings } from "./endpoint-settings.ts";
+import type { MayChange } from "./may-change.ts";
+import { pingEndpoint } from "./ping-endpoint.ts";
 
-export interface CreateEndpointDeps {
-  endpoints: Pick<EndpointStore, "insert">;
-  urlRule: UrlRule;
+export interface CreateEndpointDeps extends EndpointSettingsDeps {
+  endpoints: Pick<EndpointStore, "insert" | "count">;
+  post: PostWebhook;
 }
 
-/**
- * Implements `CreateEndpoint`. Only this answer contains the secret. It is stored in the clear,
- * because every attempt is signed with it.
- */
-export function createEndpoint({
-  endpoints,
-  urlRule,
-}: CreateEndpointDeps): MethodImpl<typeof EndpointService.method.createEndpoint> {
-  return async (request) => {
-    const endpoint = {
+/** Implements `CreateEndpoint`. Only this answer contains the secret. */
+export function createEndpoint(
+  deps: CreateEndpointDeps,
+  mayChange: MayChange,
+): MethodImpl<typeof EndpointService.method.createEndpoint> {
+  return async (request, context) => {
+    mayChange(context);
+    const tenantId = requireTenantId(request.tenantId);
+    const { url, ...settings } = readSettings(deps, request);
+    const now = new Date();
+    const secret = newSecret();
+    const created: ManagedEndpoint = {
       endpointId: uuidv7(),
-      tenantId: requireTenantId(request.tenantId),
-      url: parseEndpointUrl(request.url, urlRule),
-      secret: randomBytes(32),
-      createdAt: new Date(),
+      tenantId,
+      url,
+      secrets: [secret],
+      createdAt: now,
+      updatedAt: now,
+      enabled: true,
+      events: eventsByDefault,
+      headers: {},
+      maxInFlight: maxInFlightByDefault,
+      revision: 1,
+      ...settings,
     };
-    await endpoints.insert(endpoint);
-    return { endpoint: toProto(endpoint), secret: `whsec_${endpoint.secret.toString("base64")}` };
+    const endpoint = request.disabled ? disabled(created, "operator", now, callContext(context).actor) : created;
+    // Two that are created at once may both pass: the limit keeps a runaway program in bounds, and
+    // is no promise to the last one.
+    if ((await deps.endpoints.count(tenantId)) >= endpointsMax) {
+      throw new DomainError("failed_precondition", `the tenant has ${endpointsMax} endpoints, which is the most`);
+    }
+    await deps.endpoints.insert(endpoint);
+    const ping = request.verify ? { ping: await pingEndpoint(deps.post, endpoint) } : {};
+    return { endpoint: toProto(endpoint), secret: showSecret(secret), ...ping };
   };
 }

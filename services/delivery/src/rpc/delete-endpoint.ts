@@ -5,6 +5,7 @@ import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { EndpointDirectory } from "../send/endpoint-directory.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { MayChange } from "./may-change.ts";
 
 export interface DeleteEndpointDeps {
   endpoints: Pick<EndpointStore, "delete">;
@@ -17,8 +18,12 @@ export interface DeleteEndpointDeps {
  * deletes, or when a concurrent ingest has read the endpoint before. The next attempt of each finds
  * no endpoint and deletes it.
  */
-export function deleteEndpoint(deps: DeleteEndpointDeps): MethodImpl<typeof EndpointService.method.deleteEndpoint> {
-  return async (request) => {
+export function deleteEndpoint(
+  deps: DeleteEndpointDeps,
+  mayChange: MayChange,
+): MethodImpl<typeof EndpointService.method.deleteEndpoint> {
+  return async (request, context) => {
+    mayChange(context);
     const tenantId = requireTenantId(request.tenantId);
     const endpointId = parseUuid(request.endpointId);
     const deleted = endpointId !== undefined && (await deps.endpoints.delete(tenantId, endpointId));

@@ -1,24 +1,64 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
 import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
+import type { ChangeEndpointDeps } from "./change-endpoint.ts";
 import { createEndpoint, type CreateEndpointDeps } from "./create-endpoint.ts";
 import { deleteEndpoint, type DeleteEndpointDeps } from "./delete-endpoint.ts";
+import { disableEndpoint } from "./disable-endpoint.ts";
+import { enableEndpoint } from "./enable-endpoint.ts";
+import type { EndpointSettingsDeps } from "./endpoint-settings.ts";
+import { getEndpoint, type GetEndpointDeps } from "./get-endpoint.ts";
 import { listEndpoints, type ListEndpointsDeps } from "./list-endpoints.ts";
+import { administratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
+import { rotateEndpointSecret } from "./rotate-endpoint-secret.ts";
+import { testEndpoint, type TestEndpointDeps } from "./test-endpoint.ts";
+import { updateEndpoint } from "./update-endpoint.ts";
 
-type EndpointRoutesDeps = CreateEndpointDeps & DeleteEndpointDeps & ListEndpointsDeps;
+type EndpointRoutesDeps = ChangeEndpointDeps &
+  CreateEndpointDeps &
+  DeleteEndpointDeps &
+  EndpointSettingsDeps &
+  GetEndpointDeps &
+  ListEndpointsDeps &
+  TestEndpointDeps;
 
-/** The service that delivery serves, at both doors. */
+/** The management of endpoints, at both doors. */
 export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
-  const methods = route(EndpointService, {
-    createEndpoint: createEndpoint(deps),
-    listEndpoints: listEndpoints(deps),
-    deleteEndpoint: deleteEndpoint(deps),
-  });
-  const mesh = meshRoute(methods, {
+  const mesh = meshRoute(methodsOf(deps, gatewayMayChange), {
     createEndpoint: ["gateway"],
     listEndpoints: ["gateway"],
+    getEndpoint: ["gateway"],
+    updateEndpoint: ["gateway"],
+    enableEndpoint: ["gateway"],
+    disableEndpoint: ["gateway"],
+    rotateEndpointSecret: ["gateway"],
+    testEndpoint: ["gateway"],
     deleteEndpoint: ["gateway"],
   });
-  const teams = teamsRoute(methods, { createEndpoint: "write", listEndpoints: "read", deleteEndpoint: "write" });
+  const teams = teamsRoute(methodsOf(deps, administratorsMayChange), {
+    createEndpoint: "write",
+    listEndpoints: "read",
+    getEndpoint: "read",
+    updateEndpoint: "write",
+    enableEndpoint: "write",
+    disableEndpoint: "write",
+    rotateEndpointSecret: "write",
+    testEndpoint: "write",
+    deleteEndpoint: "write",
+  });
   return { teams: [teams], mesh: [mesh] };
+}
+
+function methodsOf(deps: EndpointRoutesDeps, mayChange: MayChange) {
+  return route(EndpointService, {
+    createEndpoint: createEndpoint(deps, mayChange),
+    listEndpoints: listEndpoints(deps),
+    getEndpoint: getEndpoint(deps),
+    updateEndpoint: updateEndpoint(deps, mayChange),
+    enableEndpoint: enableEndpoint(deps, mayChange),
+    disableEndpoint: disableEndpoint(deps, mayChange),
+    rotateEndpointSecret: rotateEndpointSecret(deps, mayChange),
+    testEndpoint: testEndpoint(deps, mayChange),
+    deleteEndpoint: deleteEndpoint(deps, mayChange),
+  });
 }

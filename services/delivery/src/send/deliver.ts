@@ -33,7 +33,7 @@ export async function deliver(deps: DeliverDeps, held: HeldDelivery): Promise<At
   }
   if (!(await outlivesAttempt(deps, held))) return undefined;
   const attempt = held.attemptCount + 1;
-  const headers = webhookHeaders({ payload, secret: endpoint.secret, deliveryId, attempt, at: new Date() });
+  const headers = webhookHeaders({ payload, endpoint, deliveryId, attempt, at: new Date() });
   const outcome = await deps.post({ url: endpoint.url, headers, body: payload.body });
   return { delivery: held, outcome, verdict: judge(deps.retries, held, outcome) };
 }

@@ -1,6 +1,6 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
-import type { Endpoint } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 
 /** How long an attempt may rely on an endpoint that another process has deleted, in milliseconds. */

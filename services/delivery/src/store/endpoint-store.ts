@@ -1,36 +1,64 @@
-import { Binary, type Collection, type Db } from "mongodb";
-import type { Endpoint } from "../domain/delivery.ts";
+import type { Collection, Db, Filter } from "mongodb";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import { fromRow, needsSealing, toRow } from "./endpoint-rows.ts";
 import type { EndpointRow } from "./rows.ts";
+import type { SecretBox } from "./secret-box.ts";
 
-/** Keeps endpoints. */
+/** Keeps endpoints. Their secrets and headers rest encrypted. */
 export class EndpointStore {
   readonly #endpoints: Collection<EndpointRow>;
+  readonly #box: SecretBox;
 
-  constructor(db: Db) {
+  constructor(db: Db, box: SecretBox) {
     this.#endpoints = db.collection("endpoints");
+    this.#box = box;
   }
 
   async ensureIndexes(): Promise<void> {
     await this.#endpoints.createIndex({ tenantId: 1, _id: 1 });
   }
 
-  async insert(endpoint: Endpoint): Promise<void> {
-    await this.#endpoints.insertOne(toRow(endpoint));
+  async insert(endpoint: ManagedEndpoint): Promise<void> {
+    await this.#endpoints.insertOne(toRow(this.#box, endpoint));
   }
 
   /** A tenant's endpoints, oldest first. */
-  async list(tenantId: string, signal?: AbortSignal): Promise<Endpoint[]> {
-    const options = signal ? { signal } : {};
-    return (await this.#endpoints.find({ tenantId }, options).sort({ _id: 1 }).toArray()).map(fromRow);
+  async list(tenantId: string, signal?: AbortSignal): Promise<ManagedEndpoint[]> {
+    return this.#find({ tenantId }, signal);
+  }
+
+  /** One endpoint of a tenant; undefined when the tenant has no such endpoint. */
+  async find(tenantId: string, endpointId: string, signal?: AbortSignal): Promise<ManagedEndpoint | undefined> {
+    const [found] = await this.#find({ tenantId, _id: endpointId }, signal);
+    return found;
   }
 
   /** The endpoints of several tenants. */
-  async listOf(tenantIds: readonly string[]): Promise<Endpoint[]> {
-    return (await this.#endpoints.find({ tenantId: { $in: [...tenantIds] } }).toArray()).map(fromRow);
+  async listOf(tenantIds: readonly string[]): Promise<ManagedEndpoint[]> {
+    return this.#find({ tenantId: { $in: [...tenantIds] } });
   }
 
-  async findMany(endpointIds: readonly string[]): Promise<Endpoint[]> {
-    return (await this.#endpoints.find({ _id: { $in: [...endpointIds] } }).toArray()).map(fromRow);
+  async findMany(endpointIds: readonly string[]): Promise<ManagedEndpoint[]> {
+    return this.#find({ _id: { $in: [...endpointIds] } });
+  }
+
+  async count(tenantId: string): Promise<number> {
+    return this.#endpoints.countDocuments({ tenantId });
+  }
+
+  /**
+   * Stores a changed endpoint, if nobody else has changed it since it was read.
+   *
+   * @param endpoint with the revision that was read
+   * @returns whether it was stored
+   */
+  async replace(endpoint: ManagedEndpoint): Promise<boolean> {
+    const { tenantId, endpointId, revision } = endpoint;
+    // Rows of the first build have no revision.
+    const read = revision === 0 ? { revision: { $exists: false } } : { revision };
+    const { _id: _, ...row } = toRow(this.#box, { ...endpoint, revision: revision + 1 });
+    const { matchedCount } = await this.#endpoints.replaceOne({ tenantId, _id: endpointId, ...read }, row);
+    return matchedCount === 1;
   }
 
   /** @returns whether there was such an endpoint */
@@ -38,12 +66,30 @@ export class EndpointStore {
     const { deletedCount } = await this.#endpoints.deleteOne({ tenantId, _id: endpointId });
     return deletedCount === 1;
   }
-}
 
-function toRow({ endpointId, tenantId, url, secret, createdAt }: Endpoint): EndpointRow {
-  return { _id: endpointId, tenantId, url, secret: new Binary(secret), createdAt };
-}
+  /**
+   * Seals every secret that rests in the clear, as the first build stored it, or under another KEK.
+   * Opens every other one, so that a wrong KEK is found at the start and not at the first webhook.
+   *
+   * @returns how many endpoints were sealed
+   * @throws ConfigError when a secret is under a KEK that is not known here
+   */
+  async sealAll(): Promise<number> {
+    let sealed = 0;
+    for await (const row of this.#endpoints.find()) {
+      const endpoint = fromRow(this.#box, row, new Date());
+      // A row that was changed meanwhile was sealed by that change.
+      if (needsSealing(this.#box, row) && (await this.replace(endpoint))) sealed += 1;
+    }
+    return sealed;
+  }
 
-function fromRow({ _id, tenantId, url, secret, createdAt }: EndpointRow): Endpoint {
-  return { endpointId: _id, tenantId, url, secret: secret.value(), createdAt };
+  async #find(filter: Filter<EndpointRow>, signal?: AbortSignal): Promise<ManagedEndpoint[]> {
+    const rows = await this.#endpoints
+      .find(filter, signal ? { signal } : {})
+      .sort({ _id: 1 })
+      .toArray();
+    const now = new Date();
+    return rows.map((row) => fromRow(this.#box, row, now));
+  }
 }

@@ -1,17 +1,35 @@
 import type { Binary } from "mongodb";
 
-/** `endpoints`: one row per endpoint. */
+/** `endpoints`: one row per endpoint. Rows of the first build have only those that are required. */
 export interface EndpointRow {
   /** The endpoint's id. */
   _id: string;
   tenantId: string;
   url: string;
-  /**
-   * 32 bytes in the clear, because every attempt is signed with them. Read access to this database
-   * allows to sign.
-   */
-  secret: Binary;
   createdAt: Date;
+  updatedAt?: Date;
+  /** 32 bytes in the clear, of rows of the first build until the next start seals them. */
+  secret?: Binary;
+  /** One, or two after a rotation; newest first. */
+  secrets?: SecretRow[];
+  events?: string[];
+  /** Absent: all types. */
+  documentTypes?: string[];
+  /** Names and values as JSON, sealed, because receivers ask for credentials in them. */
+  headers?: Binary;
+  maxInFlight?: number;
+  ratePerSecond?: number;
+  /** Present while it is disabled. */
+  disabled?: { at: Date; reason: "operator" | "gone"; by?: string };
+  /** Grows with every change. */
+  revision?: number;
+}
+
+/** A secret, sealed by `secret-box.ts`. */
+export interface SecretRow {
+  sealed: Binary;
+  /** The older of two secrets is used until then. */
+  endsAt?: Date;
 }
 
 /**

@@ -7,7 +7,7 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { randomUUID } from "node:crypto";
+import { createSecretKey, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,6 +31,12 @@ export const testPace: DeliveryPace = {
   reconcileAloneMs: 100,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
+
+/** Call options of one who may change endpoints. */
+export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "kari" } };
+
+/** Of every test's database. */
+export const testKek = createSecretKey(Buffer.alloc(32, 5));
 
 /**
  * The services that delivery uses: documents and signing as fakes, a real broker and a real
@@ -69,8 +75,10 @@ export async function openWorld() {
       documentsTarget: feed.target,
       signingTarget: signing.target,
       broker: { url: broker.url() },
+      kek: testKek,
       allowHttp: true,
       allowCidrs: ["127.0.0.0/8", "::1/128"],
+      allowPorts: "1-65535",
       pace: { ...testPace, ...pace },
     }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -129,7 +137,7 @@ export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {
     service,
     endpoints,
     async endpoint(tenantId: string, url: string) {
-      const { endpoint, secret } = await endpoints.createEndpoint({ tenantId, url });
+      const { endpoint, secret } = await endpoints.createEndpoint({ tenantId, url }, asAdmin);
       return { endpointId: endpoint?.endpointId ?? "", secret };
     },
     async [Symbol.asyncDispose]() {
@@ -144,9 +152,10 @@ export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPa
   const script = fileURLToPath(new URL("./delivery-process.ts", import.meta.url));
   const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-process-"));
   const logFile = join(dir, "delivery.log");
+  const config = world.configOf(pace);
   const child = await startChild({
     command: process.execPath,
-    args: [script, JSON.stringify({ ...world.configOf(pace), logLevel: "warn" })],
+    args: [script, JSON.stringify({ ...config, kek: config.kek.export().toString("base64"), logLevel: "warn" })],
     logFile,
   });
   return {

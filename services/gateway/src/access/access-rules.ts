@@ -1,3 +1,4 @@
+import { isAdministrator } from "@vidimus/kit/administrator";
 import { DomainError } from "@vidimus/kit/errors";
 import { isScope, type Scope, scopes } from "./scopes.ts";
 
@@ -15,7 +16,7 @@ export interface Actor {
 
 /** Throws `permission_denied` unless the role is owner or admin. */
 export function requireAdministrator(role: string): void {
-  if (role === "owner" || role === "admin") return;
+  if (isAdministrator(role)) return;
   throw new DomainError("permission_denied", `role owner or admin is needed, not "${role}"`);
 }
 

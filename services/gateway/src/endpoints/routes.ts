@@ -12,6 +12,14 @@ import { getDocument } from "./publisher/get-document.ts";
 import { getSite } from "./publisher/get-site.ts";
 import { getVersion } from "./publisher/get-version.ts";
 import { getVersions } from "./publisher/get-versions.ts";
+import { deleteEndpoint } from "./webhooks/delete-endpoint.ts";
+import { getEndpoint } from "./webhooks/get-endpoint.ts";
+import { getEndpoints } from "./webhooks/get-endpoints.ts";
+import { patchEndpoint } from "./webhooks/patch-endpoint.ts";
+import { postEndpoints } from "./webhooks/post-endpoints.ts";
+import { postRotate } from "./webhooks/post-rotate.ts";
+import { postSwitches } from "./webhooks/post-switches.ts";
+import { postTest } from "./webhooks/post-test.ts";
 import type { Route } from "../http/route.ts";
 
 /**
@@ -39,6 +47,14 @@ export const routes = [
   getChanges,
   getVersions,
   getVersion,
+  postEndpoints,
+  getEndpoints,
+  getEndpoint,
+  patchEndpoint,
+  deleteEndpoint,
+  ...postSwitches,
+  postRotate,
+  postTest,
 ] satisfies readonly Route<never>[];
 
 type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;

@@ -85,7 +85,7 @@ interface RouteDoc {
 
 /** One endpoint: its path, scope, schemas, documentation and handler. */
 export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSchema = TSchema> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With Fastify's parameters, for example `/v1/phrases/:id`. */
   readonly url: string;
   /**

@@ -24,6 +24,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
     documentsTarget: "127.0.0.1:1",
     phrasesTarget: "127.0.0.1:1",
     signingTarget: "127.0.0.1:1",
+    deliveryTarget: "127.0.0.1:1",
     ipRate: undefined,
     authFailureRate: undefined,
     writeBudget: undefined,

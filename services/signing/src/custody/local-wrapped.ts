@@ -1,8 +1,12 @@
+import { ConfigError } from "@vidimus/kit/env";
+import { box, boxOverheadBytes, envelopeHeader, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
 import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "../domain/key-custody.ts";
 import { keyIdOf } from "../domain/key-id.ts";
 import { ed25519Signer } from "./ed25519-signer.ts";
-import { box, boxOverheadBytes, envelopeHeader, localCustody, openEnvelope, unbox } from "./kek-box.ts";
+
+/** Name of the custody whose keys the database keeps, wrapped by a KEK. */
+const localCustody = "local-wrapped";
 
 const dataKeyBytes = 32;
 const boxedDataKeyBytes = boxOverheadBytes + dataKeyBytes;
@@ -40,7 +44,7 @@ function generate(kek: KeyObject, header: Buffer): CustodyKey {
 }
 
 function unwrap(kek: KeyObject, header: Buffer, { keyId, publicKey, sealed }: CustodyKey): KeyObject {
-  const boxes = openEnvelope(sealed, header, `the signing key ${keyId}`);
+  const boxes = boxesOf(sealed, header, `the signing key ${keyId}`);
   const aad = binding(header, keyId, publicKey);
   try {
     const dataKey = unbox(kek, boxes.subarray(0, boxedDataKeyBytes), aad);
@@ -66,7 +70,7 @@ function generateSealKey(kek: KeyObject, header: Buffer): SealedKey {
 }
 
 function openSealKey(kek: KeyObject, header: Buffer, sealed: SealedKey): SealKey {
-  const boxed = openEnvelope(sealed, header, "the seal of the key ring");
+  const boxed = boxesOf(sealed, header, "the seal of the key ring");
   try {
     const key = unbox(kek, boxed, sealBinding(header));
     return { mac: async (bytes) => createHmac("sha256", key).update(bytes).digest() };
@@ -77,4 +81,12 @@ function openSealKey(kek: KeyObject, header: Buffer, sealed: SealedKey): SealKey
 
 function sealBinding(header: Buffer): Buffer {
   return Buffer.concat([Buffer.from("vidimus-seal-key\n"), header]);
+}
+
+/** @throws ConfigError when it was sealed by another custody or another KEK */
+function boxesOf(sealed: SealedKey, header: Buffer, name: string): Buffer {
+  if (sealed.custody !== localCustody) {
+    throw new ConfigError(`${name} is in the custody "${sealed.custody}", not in "${localCustody}"`);
+  }
+  return openEnvelope(sealed.envelope, header, { name, setting: "SIGNING_KEK_FILE" });
 }

@@ -3,23 +3,39 @@ import { Command } from "commander";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
+import { addEndpointOptions, type EndpointOptions, toSettings } from "./endpoint-options.ts";
+import { pingText, toShownPing } from "./shown-endpoint.ts";
+
+interface CreateOptions extends EndpointOptions {
+  url: string;
+  disabled?: boolean;
+  verify?: boolean;
+}
+
+/** The ping of `--verify` may take 15 s. */
+const timeoutMs = 20_000;
 
 /** `endpoints create --tenant T --url U` */
 export function createEndpoint(world: World): Command {
-  return new Command("create")
+  const command = new Command("create")
     .description("register a receiver; its secret is shown only once")
-    .requiredOption("--url <url>", "where webhooks are posted to")
-    .action(async ({ url }: { url: string }, command: Command) => {
-      const session = await openSession(world, command);
+    .requiredOption("--url <url>", "where webhooks are posted to");
+  return addEndpointOptions(command)
+    .option("--disabled", "register it disabled; its deliveries are held")
+    .option("--verify", "post a signed ping at once")
+    .action(async (options: CreateOptions, self: Command) => {
+      const session = await openSession(world, self);
       const tenantId = session.settings.get("tenant");
       using delivery = await openService(session, "delivery", EndpointService);
-      const { endpoint, secret } = await delivery.call((client, options) =>
-        client.createEndpoint({ tenantId, url }, options),
-      );
-      const id = endpoint?.endpointId;
+      const { disabled = false, verify = false, url } = options;
+      const request = { tenantId, ...toSettings(options), url, disabled, verify };
+      const made = await delivery.call((client, call) => client.createEndpoint(request, { ...call, timeoutMs }));
+      const id = made.endpoint?.endpointId;
+      const ping = made.ping ? { ping: toShownPing(made.ping) } : {};
       session.print(
-        { id, secret },
-        `endpoint ${id} is registered. Keep its secret: it is not shown again.\n\n${secret}`,
+        { id, secret: made.secret, ...ping },
+        `endpoint ${id} is registered. Keep its secret: it is not shown again.\n\n${made.secret}` +
+          (ping.ping ? `\n\n${pingText(ping.ping)}` : ""),
       );
     });
 }

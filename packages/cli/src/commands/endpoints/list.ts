@@ -1,10 +1,10 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { Command } from "commander";
-import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
+import { stateOf, toShown } from "./shown-endpoint.ts";
 
 /** `endpoints list --tenant T` */
 export function listEndpoints(world: World): Command {
@@ -13,16 +13,12 @@ export function listEndpoints(world: World): Command {
     const tenantId = session.settings.get("tenant");
     using delivery = await openService(session, "delivery", EndpointService);
     const { endpoints } = await delivery.read((client, options) => client.listEndpoints({ tenantId }, options));
-    const rows = endpoints.map(({ endpointId, url, createdAt }) => ({
-      id: endpointId,
-      url,
-      createdAt: isoTime(createdAt),
-    }));
+    const rows = endpoints.map(toShown);
     session.print(
       rows,
       table(
-        ["id", "url", "created"],
-        rows.map(({ id, url, createdAt }) => [id, url, createdAt ?? ""]),
+        ["id", "url", "state", "created"],
+        rows.map((row) => [row.id, row.url, stateOf(row), row.createdAt ?? ""]),
       ),
     );
   });

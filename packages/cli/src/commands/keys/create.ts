@@ -1,6 +1,6 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { Command } from "commander";
-import { readScopeList } from "../../options/scope-list.ts";
+import { readNameList } from "../../options/name-list.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
@@ -16,7 +16,7 @@ export function createKey(world: World): Command {
       const tenantId = session.settings.get("tenant");
       using access = await openService(session, "access", AccessService);
       const { apiKey, secret } = await access.call((client, options) =>
-        client.createApiKey({ tenantId, name, scopes: readScopeList(scopes) }, options),
+        client.createApiKey({ tenantId, name, scopes: readNameList(scopes) }, options),
       );
       const made = { id: apiKey?.keyId, key: secret, scopes: apiKey?.scopes };
       session.print(made, `key ${made.id} of tenant ${tenantId} is made. Keep it: it is not shown again.\n\n${secret}`);

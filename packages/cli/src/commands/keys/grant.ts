@@ -1,7 +1,7 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
-import { readScopeList } from "../../options/scope-list.ts";
+import { readNameList } from "../../options/name-list.ts";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
@@ -18,7 +18,7 @@ export function grantScopes(world: World): Command {
       const tenantId = session.settings.get("tenant");
       using access = await openService(session, "access", AccessService);
       const held = only ? [] : await scopesOf(access, tenantId, keyId);
-      const wanted = [...new Set([...held, ...readScopeList(scopes)])];
+      const wanted = [...new Set([...held, ...readNameList(scopes)])];
       const { apiKey } = await access.call((client, options) =>
         client.updateApiKeyScopes({ tenantId, keyId, scopes: wanted }, options),
       );

@@ -1,14 +1,11 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { Command, Option } from "commander";
+import { Command } from "commander";
+import { type Overlap, overlapOption, overlapsMs } from "../../options/overlap.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-
-const hourMs = 3_600_000;
-const overlapsMs = { "0": 0, "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs } as const;
-type Overlap = keyof typeof overlapsMs;
 
 /** `keys roll ID --overlap 0|1h|24h|7d` */
 export function rollKey(world: World): Command {
@@ -18,9 +15,7 @@ export function rollKey(world: World): Command {
     .addOption(
       // No default: 0 locks out clients that still use the old key, and 7d is too long for a leaked
       // key.
-      new Option("--overlap <time>", "how long the old key still works")
-        .choices(["0", "1h", "24h", "7d"] satisfies Overlap[])
-        .makeOptionMandatory(),
+      overlapOption("how long the old key still works").makeOptionMandatory(),
     )
     .action(async (keyId: string, { overlap }: { overlap: Overlap }, command: Command) => {
       const session = await openSession(world, command);

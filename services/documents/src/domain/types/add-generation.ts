@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { requireAdministrator } from "../document/administrator.ts";
+import { requireAdministrator } from "@vidimus/kit/administrator";
 import type { Actor } from "../document/document.ts";
 import type { SchemaReader } from "./read-schema.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";

@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { requireAdministrator } from "../document/administrator.ts";
+import { requireAdministrator } from "@vidimus/kit/administrator";
 import type { Actor } from "../document/document.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseJson } from "../json/parse-json.ts";

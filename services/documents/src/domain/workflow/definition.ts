@@ -1,4 +1,4 @@
-import { isAdministrator } from "../document/administrator.ts";
+import { isAdministrator } from "@vidimus/kit/administrator";
 
 /**
  * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`,

@@ -3,7 +3,7 @@ import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/wo
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { typePattern } from "../../domain/types/add-generation.ts";
-import { requireAdministrator } from "../../domain/document/administrator.ts";
+import { requireAdministrator } from "@vidimus/kit/administrator";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { callingActor } from "../requests.ts";

@@ -4,15 +4,15 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/delivery/v1/endpoint_service.proto.
  */
 export const file_vidimus_delivery_v1_endpoint_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEibwoIRW5kcG9pbnQSEwoLZW5kcG9pbnRfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCSJZChZDcmVhdGVFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiKQoUTGlzdEVuZHBvaW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkkKFUxpc3RFbmRwb2ludHNSZXNwb25zZRIwCgllbmRwb2ludHMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZTLPAgoPRW5kcG9pbnRTZXJ2aWNlEmkKDkNyZWF0ZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USZgoNTGlzdEVuZHBvaW50cxIpLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdEVuZHBvaW50c1JlcXVlc3QaKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXNwb25zZRJpCg5EZWxldGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlQipaKHZpZGltdXMvY29udHJhY3RzL2RlbGl2ZXJ5L3YxO2RlbGl2ZXJ5djFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEiiQMKCEVuZHBvaW50EhMKC2VuZHBvaW50X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAYgAygJEhYKDmRvY3VtZW50X3R5cGVzGAcgAygJEhQKDGhlYWRlcl9uYW1lcxgIIAMoCRIVCg1tYXhfaW5fZmxpZ2h0GAkgASgNEhcKD3JhdGVfcGVyX3NlY29uZBgKIAEoARI9CgtkaXNhYmxlbWVudBgLIAEoCzIoLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnREaXNhYmxlbWVudBI7ChdwcmV2aW91c19zZWNyZXRfZW5kc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXAoTRW5kcG9pbnREaXNhYmxlbWVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEg0KBWFjdG9yGAMgASgJIhsKCkV2ZW50TmFtZXMSDQoFbmFtZXMYASADKAkiIgoRRG9jdW1lbnRUeXBlTmFtZXMSDQoFbmFtZXMYASADKAkiggEKD0VuZHBvaW50SGVhZGVycxJACgZ2YWx1ZXMYASADKAsyMC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuECChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCRIvCgZldmVudHMYAyABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBCABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBSABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAYgASgNSACIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAcgASgBSAGIAQESEAoIZGlzYWJsZWQYCCABKAgSDgoGdmVyaWZ5GAkgASgIQhAKDl9tYXhfaW5fZmxpZ2h0QhIKEF9yYXRlX3Blcl9zZWNvbmQiiAEKFkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCRItCgRwaW5nGAMgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0IogBCgpQaW5nUmVzdWx0EhAKCGFjY2VwdGVkGAEgASgIEg4KBnN0YXR1cxgCIAEoDRIPCgdmYWlsdXJlGAMgASgJEg4KBmRldGFpbBgEIAEoCRInCgR0b29rGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmFuc3dlchgGIAEoCSIpChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiSQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjAKCWVuZHBvaW50cxgBIAMoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiPAoSR2V0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJGChNHZXRFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCLhAgoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIvCgZldmVudHMYBCABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBSABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAcgASgNSAGIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAggASgBSAKIAQFCBgoEX3VybEIQCg5fbWF4X2luX2ZsaWdodEISChBfcmF0ZV9wZXJfc2Vjb25kIkkKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFUVuYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSQoWRW5hYmxlRW5kcG9pbnRSZXNwb25zZRIvCghlbmRwb2ludBgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiQAoWRGlzYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSgoXRGlzYWJsZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50InEKG1JvdGF0ZUVuZHBvaW50U2VjcmV0UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJfChxSb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiPQoTVGVzdEVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiRQoUVGVzdEVuZHBvaW50UmVzcG9uc2USLQoEcGluZxgBIAEoCzIfLnZpZGltdXMuZGVsaXZlcnkudjEuUGluZ1Jlc3VsdCI/ChVEZWxldGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJIhgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uy1wcKD0VuZHBvaW50U2VydmljZRJpCg5DcmVhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlc3BvbnNlEmYKDUxpc3RFbmRwb2ludHMSKS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXF1ZXN0GioudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RW5kcG9pbnRzUmVzcG9uc2USYAoLR2V0RW5kcG9pbnQSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldEVuZHBvaW50UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RW5kcG9pbnRSZXNwb25zZRJpCg5VcGRhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuVXBkYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5VcGRhdGVFbmRwb2ludFJlc3BvbnNlEmkKDkVuYWJsZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5FbmFibGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuYWJsZUVuZHBvaW50UmVzcG9uc2USbAoPRGlzYWJsZUVuZHBvaW50EisudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXF1ZXN0GiwudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXNwb25zZRJ7ChRSb3RhdGVFbmRwb2ludFNlY3JldBIwLnZpZGltdXMuZGVsaXZlcnkudjEuUm90YXRlRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GjEudmlkaW11cy5kZWxpdmVyeS52MS5Sb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEmMKDFRlc3RFbmRwb2ludBIoLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVxdWVzdBopLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVzcG9uc2USaQoORGVsZXRlRW5kcG9pbnQSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A receiver of webhooks.
@@ -47,6 +47,62 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was changed last.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 5;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * The events it gets.
+   *
+   * @generated from field: repeated string events = 6;
+   */
+  events: string[];
+
+  /**
+   * The document types whose snapshots it gets; none: all types.
+   *
+   * @generated from field: repeated string document_types = 7;
+   */
+  documentTypes: string[];
+
+  /**
+   * Names of the headers it asked for. Their values are not shown, because they may be credentials.
+   *
+   * @generated from field: repeated string header_names = 8;
+   */
+  headerNames: string[];
+
+  /**
+   * Most attempts in flight.
+   *
+   * @generated from field: uint32 max_in_flight = 9;
+   */
+  maxInFlight: number;
+
+  /**
+   * Most attempts a second; 0: no limit.
+   *
+   * @generated from field: double rate_per_second = 10;
+   */
+  ratePerSecond: number;
+
+  /**
+   * Absent while it is enabled.
+   *
+   * @generated from field: vidimus.delivery.v1.EndpointDisablement disablement = 11;
+   */
+  disablement?: EndpointDisablement | undefined;
+
+  /**
+   * When the older of two secrets ends; absent while there is one.
+   *
+   * @generated from field: google.protobuf.Timestamp previous_secret_ends_at = 12;
+   */
+  previousSecretEndsAt?: Timestamp | undefined;
 };
 
 /**
@@ -55,6 +111,106 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 0);
+
+/**
+ * Why and when an endpoint was disabled.
+ *
+ * @generated from message vidimus.delivery.v1.EndpointDisablement
+ */
+export type EndpointDisablement = Message<"vidimus.delivery.v1.EndpointDisablement"> & {
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * `operator`: someone asked for it. `gone`: it answered 410 twice.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * The actor who asked for it; "" for `gone`.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EndpointDisablement.
+ * Use `create(EndpointDisablementSchema)` to create a new message.
+ */
+export const EndpointDisablementSchema: GenMessage<EndpointDisablement> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 1);
+
+/**
+ * Names of events.
+ *
+ * @generated from message vidimus.delivery.v1.EventNames
+ */
+export type EventNames = Message<"vidimus.delivery.v1.EventNames"> & {
+  /**
+   * At least one of `snapshot.usable`, `snapshot.withheld`, `endpoint.disabled`,
+   * `endpoint.recovered`.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EventNames.
+ * Use `create(EventNamesSchema)` to create a new message.
+ */
+export const EventNamesSchema: GenMessage<EventNames> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 2);
+
+/**
+ * Names of document types.
+ *
+ * @generated from message vidimus.delivery.v1.DocumentTypeNames
+ */
+export type DocumentTypeNames = Message<"vidimus.delivery.v1.DocumentTypeNames"> & {
+  /**
+   * At most 50; none: all types.
+   *
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DocumentTypeNames.
+ * Use `create(DocumentTypeNamesSchema)` to create a new message.
+ */
+export const DocumentTypeNamesSchema: GenMessage<DocumentTypeNames> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 3);
+
+/**
+ * Headers of an endpoint's own.
+ *
+ * @generated from message vidimus.delivery.v1.EndpointHeaders
+ */
+export type EndpointHeaders = Message<"vidimus.delivery.v1.EndpointHeaders"> & {
+  /**
+   * At most 16 by their names, which are lowercase letters, digits and hyphens. Values have 1 to
+   * 1,024 visible ASCII characters and spaces.
+   *
+   * @generated from field: map<string, string> values = 1;
+   */
+  values: { [key: string]: string };
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EndpointHeaders.
+ * Use `create(EndpointHeadersSchema)` to create a new message.
+ */
+export const EndpointHeadersSchema: GenMessage<EndpointHeaders> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 4);
 
 /**
  * A request to register an endpoint.
@@ -70,11 +226,60 @@ export type CreateEndpointRequest = Message<"vidimus.delivery.v1.CreateEndpointR
   tenantId: string;
 
   /**
-   * Absolute https URL without userinfo; http where the deployment allows it.
+   * Absolute https URL without userinfo, at an allowed port; http where the deployment allows it.
    *
    * @generated from field: string url = 2;
    */
   url: string;
+
+  /**
+   * Absent: `snapshot.usable` and `snapshot.withheld`.
+   *
+   * @generated from field: vidimus.delivery.v1.EventNames events = 3;
+   */
+  events?: EventNames | undefined;
+
+  /**
+   * Absent: all types.
+   *
+   * @generated from field: vidimus.delivery.v1.DocumentTypeNames document_types = 4;
+   */
+  documentTypes?: DocumentTypeNames | undefined;
+
+  /**
+   * Sent with every webhook.
+   *
+   * @generated from field: vidimus.delivery.v1.EndpointHeaders headers = 5;
+   */
+  headers?: EndpointHeaders | undefined;
+
+  /**
+   * 1 to 128; absent: 32.
+   *
+   * @generated from field: optional uint32 max_in_flight = 6;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * 0.1 to 1,000; absent or 0: no limit.
+   *
+   * @generated from field: optional double rate_per_second = 7;
+   */
+  ratePerSecond?: number | undefined;
+
+  /**
+   * Registers it disabled: its deliveries are held until it is enabled.
+   *
+   * @generated from field: bool disabled = 8;
+   */
+  disabled: boolean;
+
+  /**
+   * Posts an `endpoint.ping` at once. The endpoint is registered whatever comes of it.
+   *
+   * @generated from field: bool verify = 9;
+   */
+  verify: boolean;
 };
 
 /**
@@ -82,7 +287,7 @@ export type CreateEndpointRequest = Message<"vidimus.delivery.v1.CreateEndpointR
  * Use `create(CreateEndpointRequestSchema)` to create a new message.
  */
 export const CreateEndpointRequestSchema: GenMessage<CreateEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 1);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 5);
 
 /**
  * The endpoint was registered.
@@ -103,6 +308,13 @@ export type CreateEndpointResponse = Message<"vidimus.delivery.v1.CreateEndpoint
    * @generated from field: string secret = 2;
    */
   secret: string;
+
+  /**
+   * What came of the ping, if one was asked for.
+   *
+   * @generated from field: vidimus.delivery.v1.PingResult ping = 3;
+   */
+  ping?: PingResult | undefined;
 };
 
 /**
@@ -110,7 +322,64 @@ export type CreateEndpointResponse = Message<"vidimus.delivery.v1.CreateEndpoint
  * Use `create(CreateEndpointResponseSchema)` to create a new message.
  */
 export const CreateEndpointResponseSchema: GenMessage<CreateEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 2);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 6);
+
+/**
+ * What came of a ping.
+ *
+ * @generated from message vidimus.delivery.v1.PingResult
+ */
+export type PingResult = Message<"vidimus.delivery.v1.PingResult"> & {
+  /**
+   * Whether the answer was 2xx.
+   *
+   * @generated from field: bool accepted = 1;
+   */
+  accepted: boolean;
+
+  /**
+   * HTTP status; 0 when there was no answer.
+   *
+   * @generated from field: uint32 status = 2;
+   */
+  status: number;
+
+  /**
+   * Why there was no answer: `address_refused`, `dns`, `tls`, `timeout` or `connection`; "" when there
+   * was one.
+   *
+   * @generated from field: string failure = 3;
+   */
+  failure: string;
+
+  /**
+   * The failure in words.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+
+  /**
+   * Until the answer was read or the attempt ended.
+   *
+   * @generated from field: google.protobuf.Duration took = 5;
+   */
+  took?: Duration | undefined;
+
+  /**
+   * Beginning of the answer's body, at most 1 KiB.
+   *
+   * @generated from field: string answer = 6;
+   */
+  answer: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.PingResult.
+ * Use `create(PingResultSchema)` to create a new message.
+ */
+export const PingResultSchema: GenMessage<PingResult> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 7);
 
 /**
  * A request for a tenant's endpoints.
@@ -131,7 +400,7 @@ export type ListEndpointsRequest = Message<"vidimus.delivery.v1.ListEndpointsReq
  * Use `create(ListEndpointsRequestSchema)` to create a new message.
  */
 export const ListEndpointsRequestSchema: GenMessage<ListEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 3);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 8);
 
 /**
  * A tenant's endpoints.
@@ -152,7 +421,357 @@ export type ListEndpointsResponse = Message<"vidimus.delivery.v1.ListEndpointsRe
  * Use `create(ListEndpointsResponseSchema)` to create a new message.
  */
 export const ListEndpointsResponseSchema: GenMessage<ListEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 4);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 9);
+
+/**
+ * A request for one endpoint.
+ *
+ * @generated from message vidimus.delivery.v1.GetEndpointRequest
+ */
+export type GetEndpointRequest = Message<"vidimus.delivery.v1.GetEndpointRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.GetEndpointRequest.
+ * Use `create(GetEndpointRequestSchema)` to create a new message.
+ */
+export const GetEndpointRequestSchema: GenMessage<GetEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 10);
+
+/**
+ * One endpoint.
+ *
+ * @generated from message vidimus.delivery.v1.GetEndpointResponse
+ */
+export type GetEndpointResponse = Message<"vidimus.delivery.v1.GetEndpointResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.GetEndpointResponse.
+ * Use `create(GetEndpointResponseSchema)` to create a new message.
+ */
+export const GetEndpointResponseSchema: GenMessage<GetEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 11);
+
+/**
+ * A request to change settings. What it does not have stays as it is.
+ *
+ * @generated from message vidimus.delivery.v1.UpdateEndpointRequest
+ */
+export type UpdateEndpointRequest = Message<"vidimus.delivery.v1.UpdateEndpointRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+
+  /**
+   * As in CreateEndpointRequest.
+   *
+   * @generated from field: optional string url = 3;
+   */
+  url?: string | undefined;
+
+  /**
+   * Replaces all.
+   *
+   * @generated from field: vidimus.delivery.v1.EventNames events = 4;
+   */
+  events?: EventNames | undefined;
+
+  /**
+   * Replaces all; no names: all types.
+   *
+   * @generated from field: vidimus.delivery.v1.DocumentTypeNames document_types = 5;
+   */
+  documentTypes?: DocumentTypeNames | undefined;
+
+  /**
+   * Replaces all.
+   *
+   * @generated from field: vidimus.delivery.v1.EndpointHeaders headers = 6;
+   */
+  headers?: EndpointHeaders | undefined;
+
+  /**
+   * 1 to 128.
+   *
+   * @generated from field: optional uint32 max_in_flight = 7;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * 0.1 to 1,000; 0: no limit.
+   *
+   * @generated from field: optional double rate_per_second = 8;
+   */
+  ratePerSecond?: number | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.UpdateEndpointRequest.
+ * Use `create(UpdateEndpointRequestSchema)` to create a new message.
+ */
+export const UpdateEndpointRequestSchema: GenMessage<UpdateEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 12);
+
+/**
+ * The endpoint was changed.
+ *
+ * @generated from message vidimus.delivery.v1.UpdateEndpointResponse
+ */
+export type UpdateEndpointResponse = Message<"vidimus.delivery.v1.UpdateEndpointResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.UpdateEndpointResponse.
+ * Use `create(UpdateEndpointResponseSchema)` to create a new message.
+ */
+export const UpdateEndpointResponseSchema: GenMessage<UpdateEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 13);
+
+/**
+ * A request to enable an endpoint.
+ *
+ * @generated from message vidimus.delivery.v1.EnableEndpointRequest
+ */
+export type EnableEndpointRequest = Message<"vidimus.delivery.v1.EnableEndpointRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EnableEndpointRequest.
+ * Use `create(EnableEndpointRequestSchema)` to create a new message.
+ */
+export const EnableEndpointRequestSchema: GenMessage<EnableEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 14);
+
+/**
+ * The endpoint is enabled.
+ *
+ * @generated from message vidimus.delivery.v1.EnableEndpointResponse
+ */
+export type EnableEndpointResponse = Message<"vidimus.delivery.v1.EnableEndpointResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EnableEndpointResponse.
+ * Use `create(EnableEndpointResponseSchema)` to create a new message.
+ */
+export const EnableEndpointResponseSchema: GenMessage<EnableEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 15);
+
+/**
+ * A request to disable an endpoint.
+ *
+ * @generated from message vidimus.delivery.v1.DisableEndpointRequest
+ */
+export type DisableEndpointRequest = Message<"vidimus.delivery.v1.DisableEndpointRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DisableEndpointRequest.
+ * Use `create(DisableEndpointRequestSchema)` to create a new message.
+ */
+export const DisableEndpointRequestSchema: GenMessage<DisableEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 16);
+
+/**
+ * The endpoint is disabled.
+ *
+ * @generated from message vidimus.delivery.v1.DisableEndpointResponse
+ */
+export type DisableEndpointResponse = Message<"vidimus.delivery.v1.DisableEndpointResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DisableEndpointResponse.
+ * Use `create(DisableEndpointResponseSchema)` to create a new message.
+ */
+export const DisableEndpointResponseSchema: GenMessage<DisableEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 17);
+
+/**
+ * A request for a new secret.
+ *
+ * @generated from message vidimus.delivery.v1.RotateEndpointSecretRequest
+ */
+export type RotateEndpointSecretRequest = Message<"vidimus.delivery.v1.RotateEndpointSecretRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+
+  /**
+   * How long webhooks are signed with the older secret, too: 0 to 7 days. Absent: 24 hours.
+   *
+   * @generated from field: google.protobuf.Duration overlap = 3;
+   */
+  overlap?: Duration | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.RotateEndpointSecretRequest.
+ * Use `create(RotateEndpointSecretRequestSchema)` to create a new message.
+ */
+export const RotateEndpointSecretRequestSchema: GenMessage<RotateEndpointSecretRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 18);
+
+/**
+ * The secret was rotated.
+ *
+ * @generated from message vidimus.delivery.v1.RotateEndpointSecretResponse
+ */
+export type RotateEndpointSecretResponse = Message<"vidimus.delivery.v1.RotateEndpointSecretResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+
+  /**
+   * `whsec_` and the base64 of 32 random bytes. Shown once.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.RotateEndpointSecretResponse.
+ * Use `create(RotateEndpointSecretResponseSchema)` to create a new message.
+ */
+export const RotateEndpointSecretResponseSchema: GenMessage<RotateEndpointSecretResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 19);
+
+/**
+ * A request to test an endpoint.
+ *
+ * @generated from message vidimus.delivery.v1.TestEndpointRequest
+ */
+export type TestEndpointRequest = Message<"vidimus.delivery.v1.TestEndpointRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.TestEndpointRequest.
+ * Use `create(TestEndpointRequestSchema)` to create a new message.
+ */
+export const TestEndpointRequestSchema: GenMessage<TestEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 20);
+
+/**
+ * The endpoint was tested.
+ *
+ * @generated from message vidimus.delivery.v1.TestEndpointResponse
+ */
+export type TestEndpointResponse = Message<"vidimus.delivery.v1.TestEndpointResponse"> & {
+  /**
+   * What came of it.
+   *
+   * @generated from field: vidimus.delivery.v1.PingResult ping = 1;
+   */
+  ping?: PingResult | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.TestEndpointResponse.
+ * Use `create(TestEndpointResponseSchema)` to create a new message.
+ */
+export const TestEndpointResponseSchema: GenMessage<TestEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 21);
 
 /**
  * A request to remove an endpoint.
@@ -180,7 +799,7 @@ export type DeleteEndpointRequest = Message<"vidimus.delivery.v1.DeleteEndpointR
  * Use `create(DeleteEndpointRequestSchema)` to create a new message.
  */
 export const DeleteEndpointRequestSchema: GenMessage<DeleteEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 5);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 22);
 
 /**
  * The endpoint was removed.
@@ -195,17 +814,19 @@ export type DeleteEndpointResponse = Message<"vidimus.delivery.v1.DeleteEndpoint
  * Use `create(DeleteEndpointResponseSchema)` to create a new message.
  */
 export const DeleteEndpointResponseSchema: GenMessage<DeleteEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 6);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 23);
 
 /**
- * The endpoints to which a tenant's snapshots are delivered.
+ * The endpoints to which a tenant's snapshots are delivered. What changes one needs the role owner or
+ * admin in the metadata `vidimus-role`; PERMISSION_DENIED otherwise. NOT_FOUND when the tenant has no
+ * such endpoint. ABORTED when others change it at the same time, again and again.
  *
  * @generated from service vidimus.delivery.v1.EndpointService
  */
 export const EndpointService: GenService<{
   /**
    * Registers an endpoint. Only this answer shows its secret. INVALID_ARGUMENT when the URL may not
-   * be called.
+   * be called, or a setting breaks its rule. FAILED_PRECONDITION when the tenant has 100 endpoints.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.CreateEndpoint
    */
@@ -225,7 +846,69 @@ export const EndpointService: GenService<{
     output: typeof ListEndpointsResponseSchema;
   },
   /**
-   * Removes an endpoint and its pending deliveries. NOT_FOUND when the tenant has no such endpoint.
+   * Reads one endpoint.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.GetEndpoint
+   */
+  getEndpoint: {
+    methodKind: "unary";
+    input: typeof GetEndpointRequestSchema;
+    output: typeof GetEndpointResponseSchema;
+  },
+  /**
+   * Changes settings of an endpoint; those that the request does not have stay as they are.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.UpdateEndpoint
+   */
+  updateEndpoint: {
+    methodKind: "unary";
+    input: typeof UpdateEndpointRequestSchema;
+    output: typeof UpdateEndpointResponseSchema;
+  },
+  /**
+   * Enables a disabled endpoint. Repeating it changes nothing.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.EnableEndpoint
+   */
+  enableEndpoint: {
+    methodKind: "unary";
+    input: typeof EnableEndpointRequestSchema;
+    output: typeof EnableEndpointResponseSchema;
+  },
+  /**
+   * Disables an endpoint. Repeating it changes nothing.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.DisableEndpoint
+   */
+  disableEndpoint: {
+    methodKind: "unary";
+    input: typeof DisableEndpointRequestSchema;
+    output: typeof DisableEndpointResponseSchema;
+  },
+  /**
+   * Makes a new secret, which only this answer shows. Webhooks are signed with both while they
+   * overlap. FAILED_PRECONDITION when two overlap already, unless the overlap is 0: that ends all
+   * older ones.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.RotateEndpointSecret
+   */
+  rotateEndpointSecret: {
+    methodKind: "unary";
+    input: typeof RotateEndpointSecretRequestSchema;
+    output: typeof RotateEndpointSecretResponseSchema;
+  },
+  /**
+   * Posts a signed `endpoint.ping`, also to a disabled endpoint, and says what came of it.
+   *
+   * @generated from rpc vidimus.delivery.v1.EndpointService.TestEndpoint
+   */
+  testEndpoint: {
+    methodKind: "unary";
+    input: typeof TestEndpointRequestSchema;
+    output: typeof TestEndpointResponseSchema;
+  },
+  /**
+   * Removes an endpoint and its pending deliveries.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.DeleteEndpoint
    */

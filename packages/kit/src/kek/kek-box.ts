@@ -1,9 +1,5 @@
-import { ConfigError } from "@vidimus/kit/env";
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
-import type { SealedKey } from "../domain/key-custody.ts";
-
-/** Name of the custody whose keys the database keeps, wrapped by a KEK. */
-export const localCustody = "local-wrapped";
+import { ConfigError } from "../env.ts";
 
 const formatVersion = 1;
 const nonceBytes = 12;
@@ -20,22 +16,29 @@ export function envelopeHeader(kek: KeyObject): Buffer {
   return Buffer.concat([Buffer.of(formatVersion), kekId]);
 }
 
+/** What an envelope holds, and the setting that names the KEK's file, for messages. */
+interface EnvelopeNames {
+  readonly name: string;
+  readonly setting: string;
+}
+
+/** Whether an envelope was sealed by the KEK that has this header. */
+export function isSealedBy(envelope: Uint8Array, header: Buffer): boolean {
+  return Buffer.from(envelope).subarray(0, headerBytes).equals(header);
+}
+
 /**
  * The boxes of an envelope, without its header.
  *
- * @param name of what is sealed, for the message
- * @throws ConfigError when it was sealed by another custody or another KEK
+ * @throws ConfigError when it was sealed by another KEK
  */
-export function openEnvelope(sealed: SealedKey, header: Buffer, name: string): Buffer {
-  if (sealed.custody !== localCustody) {
-    throw new ConfigError(`${name} is in the custody "${sealed.custody}", not in "${localCustody}"`);
-  }
-  const envelope = Buffer.from(sealed.envelope);
+export function openEnvelope(sealed: Uint8Array, header: Buffer, { name, setting }: EnvelopeNames): Buffer {
+  const envelope = Buffer.from(sealed);
   if (envelope[0] !== formatVersion) throw new Error(`${name} has an unknown envelope version`);
   const sealedBy = envelope.subarray(1, headerBytes);
   const ours = header.subarray(1);
   if (!sealedBy.equals(ours)) {
-    const names = `${sealedBy.toString("hex")}; SIGNING_KEK_FILE holds ${ours.toString("hex")}`;
+    const names = `${sealedBy.toString("hex")}; ${setting} holds ${ours.toString("hex")}`;
     throw new ConfigError(`wrong KEK: ${name} is wrapped by the KEK ${names}`);
   }
   return envelope.subarray(headerBytes);

@@ -1,6 +1,6 @@
-import { ConfigError } from "@vidimus/kit/env";
-import { readPrivateFile } from "@vidimus/kit/private-file";
 import { createSecretKey, type KeyObject } from "node:crypto";
+import { ConfigError, type EnvReader } from "../env.ts";
+import { readPrivateFile } from "../private-file.ts";
 
 const kekBytes = 32;
 const fileBytesMax = 256;
@@ -10,11 +10,11 @@ const fileBytesMax = 256;
  * end may follow).
  *
  * Refuses a file that others may read, or that the group may change (`readPrivateFile`): the KEK and
- * a copy of the database together give every private key.
+ * a copy of the database together give every secret that it wraps.
  *
  * @throws ConfigError naming the fault, without any of the content
  */
-export function readKekFile(path: string): KeyObject {
+function readKekFile(path: string): KeyObject {
   const content = readPrivateFile(path, fileBytesMax);
   try {
     const key = decode(content);
@@ -39,4 +39,20 @@ function decode(content: Buffer): Buffer | undefined {
 
 function isText(bytes: Buffer): boolean {
   return bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
+}
+
+/**
+ * Reads the key encryption key whose path a setting names; undefined when the setting is missing or
+ * the file cannot be used, which is a fault of the settings then.
+ */
+export function readKekSetting(env: EnvReader, name: string): KeyObject | undefined {
+  const path = env.string(name);
+  if (path === "") return undefined;
+  try {
+    return readKekFile(path);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    env.fault(`${name}: ${error.message}`);
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { DomainError } from "@vidimus/kit/errors";
+import { DomainError } from "./errors.ts";
 
 const roles: ReadonlySet<string> = new Set(["owner", "admin"]);
 

@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { readNameList } from "../../options/name-list.ts";
+import { wholeNumber } from "../../options/whole-number.ts";
+
+/** What the options of `create` and `update` come to; those that were not given are absent. */
+export interface EndpointOptions {
+  url?: string;
+  events?: readonly string[];
+  types?: readonly string[];
+  header?: Readonly<Record<string, string>>;
+  maxInFlight?: number;
+  rate?: number;
+}
+
+/** Adds the options for the settings of an endpoint, other than its URL. */
+export function addEndpointOptions(command: Command): Command {
+  return command
+    .option(
+      "--events <names>",
+      "events by commas: snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.recovered",
+      readNameList,
+    )
+    .option("--types <names>", 'document types by commas, such as core/article; "" for all', readNameList)
+    .option("--header <header>", '"Name: value" to send with every webhook; may be repeated', addHeader)
+    .option("--max-in-flight <count>", "most attempts in flight, 1 to 128", wholeNumber(1, 128))
+    .option("--rate <count>", "most attempts a second, 0.1 to 1000; 0 for no limit", readRate);
+}
+
+/** The options as the settings of a request. */
+export function toSettings({ url, events, types, header, maxInFlight, rate }: EndpointOptions) {
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(events ? { events: { names: [...events] } } : {}),
+    ...(types ? { documentTypes: { names: [...types] } } : {}),
+    ...(header ? { headers: { values: { ...header } } } : {}),
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+    ...(rate === undefined ? {} : { ratePerSecond: rate }),
+  };
+}
+
+function addHeader(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, name = "", value = ""] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (name === "") throw new InvalidArgumentError('It must be a name, a colon and a value: "X-Team: news".');
+  return { ...before, [name]: value.trimEnd() };
+}
+
+function readRate(text: string): number {
+  const rate = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (rate === 0 || (rate >= 0.1 && rate <= 1_000)) return rate;
+  throw new InvalidArgumentError("It must be a number from 0.1 to 1000, or 0 for no limit.");
+}

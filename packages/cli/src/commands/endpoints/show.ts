@@ -1,0 +1,23 @@
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { Command } from "commander";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import type { World } from "../../world.ts";
+import { endpointText, toShown } from "./shown-endpoint.ts";
+
+/** `endpoints show ID --tenant T` */
+export function showEndpoint(world: World): Command {
+  return new Command("show")
+    .description("read one receiver")
+    .argument("<id>", "id of the endpoint")
+    .action(async (endpointId: string, _: unknown, command: Command) => {
+      const session = await openSession(world, command);
+      const tenantId = session.settings.get("tenant");
+      using delivery = await openService(session, "delivery", EndpointService);
+      const { endpoint } = await delivery.read((client, options) =>
+        client.getEndpoint({ tenantId, endpointId }, options),
+      );
+      const shown = toShown(endpoint);
+      session.print(shown, endpointText(shown));
+    });
+}

@@ -1,0 +1,56 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { randomBytes } from "node:crypto";
+import type { DisableReason, ManagedEndpoint } from "./endpoint.ts";
+
+const secretBytes = 32;
+const overlapMsMax = 7 * 24 * 60 * 60 * 1000;
+
+/** A new secret, decoded. */
+export function newSecret(): Buffer {
+  return randomBytes(secretBytes);
+}
+
+/** A secret as it is shown. */
+export function showSecret(secret: Uint8Array): string {
+  return `whsec_${Buffer.from(secret).toString("base64")}`;
+}
+
+/** The endpoint, enabled; itself if it was. */
+export function enabled(endpoint: ManagedEndpoint): ManagedEndpoint {
+  if (endpoint.enabled) return endpoint;
+  const { disabled: _, ...rest } = endpoint;
+  return { ...rest, enabled: true };
+}
+
+/**
+ * The endpoint, disabled; itself if it was.
+ *
+ * @param by the actor who asked for it
+ */
+export function disabled(endpoint: ManagedEndpoint, reason: DisableReason, at: Date, by?: string): ManagedEndpoint {
+  if (!endpoint.enabled) return endpoint;
+  return { ...endpoint, enabled: false, disabled: { at, reason, ...(by ? { by } : {}) } };
+}
+
+/**
+ * The endpoint with another secret. The one before stays beside it for the overlap. An overlap of 0
+ * ends every older secret at once.
+ *
+ * @throws DomainError `invalid` for an overlap that is too long, `failed_precondition` when two
+ * secrets overlap already: ending the oldest would make webhooks unverifiable for a receiver that
+ * has not followed yet
+ */
+export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs: number, now: Date): ManagedEndpoint {
+  if (!(overlapMs >= 0 && overlapMs <= overlapMsMax)) {
+    const message = "must be from 0 to 7 days";
+    throw new DomainError("invalid", `overlap ${message}`, { violations: [{ pointer: "/overlap", message }] });
+  }
+  const { previousSecretEndsAt: until, ...rest } = endpoint;
+  const [newest] = endpoint.secrets;
+  if (overlapMs === 0) return { ...rest, secrets: [secret] };
+  if (until) {
+    const ends = `the secret was rotated, and the one before it is used until ${until.toISOString()}`;
+    throw new DomainError("failed_precondition", `${ends}; an overlap of 0 ends both`);
+  }
+  return { ...rest, secrets: [secret, newest], previousSecretEndsAt: new Date(now.getTime() + overlapMs) };
+}

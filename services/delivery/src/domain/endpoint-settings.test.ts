@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import {
+  requireDocumentTypes,
+  requireEvents,
+  requireHeaders,
+  requireMaxInFlight,
+  requireRate,
+  wants,
+} from "./endpoint-settings.ts";
+
+test.each([
+  "Host",
+  "connection",
+  "Keep-Alive",
+  "proxy-authorization",
+  "TE",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "content-type",
+  "webhook-id",
+  "Webhook-Signature",
+  "x-vidimus-signature-256",
+  "vidimus-event",
+  "x-forwarded-for",
+  "x_team",
+  "a b",
+  "a\r\nb",
+  "",
+  "__proto__",
+  "x".repeat(65),
+])("the header %j is refused", (name) => {
+  expect(() => requireHeaders({ [name]: "1" })).toThrow(`headers/`);
+});
+
+test.each(["", " a", "a ", "a\r\nx-b: 1", "a\nb", "ä", "\u0000", "a".repeat(1_025)])(
+  "the header value %j is refused, and not quoted",
+  (value) => {
+    expect(() => requireHeaders({ "x-team": value })).toThrow(
+      "headers/x-team must have 1 to 1024 visible ASCII characters",
+    );
+  },
+);
+
+test("headers are kept by their lowercase names", () => {
+  expect(requireHeaders({ Authorization: "Basic eA==", "X-Team": "a b" })).toEqual({
+    authorization: "Basic eA==",
+    "x-team": "a b",
+  });
+  expect(() => requireHeaders({ "X-Team": "1", "x-team": "2" })).toThrow("given twice");
+  const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`x-${index}`, "1"]));
+  expect(() => requireHeaders(many)).toThrow("at most 16");
+});
+
+test("events are of the closed set, each once, at least one", () => {
+  expect(requireEvents(["endpoint.disabled", "snapshot.usable", "snapshot.usable"])).toEqual([
+    "snapshot.usable",
+    "endpoint.disabled",
+  ]);
+  expect(() => requireEvents(["snapshot.draft"])).toThrow('knows no "snapshot.draft"');
+  expect(() => requireEvents([])).toThrow("at least one");
+});
+
+test("document types have the form of a type, and none of them means all", () => {
+  expect(requireDocumentTypes([])).toBeUndefined();
+  expect(requireDocumentTypes(["core/tag", "core/tag"])).toEqual(["core/tag"]);
+  expect(() => requireDocumentTypes(["article"])).toThrow("documentTypes/0 must be a document type");
+});
+
+test("numbers are within their bounds", () => {
+  expect([requireMaxInFlight(1), requireMaxInFlight(128), requireRate(0), requireRate(0.1)]).toEqual([
+    1,
+    128,
+    undefined,
+    0.1,
+  ]);
+  for (const count of [0, 129, 1.5, Number.NaN]) expect(() => requireMaxInFlight(count)).toThrow("maxInFlight");
+  for (const rate of [-1, 0.05, 1_001, Number.NaN, Infinity]) expect(() => requireRate(rate)).toThrow("ratePerSecond");
+});
+
+test.each([
+  ["usable", "core/article", true],
+  ["withheld", "core/article", false],
+  ["usable", "core/tag", false],
+])("an endpoint for usable articles and a %s %s", (status, documentType, wanted) => {
+  const endpoint = { events: ["snapshot.usable"] as const, documentTypes: ["core/article"] };
+  expect(wants(endpoint, { status, documentType })).toBe(wanted);
+});

@@ -1,0 +1,105 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { type Endpoint, type EndpointEvent, endpointEvents } from "./endpoint.ts";
+
+const documentTypesMax = 50;
+const headersMax = 16;
+const maxInFlightMax = 128;
+const [rateMin, rateMax] = [0.1, 1_000];
+
+/** Headers of ours, of the connection, and those that a proxy on the way acts on. */
+const deniedHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-digest",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "date",
+  "expect",
+  "forwarded",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent",
+  "via",
+]);
+const deniedPrefixes = ["proxy-", "vidimus-", "webhook-", "x-forwarded-", "x-vidimus-"];
+
+/** The events, each once and in the order of the closed set. @throws DomainError `invalid` */
+export function requireEvents(names: readonly string[]): EndpointEvent[] {
+  const known = endpointEvents.join(", ");
+  const unknown = names.find((name) => !endpointEvents.some((event) => event === name));
+  if (unknown !== undefined) throw refusal("/events", `knows no "${unknown}"; there are ${known}`);
+  if (names.length === 0) throw refusal("/events", `must name at least one of ${known}`);
+  return endpointEvents.filter((event) => names.includes(event));
+}
+
+/** The types, each once; undefined for none, which means all. @throws DomainError `invalid` */
+export function requireDocumentTypes(names: readonly string[]): readonly string[] | undefined {
+  const types = [...new Set(names)];
+  if (types.length > documentTypesMax) throw refusal("/documentTypes", `must have at most ${documentTypesMax} types`);
+  const bad = types.findIndex((type) => !/^[\w.-]{1,64}\/[\w.-]{1,64}$/.test(type));
+  if (bad >= 0) throw refusal(`/documentTypes/${bad}`, "must be a document type such as core/article");
+  return types.length > 0 ? types : undefined;
+}
+
+/**
+ * Headers by their lowercase names. Refuses those that are ours, that belong to the connection, or
+ * that could end the header and begin another one.
+ *
+ * @throws DomainError `invalid`
+ */
+export function requireHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const headers = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const);
+  if (headers.length > headersMax) throw refusal("/headers", `must have at most ${headersMax} headers`);
+  const names = new Set<string>();
+  for (const [name, value] of headers) {
+    const pointer = `/headers/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    if (names.has(name)) throw refusal(pointer, "is given twice");
+    names.add(name);
+    // No underscore: many proxies drop such headers without a word.
+    if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw refusal(pointer, "must be named by letters, digits and hyphens");
+    if (deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix))) {
+      throw refusal(pointer, "is set by the platform or by the connection");
+    }
+    if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/.test(value)) {
+      throw refusal(pointer, "must have 1 to 1024 visible ASCII characters, with spaces only between them");
+    }
+  }
+  return Object.fromEntries(headers);
+}
+
+/** @throws DomainError `invalid` */
+export function requireMaxInFlight(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count <= maxInFlightMax) return count;
+  throw refusal("/maxInFlight", `must be an integer from 1 to ${maxInFlightMax}`);
+}
+
+/** Attempts a second; undefined for 0, which means no limit. @throws DomainError `invalid` */
+export function requireRate(rate: number): number | undefined {
+  if (rate === 0) return undefined;
+  if (rate >= rateMin && rate <= rateMax) return rate;
+  throw refusal("/ratePerSecond", `must be a number from ${rateMin} to ${rateMax}, or 0 for no limit`);
+}
+
+/** What decides whether a snapshot is for an endpoint. */
+interface SnapshotKind {
+  /** `usable` or `withheld`. */
+  readonly status: string;
+  readonly documentType: string;
+}
+
+/** Whether an endpoint's filters let a snapshot through. */
+export function wants(
+  { events, documentTypes }: Pick<Endpoint, "events" | "documentTypes">,
+  { status, documentType }: SnapshotKind,
+): boolean {
+  if (!events.some((event) => event === `snapshot.${status}`)) return false;
+  return documentTypes === undefined || documentTypes.includes(documentType);
+}
+
+function refusal(pointer: string, message: string): DomainError {
+  return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
+}

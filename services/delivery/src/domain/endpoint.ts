@@ -1,0 +1,54 @@
+/** The events that endpoints may ask for. */
+export const endpointEvents = [
+  "snapshot.usable",
+  "snapshot.withheld",
+  "endpoint.disabled",
+  "endpoint.recovered",
+] as const;
+
+/** What a webhook is about. */
+export type EndpointEvent = (typeof endpointEvents)[number];
+
+/** What an endpoint gets unless it asks for more or less. */
+export const eventsByDefault: readonly EndpointEvent[] = ["snapshot.usable", "snapshot.withheld"];
+
+/** Attempts in flight at an endpoint, unless it asks for more or fewer. */
+export const maxInFlightByDefault = 32;
+
+/** A receiver of a tenant's webhooks, as sending sees it. */
+export interface Endpoint {
+  readonly endpointId: string;
+  readonly tenantId: string;
+  readonly url: string;
+  readonly createdAt: Date;
+  /** One, or two while a secret rotates; newest first. Decoded. */
+  readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
+  /** While it is disabled, its new deliveries are held. */
+  readonly enabled: boolean;
+  readonly events: readonly EndpointEvent[];
+  /** Absent: all types. */
+  readonly documentTypes?: readonly string[];
+  /** Sent with every webhook, by their lowercase names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Most attempts in flight, 1 to 128. */
+  readonly maxInFlight: number;
+  /** Most attempts a second; absent: no limit. */
+  readonly ratePerSecond?: number;
+}
+
+/** Why an endpoint is disabled: someone asked for it, or it answered 410 twice. */
+export type DisableReason = "operator" | "gone";
+
+/** An endpoint as management sees it. */
+export interface ManagedEndpoint extends Endpoint {
+  readonly updatedAt: Date;
+  /** Present while it is disabled. */
+  readonly disabled?: { readonly at: Date; readonly reason: DisableReason; readonly by?: string };
+  /** When the older of two secrets ends. */
+  readonly previousSecretEndsAt?: Date;
+  /** Grows with every change. A change names the revision that it read. */
+  readonly revision: number;
+}
+
+/** Most endpoints of a tenant. */
+export const endpointsMax = 100;

@@ -1,0 +1,57 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { EndpointDirectory } from "../send/endpoint-directory.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
+
+export interface ChangeEndpointDeps {
+  endpoints: Pick<EndpointStore, "find" | "replace">;
+  directory: Pick<EndpointDirectory, "forget">;
+}
+
+/** How a request names an endpoint. */
+export interface EndpointName {
+  readonly tenantId: string;
+  readonly endpointId: string;
+}
+
+/** Tries of a change that others overtake. */
+const triesMax = 5;
+
+/** @throws DomainError `not_found` when the tenant has no such endpoint */
+export async function requireEndpoint(
+  endpoints: Pick<EndpointStore, "find">,
+  name: EndpointName,
+  signal?: AbortSignal,
+): Promise<ManagedEndpoint> {
+  const tenantId = requireTenantId(name.tenantId);
+  const endpointId = parseUuid(name.endpointId);
+  const found = endpointId === undefined ? undefined : await endpoints.find(tenantId, endpointId, signal);
+  if (!found) throw new DomainError("not_found", "there is no such endpoint");
+  return found;
+}
+
+/**
+ * Reads an endpoint, changes it and stores it; again when others have changed it meanwhile. A change
+ * that returns the endpoint itself stores nothing.
+ *
+ * @throws DomainError `not_found`, `conflict`, and what `change` throws
+ */
+export async function changeEndpoint(
+  { endpoints, directory }: ChangeEndpointDeps,
+  name: EndpointName,
+  change: (endpoint: ManagedEndpoint, now: Date) => ManagedEndpoint,
+): Promise<ManagedEndpoint> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const read = await requireEndpoint(endpoints, name);
+    const now = new Date();
+    const changed = change(read, now);
+    if (changed === read) return read;
+    const stored = { ...changed, updatedAt: now };
+    if (await endpoints.replace(stored)) {
+      directory.forget(stored.endpointId);
+      return stored;
+    }
+  }
+  throw new DomainError("conflict", "others change this endpoint at the same time; try again");
+}

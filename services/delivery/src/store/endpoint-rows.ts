@@ -1,0 +1,98 @@
+import { Binary } from "mongodb";
+import {
+  type EndpointEvent,
+  endpointEvents,
+  eventsByDefault,
+  type ManagedEndpoint,
+  maxInFlightByDefault,
+} from "../domain/endpoint.ts";
+import type { EndpointRow, SecretRow } from "./rows.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+/** An endpoint as its row. Secrets and headers are sealed anew. */
+export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
+  const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
+  const { documentTypes, headers, ratePerSecond, disabled } = endpoint;
+  return {
+    _id: endpointId,
+    tenantId,
+    url,
+    createdAt,
+    updatedAt,
+    secrets: toSecretRows(box, endpoint),
+    events: [...events],
+    maxInFlight,
+    revision,
+    ...(documentTypes ? { documentTypes: [...documentTypes] } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers: sealHeaders(box, endpoint) } : {}),
+    ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    ...(disabled ? { disabled } : {}),
+  };
+}
+
+/**
+ * A row as its endpoint. Rows of the first build have a secret in the clear and nothing else, and
+ * get the defaults. A secret whose time has ended is left out.
+ */
+export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
+  const owner = { tenantId: row.tenantId, endpointId: row._id };
+  const { documentTypes, ratePerSecond, disabled } = row;
+  const { secrets, previousSecretEndsAt } = openSecrets(box, row, now);
+  return {
+    ...owner,
+    url: row.url,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt ?? row.createdAt,
+    secrets,
+    enabled: !disabled,
+    events: row.events?.filter(isEndpointEvent) ?? eventsByDefault,
+    headers: row.headers ? openHeaders(box, owner, row.headers) : {},
+    maxInFlight: row.maxInFlight ?? maxInFlightByDefault,
+    revision: row.revision ?? 0,
+    ...(documentTypes ? { documentTypes } : {}),
+    ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    ...(disabled ? { disabled } : {}),
+    ...(previousSecretEndsAt ? { previousSecretEndsAt } : {}),
+  };
+}
+
+/** Whether a row has a secret in the clear, or one that another KEK has sealed. */
+export function needsSealing(box: SecretBox, { secret, secrets = [], headers }: EndpointRow): boolean {
+  if (secret) return true;
+  const sealed = [...secrets.map((each) => each.sealed), ...(headers ? [headers] : [])];
+  return sealed.some((each) => !box.isCurrent(each.value()));
+}
+
+function openSecrets(box: SecretBox, row: EndpointRow, now: Date) {
+  const owner = { tenantId: row.tenantId, endpointId: row._id };
+  const [newest, previous] = row.secrets ?? [];
+  if (!newest) {
+    if (!row.secret) throw new Error(`endpoint ${row._id} is stored without a secret`);
+    return { secrets: [row.secret.value()] as const };
+  }
+  const first = box.open(owner, "secret", newest.sealed.value());
+  if (!previous?.endsAt || previous.endsAt <= now) return { secrets: [first] as const };
+  const second = box.open(owner, "secret", previous.sealed.value());
+  return { secrets: [first, second] as const, previousSecretEndsAt: previous.endsAt };
+}
+
+function toSecretRows(box: SecretBox, endpoint: ManagedEndpoint): SecretRow[] {
+  const { secrets, previousSecretEndsAt: endsAt } = endpoint;
+  return secrets.map((secret, index) => {
+    const sealed = new Binary(box.seal(endpoint, "secret", secret));
+    return index > 0 && endsAt ? { sealed, endsAt } : { sealed };
+  });
+}
+
+function sealHeaders(box: SecretBox, endpoint: ManagedEndpoint): Binary {
+  return new Binary(box.seal(endpoint, "headers", Buffer.from(JSON.stringify(endpoint.headers))));
+}
+
+function openHeaders(box: SecretBox, owner: Parameters<SecretBox["open"]>[0], sealed: Binary): Record<string, string> {
+  return JSON.parse(box.open(owner, "headers", sealed.value()).toString()) as Record<string, string>;
+}
+
+/** A release after this one may have stored events that this one does not know. */
+function isEndpointEvent(text: string): text is EndpointEvent {
+  return endpointEvents.some((event) => event === text);
+}

@@ -1,0 +1,57 @@
+import { box, envelopeHeader, isSealedBy, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
+import type { KeyObject } from "node:crypto";
+
+/** The endpoint that a secret belongs to. */
+interface SecretOwner {
+  readonly tenantId: string;
+  readonly endpointId: string;
+}
+
+/** What is sealed: its owner's secret, or the headers that it asked for. */
+type SecretKind = "secret" | "headers";
+
+/** Encrypts what endpoints keep secret. */
+export interface SecretBox {
+  seal(owner: SecretOwner, kind: SecretKind, plain: Uint8Array): Buffer;
+  /**
+   * @throws ConfigError when it was sealed by another KEK
+   * @throws Error when it was changed, or belongs to another endpoint
+   */
+  open(owner: SecretOwner, kind: SecretKind, sealed: Uint8Array): Buffer;
+  /** Whether it was sealed by the KEK that seals now. */
+  isCurrent(sealed: Uint8Array): boolean;
+}
+
+const setting = "DELIVERY_KEK_FILE";
+
+/**
+ * Makes the box. An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens
+ * only for its own endpoint: a row's secret that was copied into another row does not open there.
+ *
+ * @param other opens envelopes too, while the KEK is replaced; it seals none
+ */
+export function createSecretBox(kek: KeyObject, other?: KeyObject): SecretBox {
+  const current = { kek, header: envelopeHeader(kek) };
+  const known = other ? [current, { kek: other, header: envelopeHeader(other) }] : [current];
+  return {
+    seal: (owner, kind, plain) => {
+      const aad = binding(current.header, owner, kind);
+      return Buffer.concat([current.header, box(kek, Buffer.from(plain), aad)]);
+    },
+    open: (owner, kind, sealed) => {
+      const name = `the ${kind} of endpoint ${owner.endpointId}`;
+      const by = known.find(({ header }) => isSealedBy(sealed, header)) ?? current;
+      const boxed = openEnvelope(sealed, by.header, { name, setting });
+      try {
+        return unbox(by.kek, boxed, binding(by.header, owner, kind));
+      } catch (error) {
+        throw new Error(`${name} was changed where it is stored`, { cause: error });
+      }
+    },
+    isCurrent: (sealed) => isSealedBy(sealed, current.header),
+  };
+}
+
+function binding(header: Buffer, { tenantId, endpointId }: SecretOwner, kind: SecretKind): Buffer {
+  return Buffer.concat([Buffer.from("vidimus-endpoint\n"), header, Buffer.from(`${kind}\n${tenantId}\n${endpointId}`)]);
+}

@@ -1,0 +1,110 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { createSecretKey, randomUUID } from "node:crypto";
+import { Binary } from "mongodb";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import type { ManagedEndpoint } from "../src/domain/endpoint.ts";
+import { EndpointStore } from "../src/store/endpoint-store.ts";
+import type { EndpointRow } from "../src/store/rows.ts";
+import { createSecretBox } from "../src/store/secret-box.ts";
+
+const [oldKek, newKek] = [createSecretKey(Buffer.alloc(32, 1)), createSecretKey(Buffer.alloc(32, 2))];
+const secret = Buffer.alloc(32, 7);
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("endpoints"), appName: "test" });
+});
+afterAll(() => mongo[Symbol.asyncDispose]());
+beforeEach(() => rows().deleteMany({}));
+
+const rows = () => mongo.db.collection<EndpointRow>("endpoints");
+const storeOf = (kek = oldKek, other?: typeof kek) => new EndpointStore(mongo.db, createSecretBox(kek, other));
+
+function endpointOf(tenantId: string, change: Partial<ManagedEndpoint> = {}): ManagedEndpoint {
+  const now = new Date();
+  return {
+    endpointId: randomUUID(),
+    tenantId,
+    url: "https://example.com/",
+    secrets: [secret],
+    createdAt: now,
+    updatedAt: now,
+    enabled: true,
+    events: ["snapshot.usable"],
+    headers: { authorization: "Basic eA==" },
+    maxInFlight: 4,
+    ratePerSecond: 2.5,
+    documentTypes: ["core/article"],
+    revision: 1,
+    ...change,
+  };
+}
+
+/** A row as the first build stored it. */
+async function insertFirst(tenantId: string): Promise<string> {
+  const row = { _id: randomUUID(), tenantId, url: "https://example.com/", secret: new Binary(secret) };
+  await rows().insertOne({ ...row, createdAt: new Date() });
+  return row._id;
+}
+
+test("an endpoint is read as it was stored, and nothing of its secret or headers rests in the clear", async () => {
+  const endpoint = endpointOf("acme", { previousSecretEndsAt: new Date(Date.now() + 60_000) });
+  const stored = { ...endpoint, secrets: [secret, Buffer.alloc(32, 8)] as const };
+  await storeOf().insert(stored);
+  expect(await storeOf().find("acme", endpoint.endpointId)).toEqual(stored);
+  expect(await storeOf().find("rival", endpoint.endpointId)).toBeUndefined();
+  const bytes = JSON.stringify(await rows().findOne({}));
+  for (const hidden of [secret.toString("base64"), "Basic", "authorization"]) expect(bytes).not.toContain(hidden);
+});
+
+test("a row of the first build has the defaults, and the next start encrypts its secret", async () => {
+  const endpointId = await insertFirst("acme");
+  const defaults = { endpointId, enabled: true, headers: {}, maxInFlight: 32, revision: 0 };
+  expect(await storeOf().find("acme", endpointId)).toMatchObject(defaults);
+  expect([await storeOf().sealAll(), await storeOf().sealAll()]).toEqual([1, 0]);
+  expect(await rows().findOne({})).not.toHaveProperty("secret");
+  const found = await storeOf().find("acme", endpointId);
+  expect(found).toMatchObject({ ...defaults, revision: 1, events: ["snapshot.usable", "snapshot.withheld"] });
+  expect(found?.secrets).toEqual([secret]);
+});
+
+test("the KEK is replaced in two starts: the new one opens first, then seals", async () => {
+  const endpoint = endpointOf("acme");
+  await storeOf().insert(endpoint);
+  expect(await storeOf(oldKek, newKek).sealAll()).toBe(0);
+  expect(await storeOf(newKek, oldKek).sealAll()).toBe(1);
+  expect(await storeOf(newKek).find("acme", endpoint.endpointId)).toEqual({ ...endpoint, revision: 2 });
+});
+
+test("a start with a wrong KEK fails and names the setting", async () => {
+  await storeOf().insert(endpointOf("acme"));
+  await expect(storeOf(newKek).sealAll()).rejects.toThrow(/^wrong KEK: the secret of endpoint .* DELIVERY_KEK_FILE/);
+});
+
+test("a secret that was copied into another row does not open there", async () => {
+  const [own, foreign] = [endpointOf("rival"), endpointOf("acme")];
+  await storeOf().insert(own);
+  await storeOf().insert(foreign);
+  const copied = await rows().findOne({ _id: own.endpointId });
+  await rows().updateOne({ _id: foreign.endpointId }, { $set: { secrets: copied!.secrets! } });
+  await expect(storeOf().find("acme", foreign.endpointId)).rejects.toThrow("was changed where it is stored");
+});
+
+test("a change is stored once: the second one that read the same revision is not", async () => {
+  const endpoint = endpointOf("acme");
+  await storeOf().insert(endpoint);
+  const changes = [
+    storeOf().replace({ ...endpoint, maxInFlight: 1 }),
+    storeOf().replace({ ...endpoint, maxInFlight: 2 }),
+  ];
+  expect(new Set(await Promise.all(changes))).toEqual(new Set([false, true]));
+});
+
+test("the older secret is gone when its time has ended", async () => {
+  const endpoint = endpointOf("acme", { secrets: [secret, Buffer.alloc(32, 8)], previousSecretEndsAt: new Date(1) });
+  await storeOf().insert(endpoint);
+  const found = await storeOf().find("acme", endpoint.endpointId);
+  expect(found?.secrets).toEqual([secret]);
+  expect(found).not.toHaveProperty("previousSecretEndsAt");
+});

@@ -1,0 +1,197 @@
+import { durationFromMs, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+});
+afterAll(async () => {
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const url = "http://127.0.0.1:9/hook";
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "answered",
+    (error: unknown) => Code[ConnectError.from(error).code],
+  );
+const register = async (tenantId: string, settings: object = {}) => {
+  const made = await delivery.endpoints.createEndpoint({ tenantId, url, ...settings }, asAdmin);
+  return { ...made, name: { tenantId, endpointId: made.endpoint!.endpointId } };
+};
+
+test("an endpoint keeps the settings it was registered with, and shows no header's value", async () => {
+  const { name, endpoint } = await register("settings", {
+    events: { names: ["snapshot.usable"] },
+    documentTypes: { names: ["core/article"] },
+    headers: { values: { Authorization: "Basic eA==" } },
+    maxInFlight: 4,
+    ratePerSecond: 2.5,
+    disabled: true,
+  });
+  expect(endpoint).toMatchObject({
+    events: ["snapshot.usable"],
+    documentTypes: ["core/article"],
+    headerNames: ["authorization"],
+    maxInFlight: 4,
+    ratePerSecond: 2.5,
+    disablement: { reason: "operator", actor: "kari" },
+  });
+  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toEqual(endpoint);
+  expect((await delivery.endpoints.listEndpoints(name)).endpoints).toEqual([endpoint]);
+});
+
+test("an update changes what it has, and leaves the rest", async () => {
+  const { name, endpoint } = await register("updating", { maxInFlight: 4, documentTypes: { names: ["core/tag"] } });
+  const request = { ...name, documentTypes: { names: [] }, ratePerSecond: 3, url: "http://127.0.0.1:10/" };
+  const { endpoint: changed } = await delivery.endpoints.updateEndpoint(request, asAdmin);
+  expect(changed).toMatchObject({ url: request.url, documentTypes: [], ratePerSecond: 3, maxInFlight: 4 });
+  expect(timestampDate(changed!.updatedAt!).getTime()).toBeGreaterThan(timestampDate(endpoint!.updatedAt!).getTime());
+  const unlimited = await delivery.endpoints.updateEndpoint({ ...name, ratePerSecond: 0 }, asAdmin);
+  expect(unlimited.endpoint).toMatchObject({ ratePerSecond: 0, url: request.url });
+});
+
+test("updates at the same time lose none of each other's settings", async () => {
+  const { name } = await register("busy");
+  await Promise.all([
+    delivery.endpoints.updateEndpoint({ ...name, maxInFlight: 7 }, asAdmin),
+    delivery.endpoints.updateEndpoint({ ...name, ratePerSecond: 9 }, asAdmin),
+    delivery.endpoints.disableEndpoint(name, asAdmin),
+  ]);
+  const { endpoint } = await delivery.endpoints.getEndpoint(name);
+  expect(endpoint).toMatchObject({ maxInFlight: 7, ratePerSecond: 9, disablement: { reason: "operator" } });
+});
+
+test.each([
+  ["/url", { url: "http://10.0.0.1/" }],
+  ["/events", { events: { names: [] } }],
+  ["/documentTypes/0", { documentTypes: { names: ["article"] } }],
+  ["/headers/webhook-id", { headers: { values: { "webhook-id": "x" } } }],
+  ["/maxInFlight", { maxInFlight: 129 }],
+  ["/ratePerSecond", { ratePerSecond: -1 }],
+])(
+  "a setting that breaks its rule is refused, pointing at %s, when it is made and when it is changed",
+  async (_, bad) => {
+    expect(await codeOf(register("strict", bad))).toBe("InvalidArgument");
+    const { name } = await register("strict");
+    expect(await codeOf(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin))).toBe("InvalidArgument");
+  },
+);
+
+test("disabling and enabling may be repeated, and the first disabling stays the reason", async () => {
+  const { name } = await register("pausing");
+  const { endpoint: first } = await delivery.endpoints.disableEndpoint(name, asAdmin);
+  const { endpoint: again } = await delivery.endpoints.disableEndpoint(name, { headers: { "vidimus-role": "owner" } });
+  expect(again).toEqual(first);
+  expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
+  expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
+});
+
+test("only an owner or an admin changes endpoints at the teams door; the mesh door leaves it to the gateway", async () => {
+  const { name } = await register("roles");
+  const { endpoints } = delivery;
+  const asEditor = { headers: { "vidimus-role": "editor" } };
+  const codes = await Promise.all([
+    codeOf(endpoints.createEndpoint({ tenantId: "roles", url }, asEditor)),
+    codeOf(endpoints.updateEndpoint(name, asEditor)),
+    codeOf(endpoints.enableEndpoint(name, asEditor)),
+    codeOf(endpoints.disableEndpoint(name, asEditor)),
+    codeOf(endpoints.rotateEndpointSecret(name, asEditor)),
+    codeOf(endpoints.testEndpoint(name, asEditor)),
+    codeOf(endpoints.deleteEndpoint(name, asEditor)),
+  ]);
+  expect(new Set(codes)).toEqual(new Set(["PermissionDenied"]));
+  expect(await codeOf(endpoints.getEndpoint(name, asEditor))).toBe("answered");
+  using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
+  expect(await codeOf(mesh.disableEndpoint(name, { headers: { "vidimus-role": "integrator" } }))).toBe("answered");
+});
+
+test("another tenant's endpoint is not found by any call", async () => {
+  const { name } = await register("owner");
+  const foreign = { ...name, tenantId: "stranger" };
+  const { endpoints } = delivery;
+  const codes = await Promise.all([
+    codeOf(endpoints.getEndpoint(foreign)),
+    codeOf(endpoints.updateEndpoint({ ...foreign, maxInFlight: 1 }, asAdmin)),
+    codeOf(endpoints.enableEndpoint(foreign, asAdmin)),
+    codeOf(endpoints.disableEndpoint(foreign, asAdmin)),
+    codeOf(endpoints.rotateEndpointSecret(foreign, asAdmin)),
+    codeOf(endpoints.testEndpoint(foreign, asAdmin)),
+    codeOf(endpoints.deleteEndpoint(foreign, asAdmin)),
+    codeOf(endpoints.getEndpoint({ ...name, endpointId: "nonsense" })),
+  ]);
+  expect(new Set(codes)).toEqual(new Set(["NotFound"]));
+  expect((await endpoints.getEndpoint(name)).endpoint).toMatchObject({ maxInFlight: 32 });
+});
+
+/** Whether a secret has signed a webhook, by each of the two signatures. */
+function signedBy({ headers, body }: ReceivedWebhook, secret: string) {
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body.toString()}`;
+  const standard = `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
+  const ofBody = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+  return {
+    standard: String(headers["webhook-signature"]).split(" ").includes(standard),
+    newest: headers["x-vidimus-signature-256"] === ofBody,
+    previous: headers["x-vidimus-signature-256-previous"] === ofBody,
+  };
+}
+
+test("while a secret rotates, receivers with either one can verify; an overlap of 0 ends the older one", async () => {
+  await using receiver = await openReceiver();
+  const { name, secret: first } = await register("rotating", { url: receiver.url });
+  const { endpoints } = delivery;
+  const rotation = await endpoints.rotateEndpointSecret({ ...name, overlap: durationFromMs(60_000) }, asAdmin);
+  await endpoints.testEndpoint(name, asAdmin);
+  const [during] = await receiver.arrivals(1);
+  expect(signedBy(during!, first)).toEqual({ standard: true, newest: false, previous: true });
+  expect(signedBy(during!, rotation.secret)).toEqual({ standard: true, newest: true, previous: false });
+  expect(await codeOf(endpoints.rotateEndpointSecret(name, asAdmin))).toBe("FailedPrecondition");
+  const last = await endpoints.rotateEndpointSecret({ ...name, overlap: durationFromMs(0) }, asAdmin);
+  expect(last.endpoint?.previousSecretEndsAt).toBeUndefined();
+  await endpoints.testEndpoint(name, asAdmin);
+  const [, after] = await receiver.arrivals(2);
+  expect(signedBy(after!, last.secret)).toEqual({ standard: true, newest: true, previous: false });
+  for (const old of [first, rotation.secret]) expect(signedBy(after!, old).standard).toBe(false);
+});
+
+test("a ping is signed, carries the endpoint's headers, and its answer is reported", async () => {
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end("asleep"));
+  const headers = { values: { "x-team": "news" } };
+  const { name, secret, ping } = await register("pinged", { url: receiver.url, headers, verify: true });
+  expect(ping).toMatchObject({ accepted: false, status: 503, failure: "", answer: "asleep" });
+  const [webhook] = await receiver.arrivals(1);
+  expect(webhook!.headers).toMatchObject({ "vidimus-event": "endpoint.ping", "x-team": "news" });
+  expect(webhook!.headers).not.toHaveProperty("vidimus-key-id");
+  expect(signedBy(webhook!, secret)).toMatchObject({ standard: true, newest: true });
+  expect(JSON.parse(webhook!.body.toString())).toEqual({
+    id: webhook!.headers["webhook-id"],
+    type: "endpoint.ping",
+    timestamp: expect.stringMatching(/Z$/),
+    data: name,
+  });
+  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toBeDefined();
+});
+
+test("a ping that gets no answer says why", async () => {
+  const { name } = await register("unreachable");
+  const { ping } = await delivery.endpoints.testEndpoint(name, asAdmin);
+  expect(ping).toMatchObject({ accepted: false, status: 0, failure: "connection" });
+  expect(ping?.detail).toContain("ECONNREFUSED");
+});
+
+test("a tenant has at most 100 endpoints", async () => {
+  await Promise.all(Array.from({ length: 100 }, () => register("many")));
+  expect(await codeOf(register("many"))).toBe("FailedPrecondition");
+  expect(await codeOf(register("few"))).toBe("answered");
+});

@@ -1,0 +1,39 @@
+import { durationMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Endpoint, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+
+/** An endpoint as it is answered. */
+export function endpointOf(endpoint: Endpoint | undefined) {
+  if (!endpoint) throw new Error("delivery answered without the endpoint");
+  const { endpointId: id, url, events, documentTypes, headerNames, maxInFlight, disablement } = endpoint;
+  const disabled = disablement && {
+    at: timeOf(disablement.at),
+    reason: disablement.reason,
+    actor: disablement.actor || null,
+  };
+  return {
+    id,
+    url,
+    enabled: !disabled,
+    disabled: disabled ?? null,
+    events,
+    documentTypes,
+    headerNames,
+    maxInFlight,
+    ratePerSecond: endpoint.ratePerSecond || null,
+    previousSecretEndsAt: timeOf(endpoint.previousSecretEndsAt),
+    createdAt: timeOf(endpoint.createdAt),
+    updatedAt: timeOf(endpoint.updatedAt),
+  };
+}
+
+/** What came of a ping, as it is answered. */
+export function pingOf(ping: PingResult | undefined) {
+  if (!ping) throw new Error("delivery answered without the ping");
+  const { accepted, status, failure, detail, answer, took } = ping;
+  const tookMs = took ? Math.round(durationMs(took)) : 0;
+  return { accepted, status: status || null, failure: failure || null, detail: detail || null, tookMs, answer };
+}
+
+function timeOf(time: Timestamp | undefined): string | null {
+  return time ? timestampDate(time).toISOString() : null;
+}

@@ -1,0 +1,161 @@
+import { Type } from "typebox";
+
+const eventNames = ["snapshot.usable", "snapshot.withheld", "endpoint.disabled", "endpoint.recovered"];
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: "Absolute https URL at an allowed port, without a user name, a password or a fragment.",
+});
+const events = Type.Array(Type.String({ enum: eventNames }), {
+  minItems: 1,
+  description: "What is posted. By default both snapshot events.",
+});
+const documentTypes = Type.Array(Type.String({ pattern: String.raw`^[\w.-]{1,64}/[\w.-]{1,64}$` }), {
+  maxItems: 50,
+  description: "Only snapshots of documents of these types. None, the default, means all.",
+});
+const headers = Type.Record(
+  Type.String({ pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$" }),
+  Type.String({ pattern: "^[!-~](?:[ -~]{0,1022}[!-~])?$" }),
+  {
+    additionalProperties: false,
+    maxProperties: 16,
+    description:
+      "Sent with every webhook. Their values are not shown again. Headers of the platform and of the connection are refused.",
+  },
+);
+const maxInFlight = Type.Integer({ minimum: 1, maximum: 128, description: "Most attempts in flight. Default: 32." });
+const ratePerSecond = Type.Number({
+  minimum: 0,
+  maximum: 1_000,
+  description: "Most attempts a second, at least 0.1. 0, the default, means no limit.",
+});
+
+/** A request to register an endpoint. */
+export const endpointInput = Type.Object(
+  {
+    url,
+    events: Type.Optional(events),
+    documentTypes: Type.Optional(documentTypes),
+    headers: Type.Optional(headers),
+    maxInFlight: Type.Optional(maxInFlight),
+    ratePerSecond: Type.Optional(ratePerSecond),
+    enabled: Type.Optional(Type.Boolean({ default: true, description: "Deliveries are held while it is false." })),
+    verify: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Posts a signed ping at once. The endpoint is registered whatever comes of it.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** A request to change settings. Members left out stay as they are. */
+export const endpointPatch = Type.Object(
+  {
+    url: Type.Optional(url),
+    events: Type.Optional(events),
+    documentTypes: Type.Optional(documentTypes),
+    headers: Type.Optional(headers),
+    maxInFlight: Type.Optional(maxInFlight),
+    ratePerSecond: Type.Optional(ratePerSecond),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+const stamp = Type.String({ format: "date-time" });
+const orNull = <T extends ReturnType<typeof Type.Object> | typeof stamp | ReturnType<typeof Type.Number>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** An endpoint as it is answered. */
+export const endpointSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    url: Type.String(),
+    enabled: Type.Boolean(),
+    disabled: orNull(
+      Type.Object(
+        {
+          at: stamp,
+          reason: Type.String({ enum: ["operator", "gone"], description: "gone: it answered 410 twice." }),
+          actor: Type.Union([Type.String(), Type.Null()]),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    events: Type.Array(Type.String()),
+    documentTypes: Type.Array(Type.String()),
+    headerNames: Type.Array(Type.String()),
+    maxInFlight: Type.Integer({ minimum: 1, maximum: 128 }),
+    ratePerSecond: orNull(Type.Number({ description: "null: no limit." })),
+    previousSecretEndsAt: orNull(stamp),
+    createdAt: stamp,
+    updatedAt: stamp,
+  },
+  { additionalProperties: false },
+);
+
+/** What came of a ping. */
+export const pingSchema = Type.Object(
+  {
+    accepted: Type.Boolean({ description: "Whether the answer was 2xx." }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: "null: there was no answer." }),
+    failure: Type.Union([
+      Type.String({ enum: ["address_refused", "dns", "tls", "timeout", "connection"] }),
+      Type.Null(),
+    ]),
+    detail: Type.Union([Type.String(), Type.Null()]),
+    tookMs: Type.Integer({ minimum: 0 }),
+    answer: Type.String({ description: "Beginning of the answer's body, at most 1 KiB." }),
+  },
+  { additionalProperties: false },
+);
+
+/** A secret, which is shown once. */
+export const secretSchema = Type.String({ pattern: "^whsec_[A-Za-z0-9+/]{43}=$", description: "Shown once." });
+
+/** `{"ok":true,"data":{…}}` with these members of `data`. */
+export function dataSchema(properties: Parameters<typeof Type.Object>[0]) {
+  return Type.Object({ ok: Type.Literal(true), data: Type.Object(properties, { additionalProperties: false }) });
+}
+
+/** The id in a path. */
+export const endpointParams = Type.Object({
+  id: Type.String({ description: "Of the endpoint.", examples: ["01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77"] }),
+});
+
+/** Bodies of these routes are small. */
+export const jsonBody = { types: ["application/json"], bytesMax: 64 * 1024 };
+
+/** Longer than an attempt at a receiver takes. */
+export const pingTimeoutMs = 18_000;
+
+export const endpointExample = {
+  id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
+  url: "https://hooks.example.org/vidimus",
+  enabled: true,
+  disabled: null,
+  events: ["snapshot.usable", "snapshot.withheld"],
+  documentTypes: ["core/article"],
+  headerNames: ["x-team"],
+  maxInFlight: 32,
+  ratePerSecond: null,
+  previousSecretEndsAt: null,
+  createdAt: "2026-11-21T09:30:00.000Z",
+  updatedAt: "2026-11-21T09:30:00.000Z",
+};
+
+export const pingExample = { accepted: true, status: 204, failure: null, detail: null, tookMs: 41, answer: "" };
+
+export const secretExample = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/** The error of a route that names one endpoint. */
+export const noEndpoint = { NOT_FOUND: "there is no such endpoint" };
+
+/** The error of a route that changes one endpoint. */
+export const changeErrors = {
+  ...noEndpoint,
+  CONFLICT: "others change this endpoint at the same time; try again",
+};

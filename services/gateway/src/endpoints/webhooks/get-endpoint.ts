@@ -1,0 +1,40 @@
+import type { Client } from "@connectrpc/connect";
+import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { cacheable } from "../../http/answers/answer.ts";
+import { weakTag } from "../../http/answers/etag.ts";
+import { defineRoute } from "../../http/route.ts";
+import { endpointOf } from "./endpoint-answer.ts";
+import { dataSchema, endpointExample, endpointParams, endpointSchema, noEndpoint } from "./endpoint-schemas.ts";
+
+interface GetEndpointDeps {
+  readonly endpoints: Pick<Client<typeof EndpointService>, "getEndpoint">;
+}
+
+/** One endpoint. */
+export const getEndpoint = defineRoute({
+  method: "GET",
+  url: "/v1/webhooks/endpoints/:id",
+  scope: "webhooks:read",
+  params: endpointParams,
+  doc: {
+    operationId: "getEndpoint",
+    summary: "Read a receiver of webhooks",
+    success: {
+      status: 200,
+      description: "The endpoint",
+      content: {
+        "application/json": {
+          schema: dataSchema({ endpoint: endpointSchema }),
+          example: { ok: true, data: { endpoint: endpointExample } },
+        },
+      },
+    },
+    errors: noEndpoint,
+  },
+  handler: (deps: GetEndpointDeps) => async (call) => {
+    const name = { tenantId: call.caller.tenantId, endpointId: call.params.id };
+    const { endpoint } = await deps.endpoints.getEndpoint(name, call.rpc);
+    const body = JSON.stringify({ ok: true, data: { endpoint: endpointOf(endpoint) } });
+    return cacheable(call, { etag: weakTag(body), cacheControl: "private, no-cache" }, () => body);
+  },
+});

@@ -1,0 +1,39 @@
+import type { Client } from "@connectrpc/connect";
+import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { Type } from "typebox";
+import { cacheable } from "../../http/answers/answer.ts";
+import { weakTag } from "../../http/answers/etag.ts";
+import { defineRoute } from "../../http/route.ts";
+import { endpointOf } from "./endpoint-answer.ts";
+import { dataSchema, endpointExample, endpointSchema } from "./endpoint-schemas.ts";
+
+interface GetEndpointsDeps {
+  readonly endpoints: Pick<Client<typeof EndpointService>, "listEndpoints">;
+}
+
+/** The tenant's endpoints. */
+export const getEndpoints = defineRoute({
+  method: "GET",
+  url: "/v1/webhooks/endpoints",
+  scope: "webhooks:read",
+  doc: {
+    operationId: "listEndpoints",
+    summary: "Read the receivers of webhooks",
+    description: "All of them, oldest first.",
+    success: {
+      status: 200,
+      description: "The endpoints",
+      content: {
+        "application/json": {
+          schema: dataSchema({ endpoints: Type.Array(endpointSchema) }),
+          example: { ok: true, data: { endpoints: [endpointExample] } },
+        },
+      },
+    },
+  },
+  handler: (deps: GetEndpointsDeps) => async (call) => {
+    const { endpoints } = await deps.endpoints.listEndpoints({ tenantId: call.caller.tenantId }, call.rpc);
+    const body = JSON.stringify({ ok: true, data: { endpoints: endpoints.map(endpointOf) } });
+    return cacheable(call, { etag: weakTag(body), cacheControl: "private, no-cache" }, () => body);
+  },
+});

@@ -1,0 +1,50 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { HttpError } from "../errors/http-error.ts";
+
+/** Of a body at its top level. They are ignored: the tenant is that of the API key. */
+const tenantIds = new Set(["tenant", "tenantId", "tenant_id"]);
+
+/** A fault, as the validator reports it. */
+interface Fault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+/**
+ * Makes the parser of a small JSON object of the given schema. It throws INVALID_PAYLOAD with every
+ * fault and its place.
+ */
+export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffer) => Static<Schema> {
+  const validator = Compile(schema);
+  return (body) => {
+    const value = withoutTenantIds(parse(body));
+    if (validator.Check(value)) return value;
+    const details = validator.Errors(value).map(toDetail);
+    const [first] = details;
+    const place = first ? `${first.pointer.slice(1)} ${first.message}`.trim() : "the body is not valid";
+    throw new HttpError("INVALID_PAYLOAD", place, { details });
+  };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new HttpError("INVALID_PAYLOAD", "the body is not JSON in UTF-8");
+  }
+}
+
+function withoutTenantIds(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !tenantIds.has(name)));
+}
+
+function toDetail({ keyword, instancePath, message, params }: Fault): { pointer: string; message: string } {
+  if (keyword !== "additionalProperties") return { pointer: instancePath, message: message.toWellFormed() };
+  const names: unknown = Reflect.get(params, "additionalProperties");
+  const unknown = Array.isArray(names) ? names.map((name) => `"${String(name)}"`).join(", ") : "";
+  return { pointer: instancePath, message: `knows no ${unknown}`.toWellFormed() };
+}
