@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { DevstackError } from "./errors.ts";
 import { stateDir } from "./paths.ts";
+import { parseReplicas, type ReplicaCounts } from "./stack/replicas.ts";
 
 /** The options of `npm start` and `npm stop`, which stand behind `--`. */
 interface Options {
@@ -9,9 +10,18 @@ interface Options {
   readonly fresh: boolean;
   /** Makes certificates; then every door refuses a caller without one. */
   readonly mtls: boolean;
+  /** Services with more than one process. */
+  readonly replicas: ReplicaCounts;
   /** Folder of data, keys, logs and dev.json; `.vidimus/` by default. */
   readonly state: string;
 }
+
+const written: Readonly<Record<keyof Options, string>> = {
+  fresh: "--fresh",
+  mtls: "--mtls",
+  replicas: "--replicas SERVICE=COUNT,…",
+  state: "--state FOLDER",
+};
 
 /**
  * Reads the command line.
@@ -22,16 +32,22 @@ interface Options {
 export function readOptions(known: readonly (keyof Options)[]): Options {
   try {
     const { values } = parseArgs({
-      options: { fresh: { type: "boolean" }, mtls: { type: "boolean" }, state: { type: "string" } },
+      options: {
+        fresh: { type: "boolean" },
+        mtls: { type: "boolean" },
+        replicas: { type: "string" },
+        state: { type: "string" },
+      },
     });
-    const unknown = (["fresh", "mtls", "state"] as const).find(
+    const unknown = (["fresh", "mtls", "replicas", "state"] as const).find(
       (name) => values[name] !== undefined && !known.includes(name),
     );
     if (unknown) throw new Error(`Unknown option '--${unknown}'`);
     const state = values.state === undefined ? stateDir : resolve(values.state);
-    return { fresh: values.fresh ?? false, mtls: values.mtls ?? false, state };
+    const replicas = values.replicas === undefined ? {} : parseReplicas(values.replicas);
+    return { fresh: values.fresh ?? false, mtls: values.mtls ?? false, replicas, state };
   } catch (error) {
-    const options = known.map((name) => (name === "state" ? "--state FOLDER" : `--${name}`)).join(", ");
+    const options = known.map((name) => written[name]).join(", ");
     throw new DevstackError(`${error instanceof Error ? error.message : String(error)}; there is ${options}`);
   }
 }

@@ -7,8 +7,16 @@ const stop = new AbortController();
 const stopped = stopWhenTold();
 
 try {
-  const { fresh, mtls, state } = readOptions(["fresh", "mtls", "state"]);
-  const options = { stateDir: state, env: process.env, fresh, mtls, report: console.log, signal: stop.signal };
+  const { fresh, mtls, replicas, state } = readOptions(["fresh", "mtls", "replicas", "state"]);
+  const options = {
+    stateDir: state,
+    env: process.env,
+    fresh,
+    mtls,
+    replicas,
+    report: console.log,
+    signal: stop.signal,
+  };
   await using stack = await openDevStack(options);
   console.log(welcome(stack.dev));
   await stopped;

@@ -2,7 +2,8 @@ import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ServiceName, serviceNames, type StackPorts } from "./service-plan.ts";
+import type { Replica } from "./replicas.ts";
+import { type ServiceName, serviceNames, type ServicePorts, type StackPorts } from "./service-plan.ts";
 
 /** `.vidimus/dev.json`, by which tools find a running dev stack. Only its owner may read it. */
 export interface DevJson {
@@ -16,6 +17,8 @@ export interface DevJson {
   readonly mesh: DoorAddresses;
   /** Base URLs of the ops ports. */
   readonly ops: Readonly<Record<ServiceName, string>>;
+  /** Processes beside the first of each service, by name; undefined without any. */
+  readonly replicas?: Readonly<Record<string, ReplicaAddresses>>;
   readonly mongodb: string;
   readonly nats: string;
   /** Certificate of the operator, with which tools call; undefined in a stack without certificates. */
@@ -24,6 +27,15 @@ export interface DevJson {
   readonly tenants: readonly DevTenant[];
   /** Pids of the processes that the stack started, by name; not that of the stack itself. */
   readonly pids: Readonly<Record<string, number>>;
+}
+
+/** Addresses of one more process of a service, as those of the first are written. */
+interface ReplicaAddresses {
+  /** Of a gateway only. */
+  readonly gateway?: string;
+  readonly grpc: string;
+  readonly mesh: string;
+  readonly ops: string;
 }
 
 /**
@@ -56,7 +68,10 @@ export async function writeDevJson(stateDir: string, content: DevJson): Promise<
 }
 
 /** Returns the addresses of dev.json for the given ports. */
-export function devAddresses(ports: StackPorts): Pick<DevJson, "gateway" | "grpc" | "mesh" | "ops"> {
+export function devAddresses(
+  ports: StackPorts,
+  replicas: readonly Replica[] = [],
+): Pick<DevJson, "gateway" | "grpc" | "mesh" | "ops" | "replicas"> {
   const doors = (kind: "grpc" | "mesh"): DoorAddresses => {
     const address = (name: ServiceName) => `127.0.0.1:${ports[name][kind]}`;
     return {
@@ -73,5 +88,17 @@ export function devAddresses(ports: StackPorts): Pick<DevJson, "gateway" | "grpc
     grpc: doors("grpc"),
     mesh: doors("mesh"),
     ops: Object.fromEntries(ops) as DevJson["ops"],
+    ...(replicas.length > 0 && {
+      replicas: Object.fromEntries(replicas.map((each) => [each.name, replicaAddresses(each.ports)])),
+    }),
+  };
+}
+
+function replicaAddresses({ grpc, mesh, ops, http }: ServicePorts): ReplicaAddresses {
+  return {
+    ...(http !== undefined && { gateway: `http://127.0.0.1:${http}` }),
+    grpc: `127.0.0.1:${grpc}`,
+    mesh: `127.0.0.1:${mesh}`,
+    ops: `http://127.0.0.1:${ops}`,
   };
 }

@@ -9,6 +9,7 @@ import { assertPortFree } from "../port-guard.ts";
 import { type DevIdentities, makeIdentities } from "./dev-identities.ts";
 import { type DevJson, type DevTenant, devAddresses, readDevJson } from "./dev-json.ts";
 import { clearLeftovers } from "./leftovers.ts";
+import { planReplicas, type Replica, type ReplicaCounts } from "./replicas.ts";
 import { acquireLock, markStopping, releaseLock } from "./stack-lock.ts";
 import { seedTenants } from "./seed.ts";
 import {
@@ -37,6 +38,8 @@ interface DevStackOptions {
    * one.
    */
   readonly mtls?: boolean;
+  /** Services with more than one process. */
+  readonly replicas?: ReplicaCounts;
   /** Receives a line for each event. */
   readonly report: (line: string) => void;
   /** Aborts the start. */
@@ -67,8 +70,9 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
 
   await using stack = new AsyncDisposableStack();
   stack.defer(() => releaseLock(stateDir));
-  const state = new StackState(stateDir, devAddresses(ports), report);
-  const opening = openProcesses(stack, state, options, ports, known);
+  const replicas = await planReplicas(options.replicas ?? {});
+  const state = new StackState(stateDir, devAddresses(ports, replicas), report);
+  const opening = openProcesses(stack, state, options, { ports, replicas }, known);
   const dev = await Promise.race([opening, state.refused, aborted(options.signal)]).catch(async (error: unknown) => {
     await markStopping(stateDir);
     throw error;
@@ -82,23 +86,41 @@ async function openProcesses(
   stack: AsyncDisposableStack,
   state: StackState,
   options: DevStackOptions,
-  ports: StackPorts,
+  places: Places,
   known: readonly DevTenant[],
 ): Promise<DevJson> {
   const { stateDir, env } = options;
-  const shared = await openBackingServers(stack, state, options, ports);
-  for (const name of serviceNames) {
-    const start = () => startServiceProcess(name, serviceEnv(name, shared, env), logFile(stateDir, name));
+  const shared = await openBackingServers(stack, state, options, places);
+  const processes = processesOf(places);
+  for (const { name, service, ports } of processes) {
+    const settings = serviceEnv(service, shared, env, ports);
+    const start = () => startServiceProcess(service, settings, logFile(stateDir, name));
     await own(stack, await supervise(name, start, state));
   }
   await Promise.all(
-    serviceNames.map((name) => untilServiceReady(name, state.addresses.ops[name], logFile(stateDir, name))),
+    processes.map(({ name, ports }) =>
+      untilServiceReady(name, `http://127.0.0.1:${ports.ops}`, logFile(stateDir, name)),
+    ),
   );
   const { gateway, grpc } = state.addresses;
   const tls = shared.identities?.operator;
   const reached = { gateway, grpc, ...(tls && { tls }) };
   const tenants = await seedTenants(reached, options.fresh ? [] : known);
   return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
+}
+
+/** Where the processes of the services are. */
+interface Places {
+  readonly ports: StackPorts;
+  readonly replicas: readonly Replica[];
+}
+
+/** All processes of the services, in the order of their start. */
+function processesOf({ ports, replicas }: Places): Replica[] {
+  return serviceNames.flatMap((service) => [
+    { name: service, service, ports: ports[service] },
+    ...replicas.filter((replica) => replica.service === service),
+  ]);
 }
 
 /** Adds a process to the stack, or stops it when the stack was disposed during its start. */
@@ -129,7 +151,7 @@ async function openBackingServers(
   stack: AsyncDisposableStack,
   state: StackState,
   { stateDir, env, report, mtls = false }: DevStackOptions,
-  ports: StackPorts,
+  places: Places,
 ): Promise<SharedSettings & { identities: DevIdentities | undefined }> {
   const identities = mtls ? await makeIdentities(join(stateDir, "tls")) : undefined;
   const place = (name: string, port = 0) => ({
@@ -153,7 +175,7 @@ async function openBackingServers(
     signing: await ensureKek(join(stateDir, "kek")),
     delivery: await ensureKek(join(stateDir, "delivery-kek")),
   };
-  return { ...backing, kekFiles, databasePrefix, identities, ports };
+  return { ...backing, kekFiles, databasePrefix, identities, ...places };
 }
 
 /** A server that was not started here is used as it is. */

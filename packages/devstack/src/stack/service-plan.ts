@@ -2,6 +2,7 @@ import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { type DatabaseUser, userUrl } from "../backing/database-users.ts";
 import { DevstackError } from "../errors.ts";
 import type { DevIdentities } from "./dev-identities.ts";
+import type { Replica } from "./replicas.ts";
 
 /** The five services in the order of their start: a service starts after those that it calls. */
 export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
@@ -90,6 +91,8 @@ export interface SharedSettings {
   /** Undefined in a stack without certificates. */
   readonly identities: Pick<DevIdentities, "services" | "grantsFile"> | undefined;
   readonly ports: StackPorts;
+  /** Processes beside the first of each service. */
+  readonly replicas?: readonly Replica[];
 }
 
 /**
@@ -126,10 +129,18 @@ export function databaseOf(service: ServiceName, prefix: string): string {
   return `${prefix}_${databases[service]}`;
 }
 
-/** Returns the whole environment of a service: `env` with ports, database and addresses added. */
-export function serviceEnv(service: ServiceName, shared: SharedSettings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { ports } = shared;
-  const target = (name: ServiceName) => `127.0.0.1:${ports[name].mesh}`;
+/**
+ * Returns the whole environment of a service: `env` with ports, database and addresses added.
+ *
+ * @param own ports of this process; those of the service's first one by default
+ */
+export function serviceEnv(
+  service: ServiceName,
+  shared: SharedSettings,
+  env: NodeJS.ProcessEnv,
+  own: ServicePorts = shared.ports[service],
+): NodeJS.ProcessEnv {
+  const target = (name: ServiceName) => meshTarget(name, shared);
   const { SIGNING_KEK_FILE: _, DELIVERY_KEK_FILE: __, ...inherited } = env;
   const user = shared.databaseUsers?.[service];
   return {
@@ -137,10 +148,10 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
     ...inherited,
     HOST: "127.0.0.1",
     HTTP_HOST: "127.0.0.1",
-    HTTP_PORT: String(ports[service].http ?? ""),
-    GRPC_PORT: String(ports[service].grpc),
-    MESH_PORT: String(ports[service].mesh),
-    OPS_PORT: String(ports[service].ops),
+    HTTP_PORT: String(own.http ?? ""),
+    GRPC_PORT: String(own.grpc),
+    MESH_PORT: String(own.mesh),
+    OPS_PORT: String(own.ops),
     MONGODB_URL: user ? userUrl(shared.mongoUrl, user) : shared.mongoUrl,
     MONGODB_DATABASE: databaseOf(service, shared.databasePrefix),
     NATS_URL: shared.natsUrl,
@@ -161,6 +172,13 @@ export function serviceEnv(service: ServiceName, shared: SharedSettings, env: No
 function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };
+}
+
+/** Where calls to a service go; to all its processes when it has several. */
+function meshTarget(service: ServiceName, { ports, replicas = [] }: SharedSettings): string {
+  const others = replicas.filter((replica) => replica.service === service).map((replica) => replica.ports.mesh);
+  const addresses = [ports[service].mesh, ...others].map((port) => `127.0.0.1:${port}`);
+  return addresses.length === 1 ? addresses.join() : `ipv4:${addresses.join(",")}`;
 }
 
 function tlsSettings({ certFile, keyFile, caFile }: TlsFiles, grantsFile: string): NodeJS.ProcessEnv {

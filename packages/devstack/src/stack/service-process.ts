@@ -58,7 +58,7 @@ export async function startServiceProcess(
 }
 
 /** Waits until `/readyz` answers 200. Throws DevstackError with the end of the log after 30 s. */
-export async function untilServiceReady(name: ServiceName, opsUrl: string, logFile: string): Promise<void> {
+export async function untilServiceReady(name: string, opsUrl: string, logFile: string): Promise<void> {
   const deadline = AbortSignal.timeout(readyDeadlineMs);
   while (!deadline.aborted) {
     const ready = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(

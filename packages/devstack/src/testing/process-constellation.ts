@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pickFreePort } from "../port-guard.ts";
 import { type DevJson, readDevJson } from "../stack/dev-json.ts";
 import { openDevStack } from "../stack/dev-stack.ts";
+import type { ReplicaCounts } from "../stack/replicas.ts";
 import { portSettings } from "../stack/service-plan.ts";
 
 /** A dev stack of real processes on free ports, with its state in a temporary folder. */
@@ -19,8 +20,12 @@ export interface ProcessConstellation extends AsyncDisposable {
  * with `--mtls` when VIDIMUS_TEST_MTLS is `on`.
  *
  * @param env settings that override this process's environment
+ * @param replicas services with more than one process
  */
-export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Promise<ProcessConstellation> {
+export async function openProcessConstellation(
+  env: NodeJS.ProcessEnv = {},
+  replicas: ReplicaCounts = {},
+): Promise<ProcessConstellation> {
   await using stack = new AsyncDisposableStack();
   const stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
   stack.defer(() => rm(stateDir, { recursive: true, force: true }));
@@ -31,6 +36,7 @@ export async function openProcessConstellation(env: NodeJS.ProcessEnv = {}): Pro
       stateDir,
       env: { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env },
       mtls: process.env["VIDIMUS_TEST_MTLS"] === "on",
+      replicas,
       report: () => {},
     }),
   ).dev;

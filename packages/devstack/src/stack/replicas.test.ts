@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { DevstackError } from "../errors.ts";
+import { parseReplicas, planReplicas } from "./replicas.ts";
+import { readPorts, serviceEnv } from "./service-plan.ts";
+
+test("counts are read by service", () => {
+  expect(parseReplicas("documents=3, gateway=2")).toEqual({ documents: 3, gateway: 2 });
+});
+
+test.each(["", "documents", "documents=0", "documents=10", "mongod=3", "documents=2,documents=3", "documents=2,"])(
+  "%j is refused",
+  (text) => {
+    expect(() => parseReplicas(text)).toThrow(DevstackError);
+  },
+);
+
+test("every process has ports of its own, and callers know all of a service", async () => {
+  const replicas = await planReplicas({ documents: 3, gateway: 1 });
+  expect(replicas.map(({ name }) => name)).toEqual(["documents-2", "documents-3"]);
+  const ports = readPorts({});
+  const shared = {
+    mongoUrl: "",
+    natsUrl: "",
+    kekFile: "",
+    databasePrefix: "v",
+    identities: undefined,
+    ports,
+    replicas,
+  };
+  const mesh = [ports.documents.mesh, ...replicas.map((replica) => replica.ports.mesh)];
+  expect(new Set(mesh).size).toBe(3);
+  expect(serviceEnv("gateway", shared, {})).toMatchObject({
+    DOCUMENTS_TARGET: `ipv4:${mesh.map((port) => `127.0.0.1:${port}`).join(",")}`,
+    PHRASES_TARGET: `127.0.0.1:${ports.phrases.mesh}`,
+  });
+  expect(serviceEnv("documents", shared, {}, replicas[0]?.ports)).toMatchObject({ MESH_PORT: String(mesh[1]) });
+});

@@ -1,0 +1,89 @@
+/** `npm start -- --replicas documents=3,gateway=2,delivery=3`: several processes of one service. */
+import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { article, type Newsroom, openNewsroom } from "../support/newsroom.ts";
+import { openReceiver, payloadOf, type Receiver } from "../support/receiver.ts";
+
+let stack: ProcessConstellation;
+let receiver: Receiver;
+let newsroom: Newsroom;
+
+beforeAll(async () => {
+  stack = await openProcessConstellation({}, { documents: 3, gateway: 2, delivery: 3 });
+  receiver = await openReceiver();
+  newsroom = openNewsroom(stack.dev);
+  await newsroom.endpoints.createEndpoint({ tenantId: newsroom.tenantId, url: receiver.url });
+});
+
+afterAll(async () => {
+  newsroom?.[Symbol.dispose]();
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+function gateways(): string[] {
+  const { gateway, replicas = {} } = stack.dev;
+  return [gateway, ...Object.values(replicas).flatMap((each) => each.gateway ?? [])];
+}
+
+/** Pushes one article through every gateway; answers their ids. */
+function pushEverywhere(): Promise<string[]> {
+  return Promise.all(
+    gateways().map(async (gateway) => {
+      const draft = article();
+      const headers = { authorization: `Bearer ${newsroom.apiKey}`, "content-type": "application/json" };
+      const answer = await fetch(`${gateway}/v1/documents`, { method: "POST", headers, body: JSON.stringify(draft) });
+      expect(answer.status).toBe(201);
+      return draft.id;
+    }),
+  );
+}
+
+/** RPCs that each documents process has answered. */
+function answeredCalls(): Promise<number[]> {
+  const { ops, replicas = {} } = stack.dev;
+  const others = Object.entries(replicas).filter(([name]) => name.startsWith("documents"));
+  return Promise.all(
+    [ops.documents, ...others.map(([, each]) => each.ops)].map(async (base) => {
+      const metrics = await (await fetch(`${base}/metrics`)).text();
+      const created = metrics.matchAll(/^vidimus_rpc_handled_seconds_count\{.*BatchCreateDocuments".*\} (\d+)$/gm);
+      return Array.from(created, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+    }),
+  );
+}
+
+test("dev.json names every process and where it is", async () => {
+  const { pids, replicas = {} } = await stack.current();
+  const more = ["documents-2", "documents-3", "delivery-2", "delivery-3", "gateway-2"];
+  expect(Object.keys(replicas).toSorted()).toEqual(more.toSorted());
+  expect(Object.keys(pids)).toEqual(expect.arrayContaining(["documents", "delivery", "gateway", "signing", ...more]));
+  expect(new Set(Object.values(pids)).size).toBe(Object.keys(pids).length);
+});
+
+test("both gateways take in, and all documents processes share the work", async () => {
+  await vi.waitFor(
+    async () => {
+      await pushEverywhere();
+      expect(Math.min(...(await answeredCalls()))).toBeGreaterThan(0);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+});
+
+test("a snapshot is posted once, whichever delivery process has it, also after one was killed", async () => {
+  const ids: string[] = [];
+  for (const victim of ["delivery-2", "documents-3", "gateway-2", ""]) {
+    const published = await pushEverywhere();
+    for (const id of published) await newsroom.transition(id, "publish");
+    ids.push(...published);
+    for (const id of published) await receiver.about(id);
+    const before = (await stack.current()).pids[victim];
+    if (before === undefined) continue;
+    process.kill(before, "SIGKILL");
+    await vi.waitFor(async () => expect((await stack.current()).pids[victim] ?? before).not.toBe(before), 10_000);
+    const place = stack.dev.replicas?.[victim];
+    await vi.waitFor(async () => expect((await fetch(`${place?.ops}/readyz`)).status).toBe(200), 20_000);
+  }
+  const posted = receiver.received.map((webhook) => payloadOf(webhook).data.documentId);
+  expect(posted.toSorted()).toEqual(ids.toSorted());
+});
