@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
 
@@ -22,9 +23,23 @@ export async function assertPortFree(port: number, variable: string, host = "127
   }
 }
 
+/** Above the ports that programs are usually given. */
+const pickedFrom = 10_000;
+/**
+ * Outgoing connections get their local ports from 32,768 up (Linux; elsewhere from 49,152), and a
+ * service that starts before the caller opens many.
+ */
+const pickedBelow = 32_768;
+
 /** Returns a free port of 127.0.0.1. Another process may take it before the caller does. */
-export function pickFreePort(): Promise<number> {
-  return listenOnce(0, "127.0.0.1");
+export async function pickFreePort(): Promise<number> {
+  for (;;) {
+    try {
+      return await listenOnce(randomInt(pickedFrom, pickedBelow), "127.0.0.1");
+    } catch (error) {
+      if (codeOf(error) !== "EADDRINUSE") throw error;
+    }
+  }
 }
 
 async function listenOnce(port: number, host: string): Promise<number> {
