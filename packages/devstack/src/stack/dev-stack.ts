@@ -117,10 +117,8 @@ interface Places {
 
 /** All processes of the services, in the order of their start. */
 function processesOf({ ports, replicas }: Places): Replica[] {
-  return serviceNames.flatMap((service) => [
-    { name: service, service, ports: ports[service] },
-    ...replicas.filter((replica) => replica.service === service),
-  ]);
+  const all = [...serviceNames.map((service) => ({ name: service, service, ports: ports[service] })), ...replicas];
+  return serviceNames.flatMap((name) => all.filter(({ service }) => service === name));
 }
 
 /** Adds a process to the stack, or stops it when the stack was disposed during its start. */

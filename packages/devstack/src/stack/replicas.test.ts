@@ -18,7 +18,13 @@ test("every process has ports of its own, and callers know all of a service", as
   const replicas = await planReplicas({ documents: 3, gateway: 1 });
   expect(replicas.map(({ name }) => name)).toEqual(["documents-2", "documents-3"]);
   const ports = readPorts({});
-  const nowhere = { mongoUrl: "", databaseUsers: undefined, natsUrl: "", isOwnBroker: true, kekFile: "" };
+  const nowhere = {
+    mongoUrl: "",
+    databaseUsers: undefined,
+    natsUrl: "",
+    isOwnBroker: true,
+    kekFiles: { signing: "", delivery: "" },
+  };
   const shared = { ...nowhere, databasePrefix: "v", identities: undefined, ports, replicas };
   const mesh = [ports.documents.mesh, ...replicas.map((replica) => replica.ports.mesh)];
   expect(new Set(mesh).size).toBe(3);
