@@ -17,7 +17,15 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   sleep: (ms) => sleep(ms),
+  interrupted,
 });
+
+/** A second signal ends the process as usual. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}
 
 /** `userInfo` throws for a user without a name, as containers often have. */
 function loginName(): string {

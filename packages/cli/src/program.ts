@@ -38,6 +38,7 @@ import { createTenant } from "./commands/tenants/create.ts";
 import { disableTenant } from "./commands/tenants/disable.ts";
 import { enableTenant } from "./commands/tenants/enable.ts";
 import { listTenants } from "./commands/tenants/list.ts";
+import { listen } from "./commands/listen.ts";
 import type { World } from "./world.ts";
 
 type CommandMaker = (world: World) => Command;
@@ -130,7 +131,8 @@ export function buildProgram(world: World): Command {
     const noun = program.command(name).description(description);
     for (const make of commands) noun.addCommand(make(world).copyInheritedSettings(noun));
   }
-  return program.addCommand(doctor(world).copyInheritedSettings(program));
+  for (const make of [listen, doctor]) program.addCommand(make(world).copyInheritedSettings(program));
+  return program;
 }
 
 const settingsHelp = `

@@ -14,4 +14,6 @@ export interface World {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   sleep(ms: number): Promise<void>;
+  /** Resolves when the user asks the command to end; absent where nobody can. */
+  readonly interrupted?: () => Promise<void>;
 }

@@ -13,7 +13,13 @@ export interface Run {
 /** Runs a command line in this process, in a world of its own. */
 export async function run(
   argv: readonly string[],
-  world: { env?: Record<string, string>; cwd?: string; stdin?: string; isTTY?: boolean } = {},
+  world: {
+    env?: Record<string, string>;
+    cwd?: string;
+    stdin?: string;
+    isTTY?: boolean;
+    interrupted?: Promise<void>;
+  } = {},
 ): Promise<Run> {
   const stdout = new PassThrough();
   const stderr = Object.assign(new PassThrough(), { isTTY: world.isTTY ?? false });
@@ -27,6 +33,7 @@ export async function run(
     stdout,
     stderr,
     sleep: async (ms) => void pausesMs.push(ms),
+    interrupted: () => world.interrupted ?? new Promise(() => {}),
   });
   return { code, stdout: drain(stdout), stderr: drain(stderr), pausesMs };
 }

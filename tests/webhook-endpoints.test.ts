@@ -1,0 +1,138 @@
+/** Endpoints over the public API, as the people who receive webhooks manage them. */
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { openConstellation, type Constellation } from "@vidimus/devstack/testing/constellation";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
+import { openReceiver, type Receiver } from "./support/receiver.ts";
+
+const base = "/v1/webhooks/endpoints";
+let stack: Constellation;
+let demo: Newsroom;
+let rival: Newsroom;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  stack = await openConstellation({ mongoUrl: inject("mongoUrl") });
+  [demo, rival] = [openNewsroom(stack.dev), openNewsroom(stack.dev, "rival")];
+  receiver = await openReceiver();
+});
+afterAll(async () => {
+  demo?.[Symbol.dispose]();
+  rival?.[Symbol.dispose]();
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+interface Data {
+  endpoint?: { id: string; previousSecretEndsAt: string | null };
+  endpoints?: object[];
+  secret?: string;
+  ping?: object;
+  id?: string;
+}
+
+interface Answer {
+  status: number;
+  data: Data;
+  error: { code: string; message: string; details?: { pointer: string }[] };
+}
+
+async function send(room: Newsroom, method: string, path: string, body?: unknown): Promise<Answer> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const headers = body === undefined ? {} : { "content-type": "application/json" };
+  const response = await room.request(path, { method, headers, ...json });
+  const { data = {}, error = { code: "", message: "" } } = (await response.json()) as Partial<Answer>;
+  return { status: response.status, data, error };
+}
+
+const register = (body: object) => send(demo, "POST", base, body);
+
+describe("an endpoint over REST", () => {
+  test("is registered, read, changed, paused, tested, rotated and removed, and its secret is shown twice only", async () => {
+    const made = await register({
+      url: receiver.url,
+      documentTypes: ["core/article"],
+      headers: { "X-Team": "news" },
+      verify: true,
+      tenantId: "rival",
+    });
+    expect(made.status).toBe(201);
+    expect(made.data.ping).toMatchObject({ accepted: true, status: 204, failure: null });
+    const { endpoint, secret = "" } = made.data;
+    expect(endpoint).toMatchObject({ url: receiver.url, enabled: true, disabled: null, headerNames: ["x-team"] });
+    const path = `${base}/${endpoint!.id}`;
+    expect(await send(demo, "GET", path)).toMatchObject({ status: 200, data: { endpoint } });
+    expect((await send(demo, "GET", base)).data.endpoints).toContainEqual(endpoint);
+    const changed = await send(demo, "PATCH", path, { ratePerSecond: 5, documentTypes: [] });
+    expect(changed.data.endpoint).toMatchObject({ ratePerSecond: 5, documentTypes: [], headerNames: ["x-team"] });
+    const paused = await send(demo, "POST", `${path}/disable`);
+    expect(paused.data.endpoint).toMatchObject({
+      enabled: false,
+      disabled: { reason: "operator", actor: `key:${demo.apiKey.slice(3, 15)}` },
+    });
+    expect((await send(demo, "POST", `${path}/enable`)).data.endpoint).toMatchObject({ enabled: true });
+    const rotated = await send(demo, "POST", `${path}/rotate`, {});
+    expect(rotated.data.endpoint?.previousSecretEndsAt).not.toBeNull();
+    expect(await send(demo, "POST", `${path}/rotate`, { overlapSeconds: 60 })).toMatchObject({
+      status: 409,
+      error: { code: "CONFLICT" },
+    });
+    expect((await send(demo, "POST", `${path}/test`)).data.ping).toMatchObject({ accepted: true });
+    const { headers, body } = receiver.received.at(-1)!;
+    for (const each of [secret, rotated.data.secret ?? ""]) {
+      new StandardWebhook(each).verify(body.toString(), headers as Record<string, string>);
+    }
+    expect(JSON.stringify(await send(demo, "GET", path))).not.toContain("whsec_");
+    expect(await send(demo, "DELETE", path)).toMatchObject({ status: 200, data: { id: endpoint!.id } });
+    expect(await send(demo, "GET", path)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
+  });
+
+  test.each([
+    ["no JSON", "{", ""],
+    ["no object", [], ""],
+    ["no URL", {}, ""],
+    ["an unknown member", { url: "https://example.com/", urll: 1 }, ""],
+    ["a secret of the caller's", { url: "https://example.com/", secret: "whsec_eA==" }, ""],
+    ["an unknown event", { url: "https://example.com/", events: ["snapshot.draft"] }, "/events/0"],
+    ["no event", { url: "https://example.com/", events: [] }, "/events"],
+    ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
+    ["a header of ours", { url: "https://example.com/", headers: { "Webhook-Id": "x" } }, "/headers/webhook-id"],
+    ["a private address", { url: "http://10.0.0.1/" }, "/url"],
+  ])("with %s is refused with 400 and the place", async (_, body, pointer) => {
+    const headers = { "content-type": "application/json" };
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const response = await demo.request(base, { method: "POST", headers, body: text });
+    const { error } = (await response.json()) as Answer;
+    expect([response.status, error.code]).toEqual([400, "INVALID_PAYLOAD"]);
+    if (pointer !== "") expect(error.details?.map((each) => each.pointer)).toContain(pointer);
+  });
+
+  test("whose URL is refused names the setting that opens it", async () => {
+    expect((await register({ url: "http://192.168.1.1/" })).error.message).toContain("DELIVERY_ALLOW_CIDRS");
+  });
+
+  test("of another tenant is 404 everywhere", async () => {
+    const { data } = await register({ url: receiver.url });
+    const path = `${base}/${data.endpoint!.id}`;
+    const calls = [
+      send(rival, "GET", path),
+      send(rival, "PATCH", path, { maxInFlight: 1 }),
+      send(rival, "POST", `${path}/enable`),
+      send(rival, "POST", `${path}/disable`),
+      send(rival, "POST", `${path}/rotate`, {}),
+      send(rival, "POST", `${path}/test`),
+      send(rival, "DELETE", path),
+    ];
+    for (const { status, error } of await Promise.all(calls)) {
+      expect([status, error]).toEqual([404, { code: "NOT_FOUND", message: "there is no such endpoint" }]);
+    }
+    expect((await send(rival, "GET", base)).data.endpoints).toEqual([]);
+    expect((await send(demo, "GET", path)).data.endpoint).toEqual(data.endpoint);
+  });
+
+  test("answers 304 to one who holds the copy", async () => {
+    const first = await demo.request(base);
+    const again = await demo.request(base, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
+    expect([first.status, again.status]).toEqual([200, 304]);
+  });
+});
