@@ -1,3 +1,4 @@
+import { partitionOf, snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
 import { findBinary } from "@vidimus/devstack/backing/find-binary";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { type BackingServer, launch, waitForListener } from "@vidimus/devstack/backing/server";
@@ -12,8 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { snapshotStream as consumed } from "../services/delivery/src/snapshot-stream.ts";
-import { snapshotStream, snapshotSubject } from "../services/documents/src/snapshot-stream.ts";
+import { snapshotStream } from "../services/documents/src/snapshot-stream.ts";
 
 const deployed = fileURLToPath(new URL("../deploy/k8s/components/nats", import.meta.url));
 
@@ -71,9 +71,10 @@ describe.each([
   function openBus(service: "documents" | "delivery" | "gateway") {
     const log = createLogger(service, "silent");
     const refused = vi.spyOn(log, "warn");
+    const told = vi.spyOn(log, "info");
     const name = service === "documents" ? "vidimus-documents" : service;
     const options = { url: server.url, tls: identities.services[service], name, log, registry: new Registry() };
-    return Object.assign(openEventBus(options), { refused });
+    return Object.assign(openEventBus(options), { refused, told });
   }
 
   const refusal = [{ reason: "PERMISSIONS_VIOLATION" }, "broker refuses"];
@@ -82,27 +83,32 @@ describe.each([
     await using documents = openBus("documents");
     await using delivery = openBus("delivery");
     await using gateway = openBus("gateway");
-    const consumedSizes: number[] = [];
     const heard: string[] = [];
-    const hear = (bus: EventBus, subject: string) =>
-      bus.onBroadcast(subject, (data) => void heard.push(Buffer.from(data).toString()));
-    delivery.consume(
-      { stream: consumed, durable: "delivery", ackWaitMs: 1_000, batchMax: 10 },
-      { parse: (data) => data.length, handle: async (batch) => void consumedSizes.push(...batch) },
-    );
-    hear(documents, snapshotSubject);
-    hear(gateway, "vidimus.access.evict");
+    const hear = (bus: EventBus, name: string, subject: string) =>
+      bus.onBroadcast(subject, (data) => void heard.push(`${name}: ${Buffer.from(data).toString()}`));
+    hear(delivery, "delivery", `vidimus.snapshots.v1.*.${partitionOf("demo")}`);
+    hear(documents, "documents", snapshotSubjects);
+    hear(gateway, "gateway", "vidimus.access.evict");
+    documents.keepStream(snapshotStream(1));
     const all = [documents, delivery, gateway];
     await vi.waitFor(() => Promise.all(all.map((bus) => bus.ping())), 10_000);
-    await documents.publish(snapshotStream, snapshotSubject, Buffer.from("snapshot"), "1");
+    documents.broadcast(snapshotSubject("demo"), Buffer.from("snapshot"));
     gateway.broadcast("vidimus.access.evict", Buffer.from("eviction"));
-    await vi.waitFor(() => expect([consumedSizes, heard.sort()]).toEqual([[8], ["eviction", "snapshot"]]), 10_000);
-    for (const bus of all) expect(bus.refused).not.toHaveBeenCalled();
+    const expected = ["delivery: snapshot", "documents: snapshot", "gateway: eviction"];
+    await vi.waitFor(() => expect(heard.toSorted()).toEqual(expected), 10_000);
+    // Other settings are an update of the stream.
+    await using newer = openBus("documents");
+    newer.keepStream({ ...snapshotStream(1), bytesMax: 1_048_576 });
+    const made = [{ stream: "VIDIMUS_SNAPSHOTS" }, "stream of the broker made"];
+    for (const bus of [documents, newer]) {
+      await vi.waitFor(() => expect(bus.told.mock.calls).toContainEqual(made), 10_000);
+    }
+    for (const bus of [...all, newer]) expect(bus.refused).not.toHaveBeenCalled();
 
     // Only documents announces snapshots, and only gateways evict keys.
     const forgeries = [
-      [gateway, snapshotSubject],
-      [delivery, snapshotSubject],
+      [gateway, snapshotSubject("demo")],
+      [delivery, snapshotSubject("demo")],
       [documents, "vidimus.access.evict"],
       [delivery, "_INBOX.gateway.forged"],
     ] as const;
@@ -111,11 +117,11 @@ describe.each([
       bus.broadcast(subject, Buffer.from("forged"));
       await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
     }
-    expect(heard).not.toContain("forged");
+    expect(heard).toHaveLength(expected.length);
   });
 
   test.each([
-    ["gateway", snapshotSubject],
+    ["gateway", snapshotSubject("demo")],
     ["gateway", "_INBOX.delivery.>"],
     ["delivery", "vidimus.access.evict"],
     ["documents", "vidimus.access.evict"],

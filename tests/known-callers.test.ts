@@ -57,6 +57,8 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.documents.v1.PublishedDocumentService/GetPublishedVersion": ["gateway"],
   "vidimus.documents.v1.SnapshotFeedService/ListPendingSnapshots": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/GetSnapshots": ["delivery"],
+  "vidimus.documents.v1.SnapshotFeedService/SettleSnapshots": ["delivery"],
+  "vidimus.documents.v1.SnapshotFeedService/ListSnapshots": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/AttachSignatures": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/AcknowledgeSnapshots": ["delivery"],
   "vidimus.phrases.v1.PhraseService/ListPhrases": ["gateway"],

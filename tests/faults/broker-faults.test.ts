@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { runCli } from "@vidimus/cli/run-cli";
 import { connect, type NatsConnection } from "nats";
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Newsroom, openNewsroom } from "../support/newsroom.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 
-const subject = "vidimus.snapshots.v1";
+const subject = snapshotSubject("demo");
 /**
  * Delivery's own search skips younger snapshots, so one that is delivered sooner came by the
  * broker.
@@ -76,14 +77,18 @@ async function doctorOnOps() {
   return { code, degraded: degraded.map(({ check, status }) => `${check} ${status}`).toSorted() };
 }
 
-const forged = (documentId: string, sequence: bigint, tenantId = "demo") =>
-  toBinary(SnapshotReferenceSchema, create(SnapshotReferenceSchema, { tenantId, documentId, sequence }));
+const forged = (documentId: string, sequence: bigint, tenantId = "demo") => {
+  const references = [{ tenantId, documentId, sequence }];
+  return toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, { references }));
+};
 
 describe("a message on the snapshot subject that is no reference", () => {
   it("is counted by all who hear it, and delays no delivery", async () => {
     await expectPromptDeliveries(1);
     for (const text of ["hello", "hello again"]) broker.publish(subject, Buffer.from(text));
-    await vi.waitFor(async () => expect(await failuresOf("documents", subject)).toBe(2), { timeout: 10_000 });
+    for (const service of ["documents", "delivery"] as const) {
+      await vi.waitFor(async () => expect(await failuresOf(service, snapshotSubjects)).toBe(2), { timeout: 10_000 });
+    }
     await expectPromptDeliveries(3);
     expect(await readiness("documents")).toEqual({ ok: true });
   });

@@ -7,12 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { EdgeLoad, type Exchange } from "../support/edge-load.ts";
 import { article, openNewsroom } from "../support/newsroom.ts";
-import {
-  openReplicatedStack,
-  type ReplicaProcess,
-  type ReplicatedStack,
-  untilUsed,
-} from "../support/replicated-stack.ts";
+import { type ReplicaProcess, untilUsed } from "../support/replica-process.ts";
+import { openReplicatedStack, type ReplicatedStack } from "../support/replicated-stack.ts";
 import { transitionAll } from "../support/stored.ts";
 
 /** Requests until processes that were just started are as fast as they will be. */

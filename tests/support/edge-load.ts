@@ -2,7 +2,7 @@ import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { article } from "./newsroom.ts";
-import type { ReplicaProcess } from "./replicated-stack.ts";
+import type { ReplicaProcess } from "./replica-process.ts";
 
 /** A request of the load that has ended. */
 export interface Exchange {

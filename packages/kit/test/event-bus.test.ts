@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { Registry } from "prom-client";
+import { connect } from "nats";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 
-const stream: StreamSpec = { name: "TEST", subjects: ["test.v1"], ageMsMax: 60_000 };
+const stream: StreamSpec = { name: "TEST", subjects: ["test.*"], ageMsMax: 60_000, bytesMax: 65_536, replicas: 1 };
 const log = pino({ level: "silent" });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder().decode(data);
@@ -35,66 +36,72 @@ function openBus(name: string): EventBus {
   return bus;
 }
 
-function collect(bus: EventBus, handle = async () => {}): string[] {
-  const got: string[] = [];
-  bus.consume(
-    { stream, durable: "reader", ackWaitMs: 2_000, batchMax: 8 },
-    {
-      parse: text,
-      handle: async (batch) => {
-        await handle();
-        got.push(...batch);
-      },
-    },
-  );
-  return got;
+/** What the stream says of itself; rejects while there is none. */
+async function streamInfo() {
+  const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 2_000 });
+  try {
+    const { streams } = await connection.jetstreamManager();
+    const { config, state } = await streams.info(stream.name);
+    return { subjects: config.subjects, bytesMax: config.max_bytes, messages: state.messages };
+  } finally {
+    await connection.close();
+  }
 }
 
-const publish = (bus: EventBus, message: string) =>
-  vi.waitFor(() => bus.publish(stream, "test.v1", bytes(message), message), { timeout: 10_000 });
+const settings = { subjects: stream.subjects, bytesMax: stream.bytesMax };
+const soon = { timeout: 10_000, interval: 100 };
 
-describe("the event bus", () => {
-  it("delivers every message to the durable consumer, and one message id once", async () => {
+describe("a stream that is kept", () => {
+  it("has the broadcasts of its subjects, and other settings once they are other ones", async () => {
     opened.push(await startBroker());
-    const bus = openBus("both");
-    const got = collect(bus);
-    for (const message of ["a", "b", "b", "c"]) await publish(bus, message);
-    await vi.waitFor(() => expect(got).toEqual(["a", "b", "c"]), { timeout: 5_000 });
+    const bus = openBus("keeper");
+    bus.keepStream(stream);
+    await expect.poll(streamInfo, soon).toMatchObject(settings);
+    bus.broadcast("test.a", bytes("a"));
+    bus.broadcast("other.a", bytes("b"));
+    await expect.poll(streamInfo, soon).toMatchObject({ messages: 1 });
+    openBus("newer").keepStream({ ...stream, subjects: ["test.*", "more"], bytesMax: 32_768 });
+    await expect.poll(streamInfo, soon).toEqual({ subjects: ["test.*", "more"], bytesMax: 32_768, messages: 1 });
   });
 
-  it("delivers a batch again when its handler fails", async () => {
-    opened.push(await startBroker());
-    const bus = openBus("both");
-    let calls = 0;
-    const got = collect(bus, async () => {
-      calls += 1;
-      if (calls === 1) throw new Error("not now");
-    });
-    await publish(bus, "a");
-    await vi.waitFor(() => expect(got).toEqual(["a"]), { timeout: 10_000 });
-    expect(calls).toBe(2);
-  });
-
-  it("opens without a broker, refuses to publish, and works once there is one", async () => {
-    const bus = openBus("early");
-    await expect(bus.publish(stream, "test.v1", bytes("a"), "a")).rejects.toThrow("not connected");
-    const got = collect(bus);
-    opened.push(await startBroker());
-    await publish(bus, "b");
-    await vi.waitFor(() => expect(got).toEqual(["b"]), { timeout: 10_000 });
-  });
-
-  it("goes on after the broker was killed and its store wiped", async () => {
+  it("is there again after the broker was killed and its store wiped", async () => {
+    const bus = openBus("keeper");
+    bus.keepStream(stream);
     const first = await startBroker("first");
-    const bus = openBus("both");
-    const got = collect(bus);
-    await publish(bus, "a");
-    await vi.waitFor(() => expect(got).toEqual(["a"]), { timeout: 5_000 });
+    await expect.poll(streamInfo, soon).toMatchObject(settings);
     process.kill(first.pid!, "SIGKILL");
     await first.exited;
     opened.push(await startBroker("second"));
-    await publish(bus, "b");
-    await vi.waitFor(() => expect(got).toEqual(["a", "b"]), { timeout: 15_000 });
+    await expect.poll(streamInfo, soon).toMatchObject({ ...settings, messages: 0 });
+  });
+});
+
+describe("the event bus", () => {
+  it("sends nothing without a broker, and works once there is one", async () => {
+    const bus = openBus("early");
+    bus.broadcast("evict", bytes("lost"));
+    const received: string[] = [];
+    bus.onBroadcast("evict", (data) => received.push(text(data)));
+    opened.push(await startBroker());
+    await vi.waitFor(() => bus.ping(), soon);
+    bus.broadcast("evict", bytes("key"));
+    await expect.poll(() => received, soon).toEqual(["key"]);
+  });
+
+  it("passes on no broadcast once the subscription is disposed", async () => {
+    opened.push(await startBroker());
+    const bus = openBus("both");
+    const [left, kept]: string[][] = [[], []];
+    const subscription = bus.onBroadcast("evict", (data) => left!.push(text(data)));
+    bus.onBroadcast("evict", (data) => kept!.push(text(data)));
+    await vi.waitFor(() => bus.ping(), soon);
+    bus.broadcast("evict", bytes("a"));
+    await expect.poll(() => kept, soon).toEqual(["a"]);
+    subscription[Symbol.dispose]();
+    bus.onBroadcast("evict", () => {})[Symbol.dispose]();
+    bus.broadcast("evict", bytes("b"));
+    await expect.poll(() => kept, soon).toEqual(["a", "b"]);
+    expect(left).toEqual(["a"]);
   });
 
   it("broadcasts to the processes that are subscribed", async () => {

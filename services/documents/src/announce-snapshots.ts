@@ -1,22 +1,22 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import type { EventBus } from "@vidimus/kit/nats/event-bus";
-import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { AnnouncedSnapshot } from "./domain/snapshots/snapshot-feed.ts";
-import { snapshotStream, snapshotSubject } from "./snapshot-stream.ts";
 
 /**
- * Announces snapshots to delivery, without waiting for the broker. Delivery also lists the pending
- * snapshots, so it finds those whose announcement was lost.
+ * Announces the snapshots of a transaction in one message, without waiting for the broker. Delivery
+ * also lists the pending snapshots, so it finds those whose announcement was lost.
  */
-export function announceSnapshots(bus: Pick<EventBus, "publish">, log: Logger): (snapshot: AnnouncedSnapshot) => void {
-  return ({ tenantId, documentId, sequence, type }) => {
-    const reference = create(SnapshotReferenceSchema, { tenantId, documentId, sequence: BigInt(sequence), type });
-    const messageId = `${tenantId}.${documentId}.${sequence}`;
-    const bytes = toBinary(SnapshotReferenceSchema, reference);
-    bus.publish(snapshotStream, snapshotSubject, bytes, messageId).catch((error: unknown) => {
-      log.debug({ err: error, messageId }, "snapshot not announced");
+export function announceSnapshots(
+  bus: Pick<EventBus, "broadcast">,
+): (tenantId: string, snapshots: readonly AnnouncedSnapshot[]) => void {
+  return (tenantId, snapshots) => {
+    const references = snapshots.map(({ documentId, sequence, type }) => {
+      return { tenantId, documentId, sequence: BigInt(sequence), type };
     });
+    const message = create(SnapshotReferencesSchema, { references });
+    bus.broadcast(snapshotSubject(tenantId), toBinary(SnapshotReferencesSchema, message));
   };
 }
 
@@ -26,10 +26,11 @@ export function announceSnapshots(bus: Pick<EventBus, "publish">, log: Logger): 
  */
 export function subscribeSnapshots(
   bus: Pick<EventBus, "onBroadcast">,
-  onSnapshot: (snapshot: AnnouncedSnapshot) => void,
+  onSnapshot: (tenantId: string, type: string) => void,
 ): void {
-  bus.onBroadcast(snapshotSubject, (data) => {
-    const { tenantId, documentId, sequence, type } = fromBinary(SnapshotReferenceSchema, data);
-    onSnapshot({ tenantId, documentId, sequence: Number(sequence), type });
+  bus.onBroadcast(snapshotSubjects, (data) => {
+    const { references } = fromBinary(SnapshotReferencesSchema, data);
+    if (references.length === 0) throw new RangeError("a message about snapshots names none");
+    for (const { tenantId, type } of references) onSnapshot(tenantId, type);
   });
 }

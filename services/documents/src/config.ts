@@ -12,13 +12,15 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
    * before it.
    */
   migrate: boolean;
+  /** Servers that keep the stream of references for internal teams; 0: there is no stream. */
+  snapshotStreamReplicas: number;
   /** Threads that check what is not checked on the event loop. */
   checkThreads: number;
 }
 
 /**
  * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
- * ACCESS_TARGET, those of the broker, MIGRATE, CHECK_THREADS.
+ * ACCESS_TARGET, those of the broker, SNAPSHOT_STREAM_REPLICAS, MIGRATE, CHECK_THREADS.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
   const env = new EnvReader(variables);
@@ -27,6 +29,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ...base,
     ...readTenantsConfig(env),
     broker: readBroker(env),
+    snapshotStreamReplicas: env.int("SNAPSHOT_STREAM_REPLICAS", { min: 0, max: 5, fallback: 1 }),
     migrate: env.onOff("MIGRATE", "on"),
     checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),
   };

@@ -1,4 +1,3 @@
-import type { BrokerSettings } from "@vidimus/kit/nats/broker-settings";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
@@ -9,12 +8,13 @@ import type { DocumentsConfig } from "./config.ts";
 import { createTypeRegistry } from "./domain/types/type-registry.ts";
 import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
 import { openPublication } from "./open-publication.ts";
-import { subscribeSnapshots, announceSnapshots } from "./announce-snapshots.ts";
+import { announceSnapshots, subscribeSnapshots } from "./announce-snapshots.ts";
 import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
 import { publishedDocumentRoute } from "./rpc/published/route.ts";
 import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
 import { schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
+import { snapshotStream } from "./snapshot-stream.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
 import { ensureMigrated, requirePrepared } from "./store/migrate.ts";
@@ -37,7 +37,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
     const schemas = new SchemaStore(mongo.db);
-    const bus = stack.use(openBus(config.broker, process));
+    const bus = stack.use(openBus(config, process));
     const workflows = new WorkflowStore(mongo.db);
     const registry = createWorkflowRegistry({ workflows });
     const { checkThreads: threads } = config;
@@ -45,10 +45,10 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const { readDraft, readSchema, checks } = checking;
     const types = createTypeRegistry({ schemas, currentWorkflow: registry.current, checks });
     const workflow = registry.at;
-    const announce = announceSnapshots(bus, process.log);
+    const announce = announceSnapshots(bus);
     const now = () => new Date();
     const publication = openPublication({ mongo, rollout, types, workflow, now, announce });
-    subscribeSnapshots(bus, ({ tenantId, type }) => publication.changeSignal.notify(tenantId, type));
+    subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, publication, now };
     const adding = { schemas, readSchema, forget: types.forget, now };
     const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, now })];
@@ -64,6 +64,11 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
   });
 }
 
-function openBus(broker: BrokerSettings, { log, metrics: { registry } }: ServiceContext): EventBus {
-  return openEventBus({ ...broker, name: "vidimus-documents", log, registry });
+function openBus(
+  { broker, snapshotStreamReplicas: replicas }: DocumentsConfig,
+  { log, metrics: { registry } }: ServiceContext,
+): EventBus {
+  const bus = openEventBus({ ...broker, name: "vidimus-documents", log, registry });
+  if (replicas > 0) bus.keepStream(snapshotStream(replicas));
+  return bus;
 }

@@ -1,8 +1,14 @@
+import { DomainError } from "@vidimus/kit/errors";
 import { asDomainError } from "@vidimus/kit/rpc/error-table";
 import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { TypeRegistry } from "./domain/types/document-type.ts";
 import { checkedFirst, PublicationChecks } from "./domain/transitions/publication-checks.ts";
-import { type TransitionDocumentsDeps, transitionDocuments } from "./domain/transitions/transition-documents.ts";
+import {
+  type TransitionDocumentsDeps,
+  type Transitioned,
+  transitionDocuments,
+  type TransitionOutcome,
+} from "./domain/transitions/transition-documents.ts";
 import { ChangeSignal } from "./domain/published-reads/change-signal.ts";
 import type { AnnouncedSnapshot } from "./domain/snapshots/snapshot-feed.ts";
 import {
@@ -24,9 +30,10 @@ interface PublicationOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   readonly mongo: Pick<Mongo, "client" | "db">;
   readonly rollout: Pick<Rollout, "hasVersion2">;
   /**
-   * Called with every snapshot after its commit; must neither wait nor throw: `announceSnapshots`.
+   * Called with the snapshots of a transaction after its commit, one at least; must neither wait nor
+   * throw: `announceSnapshots`.
    */
-  announce(snapshot: AnnouncedSnapshot): void;
+  announce(tenantId: string, snapshots: readonly AnnouncedSnapshot[]): void;
 }
 
 /** The part of the service that takes documents through transitions and shows them to readers. */
@@ -50,16 +57,14 @@ export function openPublication(options: PublicationOptions): Publication {
   });
   const changeSignal = new ChangeSignal();
   const checks = new PublicationChecks(types);
-  const queue = createTransitionQueue({ runBatch: batchRunner(transitions, { checks, ...deps }) });
+  const onCommit = (tenantId: string, outcomes: readonly TransitionOutcome[]) => {
+    const snapshots = outcomes.filter(hasSnapshot);
+    for (const { type } of snapshots) changeSignal.notify(tenantId, type);
+    if (snapshots.length > 0) announce(tenantId, snapshots);
+  };
+  const queue = createTransitionQueue({ runBatch: batchRunner(transitions, { checks, ...deps }, onCommit) });
   return {
-    transition: async (tenantId, request, signal) => {
-      const transitioned = await checkedFirst(() => queue(tenantId, request, signal), signal);
-      if (transitioned.sequence > 0) {
-        changeSignal.notify(tenantId, transitioned.type);
-        announce({ tenantId, ...transitioned });
-      }
-      return transitioned;
-    },
+    transition: (tenantId, request, signal) => checkedFirst(() => queue(tenantId, request, signal), signal),
     publications: new PublicationStore(client, db),
     slugs: new SlugStore(client, db),
     clocks,
@@ -68,12 +73,22 @@ export function openPublication(options: PublicationOptions): Publication {
   };
 }
 
-function batchRunner(transitions: TransitionStore, deps: TransitionDocumentsDeps): TransitionQueueOptions["runBatch"] {
+function hasSnapshot(outcome: TransitionOutcome): outcome is Transitioned {
+  return outcome !== undefined && !(outcome instanceof DomainError) && outcome.sequence > 0;
+}
+
+function batchRunner(
+  transitions: TransitionStore,
+  deps: TransitionDocumentsDeps,
+  onCommit: (tenantId: string, outcomes: readonly TransitionOutcome[]) => void,
+): TransitionQueueOptions["runBatch"] {
   return async (tenantId, requests) => {
     try {
-      return await transitions.runTransition(tenantId, (transaction) =>
+      const outcomes = await transitions.runTransition(tenantId, (transaction) =>
         transitionDocuments(deps, transaction, tenantId, requests),
       );
+      onCommit(tenantId, outcomes);
+      return outcomes;
     } catch (error) {
       throw error instanceof TransactionConflict ? error : (asDomainError(error) ?? error);
     }

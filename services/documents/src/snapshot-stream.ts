@@ -1,14 +1,20 @@
+import { snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
 import type { StreamSpec } from "@vidimus/kit/nats/event-bus";
 
-/**
- * Where references to new snapshots are announced. Delivery names the same stream and reads it in
- * `ingest/consume-references.ts`.
- */
-export const snapshotStream: StreamSpec = {
-  name: "VIDIMUS_SNAPSHOTS",
-  subjects: ["vidimus.snapshots.v1"],
-  ageMsMax: 24 * 60 * 60 * 1000,
-};
+const daysMax = 7;
+const gibibyte = 1024 ** 3;
 
-/** The stream's one subject. */
-export const snapshotSubject = "vidimus.snapshots.v1";
+/**
+ * The stream that keeps references to snapshots for internal teams. No service reads it.
+ *
+ * @param replicas servers that keep it
+ */
+export function snapshotStream(replicas: number): StreamSpec {
+  return {
+    name: "VIDIMUS_SNAPSHOTS",
+    subjects: [snapshotSubjects],
+    ageMsMax: daysMax * 24 * 60 * 60 * 1000,
+    bytesMax: gibibyte,
+    replicas,
+  };
+}

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Db, Document } from "mongodb";
 import { expect, inject, test } from "vitest";
 import { migrate } from "../src/store/migrate.ts";
-import { schemaVersion } from "../src/store/rollout.ts";
+import { rowsVersion, schemaVersion } from "../src/store/rollout.ts";
 import { oldDocument, type OldDocument, tenantId, writeVersion2 } from "./version-2-rows.ts";
 import { type Publishing, runPublishing } from "./publishing.ts";
 
@@ -45,7 +45,12 @@ export function describeKilledMigration(count: number, kills: number): void {
 
       expect(await differences(mongo.db, count)).toEqual([]);
       expect(await indexesOf(mongo.db)).toEqual(await freshIndexes());
-      expect(await mongo.db.collection<{ _id: number }>("migrations").distinct("_id")).toEqual([2, 3, schemaVersion]);
+      expect(await mongo.db.collection<{ _id: number }>("migrations").distinct("_id")).toEqual([
+        2,
+        3,
+        rowsVersion,
+        schemaVersion,
+      ]);
       await wasWritten(service, steps);
       await goesOn(service);
     },

@@ -1,10 +1,11 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { connect } from "nats";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
 
 const tenantId = "acme";
 let service: Publishing;
@@ -153,19 +154,65 @@ describe("AttachSignatures", () => {
   });
 });
 
-describe("the relay", () => {
-  test("announces each snapshot's reference on the stream once it is committed", async () => {
+/** A document with `count` snapshots, usable and withheld in turn. */
+async function publishOften(tenant: string, count: number) {
+  const documentId = await service.create(tenant, article());
+  for (let at = 0; at < count; at++) await service.take(tenant, documentId, at % 2 === 0 ? "publish" : "withhold");
+  return (sequence: number) => ({ tenantId: tenant, documentId, sequence: BigInt(sequence) });
+}
+
+describe("older pending snapshots", () => {
+  const olderOf = async (references: object[]) => {
+    const { snapshots } = await service.feed.getSnapshots({ references });
+    return snapshots.map(({ olderPending }) => olderPending.map(Number));
+  };
+
+  test("of the same document are listed with a pending one, and with no other", async () => {
+    const [first, second] = [await publishOften("older", 5), await publishOften("older", 2)];
+    expect(await olderOf([first(5), first(3), first(1), second(2)])).toEqual([[1, 2, 3, 4], [1, 2], [], [1]]);
+    await service.feed.acknowledgeSnapshots({ references: [first(2), first(5)] });
+    expect(await olderOf([first(5), first(4)])).toEqual([[], [1, 3]]);
+  });
+
+  test("are found without reading settled ones or other documents', and are the lowest 256", async () => {
+    const snapshots = service.db.collection("snapshots");
+    const last = await publishOften("deep", 1);
+    const { documentId } = last(1);
+    const row = await snapshots.findOne({ tenantId: "deep", documentId }, { projection: { _id: 0 } });
+    const { pending: _, ...settled } = row!;
+    const settledRows = Array.from({ length: 500 }, (__, at) => ({ ...settled, sequence: at + 2 }));
+    const pendingRows = Array.from({ length: 300 }, (__, at) => ({ ...row, sequence: at + 502 }));
+    const others = Array.from({ length: 500 }, () => ({ ...row, documentId: randomUUID() }));
+    await snapshots.insertMany([...settledRows, ...pendingRows, ...others]);
+    await service.db.command({ profile: 2 });
+    const [older] = await olderOf([last(801)]);
+    await service.db.command({ profile: 0 });
+    expect(older).toEqual([1, ...Array.from({ length: 255 }, (__, at) => at + 502)]);
+    const read = await service.db.collection("system.profile").findOne({ "command.aggregate": "snapshots" });
+    expect(read!["docsExamined"]).toBe(0);
+    expect(read!["keysExamined"]).toBeLessThan(310);
+    await snapshots.deleteMany({ tenantId: "deep" });
+  });
+});
+
+describe("announcements", () => {
+  test("are one message a transaction, on the tenant's subject, once it is committed", async () => {
     const nats = await connect({ servers: inject("natsUrl") });
-    const heard = nats.subscribe("vidimus.snapshots.v1");
-    const documentId = randomUUID();
-    await service.create("relay", article({ id: documentId }));
+    const heard = nats.subscribe(snapshotSubjects);
+    const ids = await Promise.all(Array.from({ length: 3 }, () => service.create("relay", article())));
+    const unchanged = await service.create("relay", article());
     await nats.flush();
-    await service.take("relay", documentId, "publish");
-    for await (const { data, headers } of heard) {
-      const reference = fromBinary(SnapshotReferenceSchema, data);
-      if (reference.documentId !== documentId) continue;
-      expect(reference).toMatchObject({ tenantId: "relay", sequence: 1n });
-      expect(headers?.get("Nats-Msg-Id")).toBe(`relay.${documentId}.1`);
+    const transitions = [...ids, unchanged].map((documentId) => {
+      return { documentId, name: documentId === unchanged ? "submit" : "publish", expectedVersion: 1n };
+    });
+    await service.documents.batchTransitionDocuments({ tenantId: "relay", transitions }, as("admin"));
+    for await (const { data, subject } of heard) {
+      const { references } = fromBinary(SnapshotReferencesSchema, data);
+      if (references[0]?.tenantId !== "relay") continue;
+      expect(subject).toBe(snapshotSubject("relay"));
+      expect(references.map(({ documentId }) => documentId).toSorted()).toEqual(ids.toSorted());
+      for (const each of references)
+        expect(each).toMatchObject({ tenantId: "relay", sequence: 1n, type: "core/article" });
       break;
     }
     await nats.close();

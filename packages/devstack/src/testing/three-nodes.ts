@@ -9,6 +9,7 @@ import { type BackingServer, launch, waitForListener } from "../backing/server.t
 
 /** One node of a replica set. */
 interface SetNode {
+  readonly pid: number | undefined;
   /** Runs an administrative command on this node, primary or not. */
   command(command: object): Promise<Record<string, unknown>>;
 }
@@ -30,11 +31,11 @@ export async function openThreeNodes(): Promise<ThreeNodes> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-set-")), (path) => rm(path, { recursive: true }));
   const binary = await findBinary("mongod");
-  const servers = [];
+  const servers: BackingServer[] = [];
   for (const name of ["first", "second", "third"]) servers.push(stack.use(await openNode(binary, join(dir, name))));
   const hosts = servers.map(({ url }) => url);
   const clients = hosts.map((host) => stack.use(new MongoClient(`mongodb://${host}/?directConnection=true`)));
-  const [first, second] = clients.map(toNode);
+  const [first, second] = clients.map((client, at) => toNode(client, servers[at]?.pid));
   if (!first || !second) throw new TypeError("a set of three has a first and a second node");
   const members = hosts.map((host, at) => ({ _id: at, host, priority: 2 - at }));
   // With chaining a node may replicate from another node that a test delays.
@@ -68,8 +69,8 @@ function nodeArgs(dataDir: string, port: number): string[] {
   return [...place, "--replSet", replicaSetName, ...size, ...parameters.flatMap((each) => ["--setParameter", each])];
 }
 
-function toNode(client: MongoClient): SetNode {
-  return { command: (command) => client.db("admin").command(command) };
+function toNode(client: MongoClient, pid: number | undefined): SetNode {
+  return { pid, command: (command) => client.db("admin").command(command) };
 }
 
 /** Waits until the first node is the primary and the others have copied its data. */

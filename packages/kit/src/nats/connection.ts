@@ -10,12 +10,10 @@ interface ConnectionOptions extends BrokerSettings {
   /** Name of the service, shown in the broker's monitoring and part of its inboxes' subjects. */
   readonly name: string;
   readonly log: Logger;
-  /** Called after each loss and each return of the broker, whose store may be empty by then. */
-  onChange(): void;
 }
 
-/** Pause before another attempt to connect or to consume. */
-export const retryMs = 250;
+/** Pause before another attempt to connect. */
+const retryMs = 250;
 /** Added to the pause at random, with TLS and without, so that clients do not come all at once. */
 const jitterMs = 100;
 /** How long one answer of the broker may take. */
@@ -149,7 +147,6 @@ export class BrokerConnection implements AsyncDisposable {
     if (type === Events.Disconnect || type === Events.Reconnect) {
       this.#up = type === Events.Reconnect;
       if (this.#up) this.#made += 1;
-      this.#options.onChange();
       if (this.#up) log.info({ servers: this.#servers }, "broker connected again");
       else if (!this.#stop.signal.aborted) log.warn({ servers: this.#servers }, "broker lost");
     }

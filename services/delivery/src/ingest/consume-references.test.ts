@@ -1,53 +1,56 @@
-import type { BatchHandler } from "@vidimus/kit/nats/event-bus";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { consumeReferences } from "./consume-references.ts";
-import type { Reference } from "../domain/payload.ts";
 import type { Ingest, Ingested } from "./ingest-snapshots.ts";
 
-const reference: Reference = { tenantId: "acme", documentId: "d", sequence: 1 };
+const references = [{ tenantId: "acme", documentId: "01890000-0000-7000-8000-00000000beef", sequence: 1n }];
+const message = toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, { references }));
 
-/** A consumer, a function that delivers batches to it, and the levels of its log lines. */
+/** A consumer, a function that delivers a message to it, and the levels of its log lines. */
 function consume(ingest: Ingest) {
   const levels: string[] = [];
   const note = (level: string) => () => void levels.push(level);
   const log = { debug: note("debug"), warn: note("warn") };
-  let deliver: BatchHandler<Reference>["handle"] = () => Promise.reject(new Error("there is no consumer"));
-  // `consume` is generic in the message's type.
-  const consumeAny = (_spec: unknown, handler: BatchHandler<never>) => void (deliver = handler.handle);
-  const consumer = consumeReferences({ consume: consumeAny }, ingest, log);
-  return { consumer, deliver: (batch: Reference[]) => deliver(batch), levels };
+  let hear: (data: Uint8Array) => void = () => {};
+  const onBroadcast = (_subject: string, handle: typeof hear) => {
+    hear = handle;
+    return { [Symbol.dispose]: () => {} };
+  };
+  const consumer = consumeReferences({ onBroadcast }, ingest, log);
+  const deliver = async () => {
+    hear(message);
+    await nextTurn();
+  };
+  return { consumer, deliver, levels };
 }
 
 describe("a batch", () => {
   it("that cannot be ingested is logged as a warning", async () => {
     const { deliver, levels } = consume(() => Promise.reject(new Error("documents is away")));
-    await deliver([reference]);
+    await deliver();
     expect(levels).toEqual(["warn"]);
   });
 
   it("whose acknowledgement fails is logged as a warning", async () => {
-    const acknowledged = Promise.reject(new Error("documents is away"));
-    const { deliver, levels } = consume(async () => ({ acknowledged }));
-    await deliver([reference]);
-    await acknowledged.catch(() => {});
+    const { deliver, levels } = consume(async () => ({ acknowledged: Promise.reject(new Error("documents is away")) }));
+    await deliver();
     expect(levels).toEqual(["warn"]);
   });
 
-  it("is ingested while the one before is being acknowledged, but not a third one", async () => {
+  it("is ingested while two are being acknowledged, but not a third one", async () => {
     const acknowledgements: PromiseWithResolvers<void>[] = [];
     const { deliver } = consume(async () => {
       const acknowledgement = Promise.withResolvers<void>();
       acknowledgements.push(acknowledgement);
       return { acknowledged: acknowledgement.promise };
     });
-    await deliver([reference]);
-    let isTaken = false;
-    const second = deliver([reference]).then(() => (isTaken = true));
-    await nextTurn();
-    expect([acknowledgements.length, isTaken]).toEqual([2, false]);
+    for (let count = 0; count < 5; count++) await deliver();
+    expect(acknowledgements).toHaveLength(3);
     acknowledgements[0]?.resolve();
-    await second;
+    await nextTurn();
+    expect(acknowledgements.length).toBeGreaterThan(3);
   });
 
   it("that fails because delivery stops is no warning", async () => {
@@ -56,9 +59,9 @@ describe("a batch", () => {
       signal.addEventListener("abort", () => reject(new Error("canceled")));
       return promise;
     });
-    const delivered = deliver([reference]);
+    await deliver();
     consumer[Symbol.dispose]();
-    await delivered;
+    await nextTurn();
     expect(levels).toEqual(["debug"]);
   });
 });

@@ -1,28 +1,22 @@
-import type { ConsumerSpec, EventBus } from "@vidimus/kit/nats/event-bus";
+import { snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
+import type { EventBus } from "@vidimus/kit/nats/event-bus";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Reference } from "../domain/payload.ts";
-import { snapshotStream } from "../snapshot-stream.ts";
 import type { Ingest } from "./ingest-snapshots.ts";
 import { pullMax } from "./pull-snapshots.ts";
-import { parseReference } from "./references.ts";
-
-/** The references that documents announces, in its `announce-snapshots.ts`. */
-const snapshotConsumer: ConsumerSpec = {
-  stream: snapshotStream,
-  durable: "delivery",
-  ackWaitMs: 30_000,
-  batchMax: pullMax,
-  // Two batches may run at once, because ingest keeps the order within a document.
-  inFlightMax: 2,
-};
+import { parseReferences } from "./references.ts";
 
 type ConsumerLog = Pick<Logger, "debug" | "warn">;
 
+/** References that may wait; what comes beyond them is left to the reconciler. */
+const waitingMax = 10_000;
+
 /**
- * Ingests the references that the broker delivers. A batch that fails is left to the reconciler.
- * Were it redelivered, every message would come back every second while signing is off.
+ * Ingests the references that documents announces, in its `announce-snapshots.ts`. A batch that
+ * fails is left to the reconciler.
  */
-export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest, log: ConsumerLog): Disposable {
+export function consumeReferences(bus: Pick<EventBus, "onBroadcast">, ingest: Ingest, log: ConsumerLog): Disposable {
   const stop = new AbortController();
   const leave = (error: unknown, count: number) => {
     // A batch that is aborted because this process stops is no warning: the next process ingests
@@ -42,7 +36,22 @@ export function consumeReferences(bus: Pick<EventBus, "consume">, ingest: Ingest
     } catch (error) {
       leave(error, references.length);
     }
+    waiting -= references.length;
+    return references.map(() => undefined);
   };
-  bus.consume(snapshotConsumer, { parse: parseReference, handle });
-  return { [Symbol.dispose]: () => stop.abort() };
+  let waiting = 0;
+  // Two batches may run at once, because ingest keeps the order within a document.
+  const take = createBatcher<Reference, void>({ itemsMax: pullMax, inFlightMax: 2, run: handle });
+  const subscription = bus.onBroadcast(snapshotSubjects, (data) => {
+    const references = parseReferences(data);
+    if (waiting + references.length > waitingMax) return;
+    waiting += references.length;
+    for (const reference of references) void take(reference);
+  });
+  return {
+    [Symbol.dispose]() {
+      subscription[Symbol.dispose]();
+      stop.abort();
+    },
+  };
 }

@@ -1,9 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { DomainError } from "@vidimus/kit/errors";
 import { describe, expect, it } from "vitest";
 import { webhookIdOf } from "../domain/payload.ts";
-import { parseReference, withPredecessors } from "./references.ts";
+import { parseReferences, withPredecessors } from "./references.ts";
 
 const ref = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
 
@@ -39,14 +39,24 @@ describe("references to ingest", () => {
   });
 });
 
-describe("a message about a snapshot", () => {
+describe("a message about snapshots", () => {
   const sound = { tenantId: "acme", documentId: "01890000-0000-7000-8000-00000000beef", sequence: 7n };
-  const parse = (change: Partial<typeof sound & { type: string }>) =>
-    parseReference(toBinary(SnapshotReferenceSchema, create(SnapshotReferenceSchema, { ...sound, ...change })));
+  const parseAll = (references: (typeof sound & { type?: string })[]) =>
+    parseReferences(toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, { references })));
+  const parse = (change: Partial<typeof sound & { type: string }>) => parseAll([sound, { ...sound, ...change }]);
 
   it("is read", () => {
-    expect(parse({})).toEqual({ ...sound, sequence: 7 });
-    expect(parse({ sequence: 2n ** 53n - 1n, tenantId: "a".repeat(32) }).sequence).toBe(Number.MAX_SAFE_INTEGER);
+    expect(parse({ sequence: 2n ** 53n - 1n })).toEqual([
+      { ...sound, sequence: 7 },
+      { ...sound, sequence: Number.MAX_SAFE_INTEGER },
+    ]);
+  });
+
+  it.each([
+    ["none", 0],
+    ["more than a transaction has", 65],
+  ])("is refused with %s", (_, count) => {
+    expect(() => parseAll(Array.from({ length: count }, () => sound))).toThrow(DomainError);
   });
 
   it.each([
@@ -62,13 +72,13 @@ describe("a message about a snapshot", () => {
     expect(() => parse(change)).toThrow(DomainError);
   });
 
-  it("is read with the longest tenant id, sequence and type name", () => {
+  it("is read with 64 of the longest tenant ids, sequences and type names", () => {
     const type = `${"a".repeat(32)}/${"b".repeat(64)}`;
-    const longest = { tenantId: "a".repeat(32), sequence: 2n ** 53n - 1n, type };
-    expect(parse(longest).tenantId).toBe(longest.tenantId);
+    const longest = { ...sound, tenantId: "a".repeat(32), sequence: 2n ** 53n - 1n, type };
+    expect(parseAll(Array.from({ length: 64 }, () => longest))).toHaveLength(64);
   });
 
   it("is refused when it is something else", () => {
-    expect(() => parseReference(Buffer.from("hello"))).toThrow();
+    expect(() => parseReferences(Buffer.from("hello"))).toThrow();
   });
 });

@@ -1,7 +1,8 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   type SnapshotReference,
-  SnapshotReferenceSchema,
+  type SnapshotReferenceSchema,
+  SnapshotReferencesSchema,
 } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, tenantIdPattern } from "@vidimus/kit/ids";
@@ -11,22 +12,31 @@ export function referenceFromProto({ tenantId, documentId, sequence }: SnapshotR
   return { tenantId, documentId, sequence: Number(sequence) };
 }
 
+/** Most references in one message: a transaction of documents has as many. */
+const referencesMax = 64;
 /**
  * A tenant id of 32, a UUID of 36, a number of 8 and a type name of 97 bytes take 180 with their
  * tags.
  */
-const referenceBytesMax = 256;
+const messageBytesMax = referencesMax * 192;
 
 /**
- * Reads a reference from a message of the broker. It checks everything, because any process in the
+ * Reads the references of a message of the broker. It checks everything, because any process in the
  * cluster can send one.
  *
- * @throws DomainError `invalid` when no snapshot can have this reference; RangeError when the bytes
- * are not a reference
+ * @throws DomainError `invalid` when no transaction can have announced these references; RangeError
+ * when the bytes are not references
  */
-export function parseReference(data: Uint8Array): Reference {
-  if (data.byteLength > referenceBytesMax) throw invalid(`has ${data.byteLength} bytes`);
-  const { tenantId, documentId, sequence } = fromBinary(SnapshotReferenceSchema, data);
+export function parseReferences(data: Uint8Array): Reference[] {
+  if (data.byteLength > messageBytesMax) throw invalid(`comes in a message of ${data.byteLength} bytes`);
+  const { references } = fromBinary(SnapshotReferencesSchema, data);
+  if (references.length === 0 || references.length > referencesMax) {
+    throw invalid(`comes in a message of ${references.length}`);
+  }
+  return references.map(checkReference);
+}
+
+function checkReference({ tenantId, documentId, sequence }: SnapshotReference): Reference {
   if (!tenantIdPattern.test(tenantId)) throw invalid("names a tenant that cannot be");
   if (parseUuid(documentId) !== documentId) throw invalid("names a document that cannot be");
   if (sequence < 1n || sequence > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(`has the sequence ${sequence}`);

@@ -53,7 +53,7 @@ function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof o
     getSnapshots: async ({ references }) => {
       await gate("getSnapshots");
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      return { snapshots: found.map(toMessage) };
+      return { snapshots: found.map((each) => withPending(each, pending)) };
     },
     attachSignatures: async ({ attachments }) => {
       await gate("attachSignatures");
@@ -62,12 +62,33 @@ function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof o
       }
       return {};
     },
+    settleSnapshots: async ({ settlements }) => {
+      await gate("settleSnapshots");
+      for (const { reference, outcome } of settlements) {
+        if (!reference) continue;
+        if (outcome.case === "signature") signatures.set(keyOf(reference), outcome.value);
+        pending.delete(keyOf(reference));
+      }
+      return {};
+    },
+    listSnapshots: async () => ({ snapshots: [] }),
     acknowledgeSnapshots: async ({ references }) => {
       await gate("acknowledgeSnapshots");
       for (const reference of references) pending.delete(keyOf(reference));
       return {};
     },
   });
+}
+
+/** Says whether a snapshot is pending, and which older ones of its document are. */
+function withPending(snapshot: FeedSnapshot, pending: ReadonlyMap<string, FeedSnapshot>) {
+  const { tenantId, documentId, sequence } = snapshot;
+  const isPending = pending.has(keyOf(snapshot));
+  const older = [...pending.values()]
+    .filter((each) => each.tenantId === tenantId && each.documentId === documentId && each.sequence < sequence)
+    .map((each) => each.sequence)
+    .sort((a, b) => a - b);
+  return Object.assign(toMessage(snapshot), { pending: isPending, olderPending: isPending ? older.map(BigInt) : [] });
 }
 
 /** A SnapshotFeedService with its snapshots in memory, over real RPC. */

@@ -1,5 +1,6 @@
 import { toBinary, create } from "@bufbuild/protobuf";
-import { SnapshotReferenceSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
+import { snapshotSubject } from "@vidimus/contracts/snapshot-subject";
+import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { startChild } from "@vidimus/devstack/child";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
@@ -12,10 +13,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inject } from "vitest";
+import { inject, vi } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
-import { snapshotStream } from "../../src/snapshot-stream.ts";
 import type { DeliveryRow, EndpointRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openFakeSigning } from "./fake-signing.ts";
@@ -107,20 +107,12 @@ async function openBroker(dir: string) {
       await rm(options.dataDir, { recursive: true, force: true });
       server = await openNatsServer({ ...options, port });
     },
-    /** Publishes a reference as documents' relay does. */
-    async announce({ tenantId, documentId, sequence }: FeedSnapshot, messageId: string = randomUUID()) {
-      const reference = create(SnapshotReferenceSchema, { tenantId, documentId, sequence: BigInt(sequence) });
-      const data = toBinary(SnapshotReferenceSchema, reference);
-      const [subject = ""] = snapshotStream.subjects;
-      const deadline = Date.now() + 10_000;
-      for (;;) {
-        try {
-          return await bus.publish(snapshotStream, subject, data, messageId);
-        } catch (error) {
-          if (Date.now() > deadline) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      }
+    /** Publishes a reference as documents does, once the broker is connected. */
+    async announce({ tenantId, documentId, sequence }: FeedSnapshot) {
+      const message = { references: [{ tenantId, documentId, sequence: BigInt(sequence) }] };
+      const data = toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, message));
+      await vi.waitFor(() => bus.ping(), { timeout: 10_000, interval: 20 });
+      bus.broadcast(snapshotSubject(tenantId), data);
     },
     async [Symbol.asyncDispose]() {
       await bus[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { DocumentStore } from "./document-store.ts";
 import { PublicationStore } from "./publication-store.ts";
 import { RevisionStore } from "./revision-store.ts";
 import { rewriteRows } from "./rewrite-rows.ts";
-import { lookAgainMs, preparedVersion, Rollout, schemaVersion } from "./rollout.ts";
+import { lookAgainMs, preparedVersion, Rollout, rowsVersion, schemaVersion } from "./rollout.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { SchemaStore } from "./schema-store.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
@@ -20,8 +20,8 @@ const settleMs = lookAgainMs + 1_000;
 
 /**
  * Adds what this version needs, and takes nothing away: processes of version 2 go on beside those
- * of this one. A new database is brought to `schemaVersion`. Idempotent, and harmless beside
- * itself.
+ * of this one. A database without rows of version 2 is brought to `schemaVersion`. Idempotent, and
+ * harmless beside itself.
  *
  * @returns the version the database was at; 0 for a new one
  */
@@ -40,7 +40,8 @@ export async function prepareDatabase({ client, db }: Database): Promise<number>
   for (const store of stores) await store.ensureIndexes();
   await adoptOutbox(db);
   await rollout.reach(preparedVersion);
-  if (from === 0) await rollout.reach(schemaVersion);
+  if (from === 0) await rollout.reach(rowsVersion);
+  if (from === 0 || from >= rowsVersion) await rollout.reach(schemaVersion);
   return from;
 }
 
@@ -61,6 +62,7 @@ export async function migrate(database: Database): Promise<number> {
   // Before it was prepared, no process of this version could start.
   if (from === preparedVersion) await pause(Math.max(0, settleMs - endedMs));
   await rewriteRows(db);
+  await rollout.reach(rowsVersion);
   await rollout.reach(schemaVersion);
   return from;
 }
@@ -80,7 +82,9 @@ async function adoptOutbox(db: Db): Promise<void> {
 
 /** Migrates the database at the start of a service, unless that was done before. */
 export async function ensureMigrated(database: Database): Promise<void> {
-  if ((await new Rollout(database.db).version()) < schemaVersion) await migrate(database);
+  const version = await new Rollout(database.db).version();
+  if (version < rowsVersion) await migrate(database);
+  else if (version < schemaVersion) await prepareDatabase(database);
 }
 
 /**

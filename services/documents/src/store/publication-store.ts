@@ -4,9 +4,11 @@ import type { PublishedDocument, PublishedQuery } from "../domain/published-read
 import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
 import type { VisibleDocument, PublicationState } from "../domain/published-reads/read-document.ts";
 import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
+import type { CommittedSnapshot, SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 import { sessionAt } from "./causal-session.ts";
 import { readRows } from "./read-rows.ts";
 import type { PublicationRow } from "./publication-row.ts";
+import { snapshotFilter } from "./snapshot-filter.ts";
 
 const listIndex = { tenantId: 1, type: 1, updatedAt: -1, documentId: -1 } as const;
 /** Only what is published has bytes. */
@@ -20,6 +22,7 @@ const slugIndex = { tenantId: 1, type: 1, slug: 1 } as const;
 const hostIndex = { tenantId: 1, hosts: 1 } as const;
 /** With the type, so that changes of other types are passed over without reading their rows. */
 const changeIndex = { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } as const;
+const snapshotColumns = { _id: 0, documentId: 1, sequence: 1, updatedAt: 1 } as const;
 const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, linksStart: 1, linksEnd: 1 } as const;
 
 const maxTimeMS = 10_000;
@@ -68,6 +71,25 @@ export class PublicationStore {
     const bytesOf = ({ document }: DocumentRow) => document.length();
     const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
     return { documents: rows.map(toPublished), hasMore };
+  }
+
+  /**
+   * The newest snapshot of each document of a tenant, by commit and document: a publication and a
+   * tombstone name the snapshot they were made with.
+   */
+  async listLatestSnapshots(tenantId: string, query: SnapshotQuery, signal: AbortSignal): Promise<CommittedSnapshot[]> {
+    const rows = await this.#publications
+      .find(snapshotFilter(tenantId, "updatedAt", query), { signal, maxTimeMS })
+      .sort({ updatedAt: 1, documentId: 1 })
+      .limit(query.limit)
+      .project<Pick<PublicationRow, "documentId" | "sequence" | "updatedAt">>(snapshotColumns)
+      .toArray();
+    return rows.map(({ documentId, sequence, updatedAt }) => ({
+      tenantId,
+      documentId,
+      sequence,
+      committedAt: updatedAt,
+    }));
   }
 
   /** The newest publication or withdrawal of a document; undefined when it was never published. */

@@ -3,8 +3,11 @@ import type { Collection, Db } from "mongodb";
 /** A version of the database that processes of version 2 can still work with: rows are as before. */
 export const preparedVersion = 3;
 
-/** The version in which no row is as version 2 wrote it. */
-export const schemaVersion = 4;
+/** The version from which on no row is as version 2 wrote it. */
+export const rowsVersion = 4;
+
+/** As `rowsVersion`, with the indexes that list snapshots. Processes of version 4 go on beside it. */
+export const schemaVersion = 5;
 
 /** Most milliseconds between two looks at the database while processes of version 2 may run. */
 export const lookAgainMs = 5_000;
@@ -37,7 +40,7 @@ export class Rollout {
   async hasVersion2(): Promise<boolean> {
     if (this.#hasVersion2 && performance.now() - this.#askedMs > lookAgainMs) {
       const askedMs = performance.now();
-      this.#hasVersion2 = (await this.#migrations.countDocuments({ _id: { $gte: schemaVersion } })) === 0;
+      this.#hasVersion2 = (await this.#migrations.countDocuments({ _id: { $gte: rowsVersion } })) === 0;
       this.#askedMs = askedMs;
     }
     return this.#hasVersion2;
@@ -56,16 +59,16 @@ export class Rollout {
   }
 
   /**
-   * Ends the time of version 2: processes write rows of `schemaVersion` from now on. Each looks at
+   * Ends the time of version 2: processes write rows of `rowsVersion` from now on. Each looks at
    * most 5 s later, so whoever rewrites the old rows has to wait.
    *
    * @returns how many milliseconds ago it ended
    */
   async endVersion2(): Promise<number> {
     const begin = [{ $set: { at: { $ifNull: ["$at", "$$NOW"] }, unfinished: { $ifNull: ["$unfinished", true] } } }];
-    await this.#migrations.updateOne({ _id: schemaVersion }, begin, { upsert: true });
+    await this.#migrations.updateOne({ _id: rowsVersion }, begin, { upsert: true });
     const age = { $project: { ms: { $subtract: ["$$NOW", "$at"] } } };
-    const [ended] = await this.#migrations.aggregate([{ $match: { _id: schemaVersion } }, age]).toArray();
+    const [ended] = await this.#migrations.aggregate([{ $match: { _id: rowsVersion } }, age]).toArray();
     return Number(ended?.["ms"] ?? 0);
   }
 }

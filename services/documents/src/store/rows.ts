@@ -102,7 +102,7 @@ export interface HistoryRow {
 }
 
 /**
- * `snapshots`: sealed copies, immutable but for the last two columns. Unique on (tenantId,
+ * `snapshots`: sealed copies, immutable but for the last three columns. Unique on (tenantId,
  * documentId, sequence). The pending ones are the outbox.
  */
 export interface SnapshotRow {
@@ -116,8 +116,10 @@ export interface SnapshotRow {
   bytes: Binary;
   sha256: Binary;
   signature?: { keyId: string; statement: string; value: Binary };
-  /** Until delivery acknowledges it. */
+  /** Until delivery settles it. */
   pending?: true;
+  /** Why it can never be sent. */
+  unsendable?: string;
 }
 
 /**

@@ -1,20 +1,33 @@
 import { isMongoUnavailable } from "@vidimus/kit/mongo/mongo-errors";
 import { type AnyBulkWriteOperation, Binary, type BulkWriteResult, type Collection, type Db } from "mongodb";
 import type {
-  PendingPosition,
+  CommittedSnapshot,
   PublishedVersion,
   SignedSnapshot,
   SnapshotKey,
+  SnapshotQuery,
+  SnapshotSettlement,
   SnapshotSignature,
 } from "../domain/snapshots/snapshot-feed.ts";
 import { readRows } from "./read-rows.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
+import { snapshotFilter } from "./snapshot-filter.ts";
+import { ofDocument, settlementOperations } from "./settlement-operations.ts";
 
 const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
 const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
-/** Small, whatever is kept: a snapshot leaves it when it is acknowledged. */
+/** Small, whatever is kept: a snapshot leaves these two when it is settled. */
 const pendingIndex = { pending: 1, ...pendingOrder } as const;
+/** Without it a document's older pending snapshots are found by reading all its snapshots. */
+const olderPendingIndex = { pending: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
+const isPending = { partialFilterExpression: { pending: true } } as const;
+const committedOrder = { committedAt: 1, documentId: 1, sequence: 1 } as const;
+/** Has all columns of a list, so that no row is read for it. */
+const committedIndex = { tenantId: 1, ...committedOrder, type: 1 } as const;
+const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 } as const;
+/** How many older pending snapshots of a document are listed with a snapshot. */
+const olderPendingMax = 256;
 
 /** Keeps snapshots, and which of them are pending: the outbox, from which delivery takes them. */
 export class SnapshotStore {
@@ -28,14 +41,16 @@ export class SnapshotStore {
   async ensureIndexes(): Promise<void> {
     await this.#snapshots.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
     await this.#snapshots.createIndex(versionIndex);
-    await this.#snapshots.createIndex(pendingIndex, { partialFilterExpression: { pending: true } });
+    await this.#snapshots.createIndex(pendingIndex, isPending);
+    await this.#snapshots.createIndex(olderPendingIndex, isPending);
+    await this.#snapshots.createIndex(committedIndex);
   }
 
-  /** Pending snapshots of all tenants in the order of `PendingPosition`, behind `after`. */
+  /** Pending snapshots of all tenants, by commit and then by key, behind `after`. */
   async listPending(
-    query: { limit: number; after?: PendingPosition; committedBefore?: Date },
+    query: { limit: number; after?: CommittedSnapshot; committedBefore?: Date },
     signal?: AbortSignal,
-  ): Promise<PendingPosition[]> {
+  ): Promise<CommittedSnapshot[]> {
     const { after, committedBefore, limit } = query;
     const filter = {
       pending: true as const,
@@ -47,7 +62,17 @@ export class SnapshotStore {
       .hint(pendingIndex)
       .sort(pendingOrder)
       .limit(limit)
-      .project<PendingPosition>({ _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 })
+      .project<CommittedSnapshot>(keyColumns)
+      .toArray();
+  }
+
+  /** A tenant's snapshots, pending or not, by commit, document and sequence. */
+  async list(tenantId: string, query: SnapshotQuery, signal: AbortSignal): Promise<CommittedSnapshot[]> {
+    return this.#snapshots
+      .find(snapshotFilter(tenantId, "committedAt", query), { signal, maxTimeMS: 10_000 })
+      .sort(committedOrder)
+      .limit(query.limit)
+      .project<CommittedSnapshot>(keyColumns)
       .toArray();
   }
 
@@ -70,6 +95,32 @@ export class SnapshotStore {
       bytesOf: ({ bytes }) => bytes.length(),
     });
     return { snapshots: rows.map(fromSnapshotRow), complete: !hasMore };
+  }
+
+  /**
+   * For each document the sequences of pending snapshots below the highest one of its keys,
+   * ascending: the lowest 256. Documents without any are left out.
+   */
+  async olderPending(
+    keys: readonly SnapshotKey[],
+    signal: AbortSignal,
+  ): Promise<(Omit<SnapshotKey, "sequence"> & { sequences: number[] })[]> {
+    const $in = (values: readonly string[]) => ({ $in: [...new Set(values)] });
+    const filter = {
+      pending: true,
+      tenantId: $in(keys.map(({ tenantId }) => tenantId)),
+      documentId: $in(keys.map(({ documentId }) => documentId)),
+      sequence: { $lt: Math.max(...keys.map(({ sequence }) => sequence)) },
+    };
+    const lowest = { $minN: { input: "$sequence", n: olderPendingMax } };
+    const pipeline = [
+      { $match: filter },
+      { $group: { _id: { tenantId: "$tenantId", documentId: "$documentId" }, sequences: lowest } },
+    ];
+    return this.#snapshots
+      .aggregate<{ _id: Omit<SnapshotKey, "sequence">; sequences: number[] }>(pipeline, { signal, maxTimeMS: 10_000 })
+      .map(({ _id, sequences }) => Object.assign(_id, { sequences: sequences.toSorted((a, b) => a - b) }))
+      .toArray();
   }
 
   /**
@@ -121,6 +172,13 @@ export class SnapshotStore {
     return snapshots;
   }
 
+  /** Ends the pending state of snapshots; answers how many of them do not exist. */
+  async settle(settlements: readonly SnapshotSettlement[]): Promise<number> {
+    const { operations, count } = settlementOperations(settlements);
+    const { matchedCount } = await this.#update(operations);
+    return count - matchedCount;
+  }
+
   /** Keeps signatures; answers how many of the snapshots do not exist. */
   async attachSignatures(signed: readonly (SnapshotKey & { signature: SnapshotSignature })[]): Promise<number> {
     const groups = groupSnapshots(signed);
@@ -149,19 +207,18 @@ export class SnapshotStore {
   }
 }
 
-/** Picks, for each row of a group, the signature that stands where its document stands. */
+/** Picks, for each row of a group, the signature of its document. */
 function signatureOf({ filter, members }: SnapshotGroup<SnapshotKey & { signature: SnapshotSignature }>) {
   const signatures = members.map(({ signature: { keyId, statement, value } }) => {
     return { keyId, statement, value: new Binary(value) };
   });
-  const position = { $indexOfArray: [{ $literal: filter.documentId.$in }, "$documentId"] };
-  return { $arrayElemAt: [{ $literal: signatures }, position] };
+  return ofDocument(filter, signatures);
 }
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
 
 /** Every place behind `after`, as the ranges that an index can walk. */
-function behind({ committedAt, tenantId, documentId, sequence }: PendingPosition) {
+function behind({ committedAt, tenantId, documentId, sequence }: CommittedSnapshot) {
   return [
     { committedAt: { $gt: committedAt } },
     { committedAt, tenantId: { $gt: tenantId } },
@@ -170,7 +227,7 @@ function behind({ committedAt, tenantId, documentId, sequence }: PendingPosition
   ];
 }
 
-function fromSnapshotRow({ bytes, sha256, signature, ...row }: SnapshotRow): SignedSnapshot {
+function fromSnapshotRow({ bytes, sha256, signature, unsendable: _unsendable, ...row }: SnapshotRow): SignedSnapshot {
   return {
     ...row,
     bytes: bytes.value(),

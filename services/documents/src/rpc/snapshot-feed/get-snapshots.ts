@@ -1,6 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import type { SignedSnapshot, SnapshotKey } from "../../domain/snapshots/snapshot-feed.ts";
+import type { FeedSnapshot, SignedSnapshot, SnapshotKey } from "../../domain/snapshots/snapshot-feed.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { fromReferences, toSnapshot } from "./messages.ts";
 
@@ -9,7 +9,7 @@ const bytesMax = 4 * 1024 * 1024;
 
 /** The store of snapshots. */
 interface GetSnapshotsDeps {
-  snapshots: Pick<SnapshotStore, "find">;
+  snapshots: Pick<SnapshotStore, "find" | "olderPending">;
 }
 
 /** Reads snapshots by reference, in the order of the references, up to where the answer is full. */
@@ -17,7 +17,8 @@ export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof Snapshot
   return async ({ references }, { signal }) => {
     const keys = distinct(fromReferences(references, referencesMax));
     const found = await readFirst(deps, keys, signal);
-    const byName = new Map(found.map((snapshot) => [nameOf(snapshot), snapshot]));
+    const listed = await withOlderPending(deps, found, signal);
+    const byName = new Map(listed.map((snapshot) => [nameOf(snapshot), snapshot]));
     return { snapshots: keys.flatMap((key) => byName.get(nameOf(key)) ?? []).map(toSnapshot) };
   };
 }
@@ -38,10 +39,28 @@ async function readFirst(
   return first.length > 0 ? first : readFirst(deps, keys.slice(cut), signal);
 }
 
+/** Asks only about those that can have any: most snapshots are their documents' first. */
+async function withOlderPending(
+  deps: GetSnapshotsDeps,
+  found: readonly SignedSnapshot[],
+  signal: AbortSignal,
+): Promise<FeedSnapshot[]> {
+  const asked = found.filter(({ pending, sequence }) => pending && sequence > 1);
+  const older = asked.length > 0 ? await deps.snapshots.olderPending(asked, signal) : [];
+  const byDocument = new Map(older.map(({ sequences, ...document }) => [documentOf(document), sequences]));
+  const olderThan = (snapshot: SignedSnapshot) =>
+    (byDocument.get(documentOf(snapshot)) ?? []).filter((sequence) => sequence < snapshot.sequence);
+  return found.map((each) => (each.pending ? Object.assign(each, { olderPending: olderThan(each) }) : each));
+}
+
+function documentOf({ tenantId, documentId }: Omit<SnapshotKey, "sequence">): string {
+  return `${tenantId}/${documentId}`;
+}
+
 function distinct(keys: readonly SnapshotKey[]): SnapshotKey[] {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
 }
 
-function nameOf({ tenantId, documentId, sequence }: SnapshotKey): string {
-  return `${tenantId}/${documentId}/${sequence}`;
+function nameOf(key: SnapshotKey): string {
+  return `${documentOf(key)}/${key.sequence}`;
 }

@@ -3,10 +3,8 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { decodePendingToken, encodePendingToken } from "../../domain/snapshots/snapshot-feed.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
-import { toReference } from "./messages.ts";
-import { type PageSizeRule, pageSize } from "../requests.ts";
-
-const feedPages: PageSizeRule = { max: 1_000, fallback: 500 };
+import { feedPages, toReference } from "./messages.ts";
+import { pageSize } from "../requests.ts";
 
 /** The store of snapshots. */
 interface ListPendingSnapshotsDeps {

@@ -4,7 +4,11 @@ import type { SnapshotReference } from "@vidimus/contracts/vidimus/events/v1/sna
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
-import type { SignedSnapshot, SnapshotKey, SnapshotSignature } from "../../domain/snapshots/snapshot-feed.ts";
+import type { FeedSnapshot, SnapshotKey, SnapshotSignature } from "../../domain/snapshots/snapshot-feed.ts";
+import type { PageSizeRule } from "../requests.ts";
+
+/** Page size of the feed's lists. */
+export const feedPages: PageSizeRule = { max: 1_000, fallback: 500 };
 
 /** Reads references; throws `invalid` unless there are 1 to `max` and each names a snapshot. */
 export function fromReferences(references: readonly (SnapshotReference | undefined)[], max: number): SnapshotKey[] {
@@ -32,8 +36,8 @@ export function toReference({ tenantId, documentId, sequence }: SnapshotKey) {
 }
 
 /** A snapshot as a message. */
-export function toSnapshot(snapshot: SignedSnapshot) {
-  const { type, version, status, committedAt, bytes, sha256, signature } = snapshot;
+export function toSnapshot(snapshot: FeedSnapshot) {
+  const { type, version, status, committedAt, bytes, sha256, signature, pending = false, olderPending = [] } = snapshot;
   return {
     reference: toReference(snapshot),
     documentType: type,
@@ -42,6 +46,8 @@ export function toSnapshot(snapshot: SignedSnapshot) {
     committedAt: timestampFromDate(committedAt),
     snapshotJson: bytes,
     sha256,
+    pending,
+    olderPending: olderPending.map(BigInt),
     ...(signature ? { signature } : {}),
   };
 }

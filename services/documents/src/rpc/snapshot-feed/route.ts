@@ -5,18 +5,24 @@ import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
 import { attachSignatures } from "./attach-signatures.ts";
 import { getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
+import { listSnapshots, type ListSnapshotsDeps } from "./list-snapshots.ts";
+import { settleSnapshots } from "./settle-snapshots.ts";
 
 /** The service for delivery. */
-export function snapshotFeedRoute(deps: { snapshots: SnapshotStore }): MeshRoute {
+export function snapshotFeedRoute(deps: ListSnapshotsDeps & { snapshots: SnapshotStore }): MeshRoute {
   const methods = route(SnapshotFeedService, {
     listPendingSnapshots: listPendingSnapshots(deps),
     getSnapshots: getSnapshots(deps),
+    settleSnapshots: settleSnapshots(deps),
+    listSnapshots: listSnapshots(deps),
     attachSignatures: attachSignatures(deps),
     acknowledgeSnapshots: acknowledgeSnapshots(deps),
   });
   return meshRoute(methods, {
     listPendingSnapshots: ["delivery"],
     getSnapshots: ["delivery"],
+    settleSnapshots: ["delivery"],
+    listSnapshots: ["delivery"],
     attachSignatures: ["delivery"],
     acknowledgeSnapshots: ["delivery"],
   });

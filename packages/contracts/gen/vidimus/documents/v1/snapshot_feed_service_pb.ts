@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/snapshot_feed_service.proto.
  */
 export const file_vidimus_documents_v1_snapshot_feed_service: GenFile = /*@__PURE__*/
-  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCKQAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlIkUKEVNuYXBzaG90U2lnbmF0dXJlEg4KBmtleV9pZBgBIAEoCRIRCglzdGF0ZW1lbnQYAiABKAkSDQoFdmFsdWUYAyABKAwiYQoXQXR0YWNoU2lnbmF0dXJlc1JlcXVlc3QSRgoLYXR0YWNobWVudHMYASADKAsyMS52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQikgEKG1NuYXBzaG90U2lnbmF0dXJlQXR0YWNobWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI6CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZSIaChhBdHRhY2hTaWduYXR1cmVzUmVzcG9uc2UiVwobQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSIeChxBY2tub3dsZWRnZVNuYXBzaG90c1Jlc3BvbnNlMu0DChNTbmFwc2hvdEZlZWRTZXJ2aWNlEn0KFExpc3RQZW5kaW5nU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXNwb25zZRJlCgxHZXRTbmFwc2hvdHMSKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTbmFwc2hvdHNSZXF1ZXN0GioudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
+  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCLNAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlEg8KB3BlbmRpbmcYCSABKAgSFQoNb2xkZXJfcGVuZGluZxgKIAMoBBITCgthdHRlc3RhdGlvbhgLIAEoDCJFChFTbmFwc2hvdFNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMIlcKFlNldHRsZVNuYXBzaG90c1JlcXVlc3QSPQoLc2V0dGxlbWVudHMYASADKAsyKC52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNldHRsZW1lbnQirAEKElNuYXBzaG90U2V0dGxlbWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI8CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUgAEhQKCnVuc2VuZGFibGUYAyABKAlIAEIJCgdvdXRjb21lIhkKF1NldHRsZVNuYXBzaG90c1Jlc3BvbnNlIuMBChRMaXN0U25hcHNob3RzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMwoPY29tbWl0dGVkX3NpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9jb21taXR0ZWRfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRvY3VtZW50X3R5cGVzGAQgAygJEhMKC2xhdGVzdF9vbmx5GAUgASgIEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkibAoVTGlzdFNuYXBzaG90c1Jlc3BvbnNlEjoKCXNuYXBzaG90cxgBIAMoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNvbW1pdHRlZFNuYXBzaG90EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+ChFDb21taXR0ZWRTbmFwc2hvdBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRIwCgxjb21taXR0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImEKF0F0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0EkYKC2F0dGFjaG1lbnRzGAEgAygLMjEudmlkaW11cy5kb2N1bWVudHMudjEuU25hcHNob3RTaWduYXR1cmVBdHRhY2htZW50IpIBChtTbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USOgoJc2lnbmF0dXJlGAIgASgLMicudmlkaW11cy5kb2N1bWVudHMudjEuU25hcHNob3RTaWduYXR1cmUiGgoYQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlIlcKG0Fja25vd2xlZGdlU25hcHNob3RzUmVxdWVzdBI4CgpyZWZlcmVuY2VzGAEgAygLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2UiHgocQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZTLHBQoTU25hcHNob3RGZWVkU2VydmljZRJ9ChRMaXN0UGVuZGluZ1NuYXBzaG90cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USZQoMR2V0U25hcHNob3RzEikudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVxdWVzdBoqLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNuYXBzaG90c1Jlc3BvbnNlEm4KD1NldHRsZVNuYXBzaG90cxIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNldHRsZVNuYXBzaG90c1JlcXVlc3QaLS52aWRpbXVzLmRvY3VtZW50cy52MS5TZXR0bGVTbmFwc2hvdHNSZXNwb25zZRJoCg1MaXN0U25hcHNob3RzEioudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNuYXBzaG90c1JlcXVlc3QaKy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
 
 /**
  * A request for pending snapshots.
@@ -179,11 +179,34 @@ export type Snapshot = Message<"vidimus.documents.v1.Snapshot"> & {
   sha256: Uint8Array;
 
   /**
-   * Set once attached.
+   * Set once the snapshot is signed.
    *
    * @generated from field: vidimus.documents.v1.SnapshotSignature signature = 8;
    */
   signature?: SnapshotSignature | undefined;
+
+  /**
+   * True until the snapshot is settled.
+   *
+   * @generated from field: bool pending = 9;
+   */
+  pending: boolean;
+
+  /**
+   * Sequences of older snapshots of the same document that are pending, ascending: the lowest 256.
+   * Empty unless this snapshot is pending itself.
+   *
+   * @generated from field: repeated uint64 older_pending = 10;
+   */
+  olderPending: bigint[];
+
+  /**
+   * 32 bytes: an HMAC of documents over tenant, document, sequence, version, status and digest,
+   * which signing asks for. Empty when documents has no key for it.
+   *
+   * @generated from field: bytes attestation = 11;
+   */
+  attestation: Uint8Array;
 };
 
 /**
@@ -229,6 +252,206 @@ export const SnapshotSignatureSchema: GenMessage<SnapshotSignature> = /*@__PURE_
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 5);
 
 /**
+ * A request to settle snapshots.
+ *
+ * @generated from message vidimus.documents.v1.SettleSnapshotsRequest
+ */
+export type SettleSnapshotsRequest = Message<"vidimus.documents.v1.SettleSnapshotsRequest"> & {
+  /**
+   * 1 to 256. Of several for one snapshot the last one counts.
+   *
+   * @generated from field: repeated vidimus.documents.v1.SnapshotSettlement settlements = 1;
+   */
+  settlements: SnapshotSettlement[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.SettleSnapshotsRequest.
+ * Use `create(SettleSnapshotsRequestSchema)` to create a new message.
+ */
+export const SettleSnapshotsRequestSchema: GenMessage<SettleSnapshotsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 6);
+
+/**
+ * How the pending state of one snapshot ends.
+ *
+ * @generated from message vidimus.documents.v1.SnapshotSettlement
+ */
+export type SnapshotSettlement = Message<"vidimus.documents.v1.SnapshotSettlement"> & {
+  /**
+   * Which snapshot.
+   *
+   * @generated from field: vidimus.events.v1.SnapshotReference reference = 1;
+   */
+  reference?: SnapshotReference | undefined;
+
+  /**
+   * What became of it.
+   *
+   * @generated from oneof vidimus.documents.v1.SnapshotSettlement.outcome
+   */
+  outcome: {
+    /**
+     * Its signature. Where one is stored already, it is replaced only by one of another key with a
+     * later `signedAt` in its statement: that of a snapshot signed anew after a revocation.
+     *
+     * @generated from field: vidimus.documents.v1.SnapshotSignature signature = 2;
+     */
+    value: SnapshotSignature;
+    case: "signature";
+  } | {
+    /**
+     * Why it can never be sent, 1 to 256 characters. Ignored for a snapshot that is settled.
+     *
+     * @generated from field: string unsendable = 3;
+     */
+    value: string;
+    case: "unsendable";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message vidimus.documents.v1.SnapshotSettlement.
+ * Use `create(SnapshotSettlementSchema)` to create a new message.
+ */
+export const SnapshotSettlementSchema: GenMessage<SnapshotSettlement> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 7);
+
+/**
+ * The snapshots are settled.
+ *
+ * @generated from message vidimus.documents.v1.SettleSnapshotsResponse
+ */
+export type SettleSnapshotsResponse = Message<"vidimus.documents.v1.SettleSnapshotsResponse"> & {
+};
+
+/**
+ * Describes the message vidimus.documents.v1.SettleSnapshotsResponse.
+ * Use `create(SettleSnapshotsResponseSchema)` to create a new message.
+ */
+export const SettleSnapshotsResponseSchema: GenMessage<SettleSnapshotsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 8);
+
+/**
+ * A request for references to a tenant's snapshots.
+ *
+ * @generated from message vidimus.documents.v1.ListSnapshotsRequest
+ */
+export type ListSnapshotsRequest = Message<"vidimus.documents.v1.ListSnapshotsRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Only snapshots committed at or after this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp committed_since = 2;
+   */
+  committedSince?: Timestamp | undefined;
+
+  /**
+   * Only snapshots committed before this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp committed_until = 3;
+   */
+  committedUntil?: Timestamp | undefined;
+
+  /**
+   * Only snapshots of documents of these types, at most 100; empty means all.
+   *
+   * @generated from field: repeated string document_types = 4;
+   */
+  documentTypes: string[];
+
+  /**
+   * Only snapshots that no newer one of their document has followed.
+   *
+   * @generated from field: bool latest_only = 5;
+   */
+  latestOnly: boolean;
+
+  /**
+   * 1 to 1000; 0 means 500.
+   *
+   * @generated from field: uint32 limit = 6;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts at the oldest.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListSnapshotsRequest.
+ * Use `create(ListSnapshotsRequestSchema)` to create a new message.
+ */
+export const ListSnapshotsRequestSchema: GenMessage<ListSnapshotsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 9);
+
+/**
+ * References to snapshots.
+ *
+ * @generated from message vidimus.documents.v1.ListSnapshotsResponse
+ */
+export type ListSnapshotsResponse = Message<"vidimus.documents.v1.ListSnapshotsResponse"> & {
+  /**
+   * In the order of their commits, ties by document and sequence.
+   *
+   * @generated from field: repeated vidimus.documents.v1.CommittedSnapshot snapshots = 1;
+   */
+  snapshots: CommittedSnapshot[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListSnapshotsResponse.
+ * Use `create(ListSnapshotsResponseSchema)` to create a new message.
+ */
+export const ListSnapshotsResponseSchema: GenMessage<ListSnapshotsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 10);
+
+/**
+ * A snapshot and when it was committed.
+ *
+ * @generated from message vidimus.documents.v1.CommittedSnapshot
+ */
+export type CommittedSnapshot = Message<"vidimus.documents.v1.CommittedSnapshot"> & {
+  /**
+   * Which snapshot.
+   *
+   * @generated from field: vidimus.events.v1.SnapshotReference reference = 1;
+   */
+  reference?: SnapshotReference | undefined;
+
+  /**
+   * The publishing transaction's `updated_at`.
+   *
+   * @generated from field: google.protobuf.Timestamp committed_at = 2;
+   */
+  committedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.CommittedSnapshot.
+ * Use `create(CommittedSnapshotSchema)` to create a new message.
+ */
+export const CommittedSnapshotSchema: GenMessage<CommittedSnapshot> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 11);
+
+/**
  * A request to store signatures.
  *
  * @generated from message vidimus.documents.v1.AttachSignaturesRequest
@@ -247,7 +470,7 @@ export type AttachSignaturesRequest = Message<"vidimus.documents.v1.AttachSignat
  * Use `create(AttachSignaturesRequestSchema)` to create a new message.
  */
 export const AttachSignaturesRequestSchema: GenMessage<AttachSignaturesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 6);
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 12);
 
 /**
  * One signature and the snapshot it belongs to.
@@ -275,7 +498,7 @@ export type SnapshotSignatureAttachment = Message<"vidimus.documents.v1.Snapshot
  * Use `create(SnapshotSignatureAttachmentSchema)` to create a new message.
  */
 export const SnapshotSignatureAttachmentSchema: GenMessage<SnapshotSignatureAttachment> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 7);
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 13);
 
 /**
  * The signatures are stored.
@@ -290,7 +513,7 @@ export type AttachSignaturesResponse = Message<"vidimus.documents.v1.AttachSigna
  * Use `create(AttachSignaturesResponseSchema)` to create a new message.
  */
 export const AttachSignaturesResponseSchema: GenMessage<AttachSignaturesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 8);
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 14);
 
 /**
  * A request to end the pending state of snapshots.
@@ -311,7 +534,7 @@ export type AcknowledgeSnapshotsRequest = Message<"vidimus.documents.v1.Acknowle
  * Use `create(AcknowledgeSnapshotsRequestSchema)` to create a new message.
  */
 export const AcknowledgeSnapshotsRequestSchema: GenMessage<AcknowledgeSnapshotsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 9);
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 15);
 
 /**
  * The snapshots are no longer pending.
@@ -326,12 +549,12 @@ export type AcknowledgeSnapshotsResponse = Message<"vidimus.documents.v1.Acknowl
  * Use `create(AcknowledgeSnapshotsResponseSchema)` to create a new message.
  */
 export const AcknowledgeSnapshotsResponseSchema: GenMessage<AcknowledgeSnapshotsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 10);
+  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 16);
 
 /**
- * Snapshots for signing and delivery. A snapshot is pending until it is acknowledged, so that the
- * list of pending ones has every snapshot whose message was lost: by the broker, or by a process
- * that was killed.
+ * Snapshots for signing and delivery. A snapshot is pending until it is settled, so that the list of
+ * pending ones has every snapshot whose message was lost: by the broker, or by a process that was
+ * killed.
  *
  * @generated from service vidimus.documents.v1.SnapshotFeedService
  */
@@ -355,6 +578,28 @@ export const SnapshotFeedService: GenService<{
     methodKind: "unary";
     input: typeof GetSnapshotsRequestSchema;
     output: typeof GetSnapshotsResponseSchema;
+  },
+  /**
+   * Ends the pending state of snapshots: each is signed, or it cannot be sent. Idempotent. Call it
+   * only once the jobs that deliver the snapshots are stored. NOT_FOUND when a snapshot does not
+   * exist; the others are settled then.
+   *
+   * @generated from rpc vidimus.documents.v1.SnapshotFeedService.SettleSnapshots
+   */
+  settleSnapshots: {
+    methodKind: "unary";
+    input: typeof SettleSnapshotsRequestSchema;
+    output: typeof SettleSnapshotsResponseSchema;
+  },
+  /**
+   * Lists a tenant's snapshots, pending or not, oldest first: for replays and for new endpoints.
+   *
+   * @generated from rpc vidimus.documents.v1.SnapshotFeedService.ListSnapshots
+   */
+  listSnapshots: {
+    methodKind: "unary";
+    input: typeof ListSnapshotsRequestSchema;
+    output: typeof ListSnapshotsResponseSchema;
   },
   /**
    * Stores signatures with their snapshots. Idempotent; NOT_FOUND when a snapshot does not exist.

@@ -10,7 +10,30 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/events/v1/snapshot_reference.proto.
  */
 export const file_vidimus_events_v1_snapshot_reference: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIlsKEVNuYXBzaG90UmVmZXJlbmNlEhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBIMCgR0eXBlGAQgASgJQiZaJHZpZGltdXMvY29udHJhY3RzL2V2ZW50cy92MTtldmVudHN2MWIGcHJvdG8z");
+  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIk4KElNuYXBzaG90UmVmZXJlbmNlcxI4CgpyZWZlcmVuY2VzGAEgAygLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2UiWwoRU25hcHNob3RSZWZlcmVuY2USEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEgwKBHR5cGUYBCABKAlCJlokdmlkaW11cy9jb250cmFjdHMvZXZlbnRzL3YxO2V2ZW50c3YxYgZwcm90bzM");
+
+/**
+ * The message of the subject `vidimus.snapshots.v1.<tenant>.<partition>`: the snapshots that one
+ * transaction of a tenant committed. The partition is the first four bytes (big-endian) of the
+ * SHA-256 of the tenant id, modulo 64, as a decimal number.
+ *
+ * @generated from message vidimus.events.v1.SnapshotReferences
+ */
+export type SnapshotReferences = Message<"vidimus.events.v1.SnapshotReferences"> & {
+  /**
+   * 1 to 64, all of the tenant that the subject names, each of another document.
+   *
+   * @generated from field: repeated vidimus.events.v1.SnapshotReference references = 1;
+   */
+  references: SnapshotReference[];
+};
+
+/**
+ * Describes the message vidimus.events.v1.SnapshotReferences.
+ * Use `create(SnapshotReferencesSchema)` to create a new message.
+ */
+export const SnapshotReferencesSchema: GenMessage<SnapshotReferences> = /*@__PURE__*/
+  messageDesc(file_vidimus_events_v1_snapshot_reference, 0);
 
 /**
  * Names one snapshot. The broker carries references only; delivery reads the content from
@@ -41,8 +64,8 @@ export type SnapshotReference = Message<"vidimus.events.v1.SnapshotReference"> &
   sequence: bigint;
 
   /**
-   * The document's type, so that only long polls that may return this type are woken. "" from
-   * processes of an older release; wake all of them then.
+   * The document's type, so that only long polls that may return this type are woken. Set in
+   * messages of the broker only.
    *
    * @generated from field: string type = 4;
    */
@@ -54,5 +77,5 @@ export type SnapshotReference = Message<"vidimus.events.v1.SnapshotReference"> &
  * Use `create(SnapshotReferenceSchema)` to create a new message.
  */
 export const SnapshotReferenceSchema: GenMessage<SnapshotReference> = /*@__PURE__*/
-  messageDesc(file_vidimus_events_v1_snapshot_reference, 0);
+  messageDesc(file_vidimus_events_v1_snapshot_reference, 1);
 

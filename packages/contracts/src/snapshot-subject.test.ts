@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { partitionOf, snapshotPartitions, snapshotSubject } from "./snapshot-subject.ts";
+
+/** For programs in other languages to compare theirs with: `printf demo | sha256sum`. */
+const vectors = { demo: 44, rival: 58, acme: 45, a: 18, tenant_0: 63, ["z".repeat(32)]: 52 };
+
+test.each(Object.entries(vectors))("tenant %s is in partition %i", (tenantId, partition) => {
+  expect(partitionOf(tenantId)).toBe(partition);
+  expect(snapshotSubject(tenantId)).toBe(`vidimus.snapshots.v1.${tenantId}.${partition}`);
+});
+
+test("no partition is without tenants, none has many more than the others", () => {
+  const counts = Array.from({ length: snapshotPartitions }, () => 0);
+  for (let n = 0; n < 6_400; n++) counts[partitionOf(`tenant_${n}`)]! += 1;
+  expect(Math.min(...counts)).toBeGreaterThan(50);
+  expect(Math.max(...counts)).toBeLessThan(150);
+});

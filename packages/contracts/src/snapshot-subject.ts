@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+
+/** How many partitions the tenants are divided into. Fixed: subjects of kept messages name it. */
+export const snapshotPartitions = 64;
+
+/** Matches every subject on which references to snapshots are published. */
+export const snapshotSubjects = "vidimus.snapshots.v1.*.*";
+
+/** The partition of a tenant, from 0 to 63. */
+export function partitionOf(tenantId: string): number {
+  return createHash("sha256").update(tenantId).digest().readUInt32BE() % snapshotPartitions;
+}
+
+/** The subject of a tenant's snapshots: `vidimus.snapshots.v1.<tenant>.<partition>`. */
+export function snapshotSubject(tenantId: string): string {
+  return `vidimus.snapshots.v1.${tenantId}.${partitionOf(tenantId)}`;
+}

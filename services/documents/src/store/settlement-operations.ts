@@ -1,0 +1,58 @@
+import { type AnyBulkWriteOperation, Binary } from "mongodb";
+import type { SnapshotKey, SnapshotSettlement, SnapshotSignature } from "../domain/snapshots/snapshot-feed.ts";
+import type { SnapshotRow } from "./rows.ts";
+import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
+
+type Signed = SnapshotKey & { readonly signature: SnapshotSignature };
+type Unsendable = SnapshotKey & { readonly unsendable: string };
+
+/** The updates that settle snapshots, and how many rows they match if all snapshots exist. */
+export function settlementOperations(settlements: readonly SnapshotSettlement[]): {
+  operations: AnyBulkWriteOperation<SnapshotRow>[];
+  count: number;
+} {
+  const signed = groupSnapshots(settlements.filter((each): each is Signed => "signature" in each));
+  const unsendable = groupSnapshots(settlements.filter((each): each is Unsendable => "unsendable" in each));
+  const operations = [
+    ...signed.map(({ filter, members }) => {
+      const signatures = members.map(({ signature: { keyId, statement, value } }) => {
+        return { keyId, statement, value: new Binary(value) };
+      });
+      return { updateMany: { filter, update: keepSignature(ofDocument(filter, signatures)) } };
+    }),
+    ...unsendable.map(({ filter, members }) => {
+      const reasons = members.map((member) => member.unsendable);
+      return { updateMany: { filter, update: keepReason(ofDocument(filter, reasons)) } };
+    }),
+  ];
+  return { operations, count: [...signed, ...unsendable].reduce((sum, { members }) => sum + members.length, 0) };
+}
+
+/** Picks, for each row of a group, the value that stands where its document stands. */
+export function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values: readonly unknown[]) {
+  const position = { $indexOfArray: [{ $literal: documentId.$in }, "$documentId"] };
+  return { $arrayElemAt: [{ $literal: values }, position] };
+}
+
+/**
+ * A signature that stands is replaced only by a newer one of another key: calls can arrive out of
+ * order, and a snapshot signed anew after a revocation must keep the new signature.
+ */
+function keepSignature(next: object) {
+  const isNewer = { $gt: [signedAt("$$next.statement"), signedAt("$signature.statement")] };
+  const replaces = { $and: [{ $ne: ["$$next.keyId", "$signature.keyId"] }, isNewer] };
+  const isFirst = { $eq: [{ $type: "$signature" }, "missing"] };
+  const kept = { $cond: [{ $or: [isFirst, replaces] }, "$$next", "$signature"] };
+  return [{ $set: { signature: { $let: { vars: { next }, in: kept } } } }, { $unset: ["pending", "unsendable"] }];
+}
+
+/** The seventh line of a statement, an ISO time of fixed length, which compares as text. */
+function signedAt(statement: string) {
+  return { $arrayElemAt: [{ $split: [statement, "\n"] }, 6] };
+}
+
+/** A row that is settled already keeps what it has. */
+function keepReason(reason: object) {
+  const isPending = { $eq: ["$pending", true] };
+  return [{ $set: { unsendable: { $cond: [isPending, reason, "$unsendable"] } } }, { $unset: ["pending"] }];
+}

@@ -1,0 +1,34 @@
+import type { SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
+
+/**
+ * The filter of a page of a tenant's snapshots.
+ *
+ * @param column the one that holds the time of the commit
+ */
+export function snapshotFilter(
+  tenantId: string,
+  column: "committedAt" | "updatedAt",
+  { since, until, types, after }: SnapshotQuery,
+) {
+  const bounds = [
+    ...(since ? [{ [column]: { $gte: since } }] : []),
+    ...(until ? [{ [column]: { $lt: until } }] : []),
+    ...(types.length > 0 ? [{ type: { $in: [...types] } }] : []),
+    ...(after ? behind(column, after) : []),
+  ];
+  return { tenantId, ...(bounds.length > 0 ? { $and: bounds } : {}) };
+}
+
+/** The first bound is where an index begins its walk; the second passes over ties. */
+function behind(column: string, { committedAt, documentId, sequence }: NonNullable<SnapshotQuery["after"]>) {
+  return [
+    { [column]: { $gte: committedAt } },
+    {
+      $or: [
+        { [column]: { $gt: committedAt } },
+        { documentId: { $gt: documentId } },
+        { documentId, sequence: { $gt: sequence } },
+      ],
+    },
+  ];
+}
