@@ -1,7 +1,7 @@
 /**
  * `npm run check:deploy`: checks deploy/k8s without a cluster. Renders every overlay and every
- * combination of deploy/k8s/tests, then checks Pod Security, NetworkPolicies and conventions
- * (deploy/check), the schemas of three Kubernetes versions, and kube-score.
+ * combination of deploy/k8s/tests, then checks Pod Security, custom resources, NetworkPolicies and
+ * conventions (deploy/check), the schemas of three Kubernetes versions, and kube-score.
  *
  * Needs Go and python3 with venv. Installs pinned tools into .vidimus/deploy-check once, from the
  * Go module proxy and PyPI: three to five minutes on two cores, then half a minute.
@@ -43,7 +43,7 @@ async function checkManifests(): Promise<void> {
   await run("go", ["run", ".", join(root, "deploy/k8s"), rendered], { cwd: checker });
 }
 
-/** Custom resources have no schema there; the rest is checked strictly. */
+/** Custom resources have no schema there (deploy/check has); the rest is checked strictly. */
 async function checkSchemas(): Promise<void> {
   const venv = join(tools, "venv");
   const program = join(venv, "bin/kubernetes-validate");

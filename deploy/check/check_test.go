@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -211,5 +213,47 @@ func TestConventions(t *testing.T) {
 			test.change(set, &set.workload("gateway").template.Spec)
 			expectFault(t, checkConventions(set, true), test.fault)
 		})
+	}
+}
+
+var definitions = sync.OnceValues(func() (Definitions, error) { return loadDefinitions(filepath.Join(os.TempDir(), "vidimus-crds")) })
+
+// withChange renders production with one text replaced in the objects of a kind.
+func withChange(t *testing.T, kind, old, new string) []object {
+	t.Helper()
+	objects, err := rendered()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed []object
+	for _, each := range objects {
+		if each.kind == kind {
+			if !strings.Contains(string(each.text), old) {
+				t.Fatalf("%s/%s has no %q", kind, each.name, old)
+			}
+			each.text = []byte(strings.Replace(string(each.text), old, new, 1))
+		}
+		changed = append(changed, each)
+	}
+	return changed
+}
+
+func TestCustomResourcesAgreeWithTheirDefinitions(t *testing.T) {
+	known, err := definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []struct{ kind, old, new, fault string }{
+		{"Certificate", "rotationPolicy: Always", "rotationPolicy: Sometimes", "rotationPolicy: Unsupported value"},
+		{"Certificate", "secretName:", "secretNames:", "spec.secretName: Required value"},
+		{"Certificate", "  duration:", "  lifetime: 1h\n  duration:", "there is no field spec.lifetime"},
+		{"Certificate", "cert-manager.io/v1", "cert-manager.io/v9", "no definition of cert-manager.io/v9 Certificate"},
+	} {
+		faults, _ := checkCustomResources(withChange(t, change.kind, change.old, change.new), known)
+		expectFault(t, faults, change.kind+"/gateway", change.fault)
+	}
+	faults, count := checkCustomResources(withChange(t, "Certificate", "secretName:", "secretName:"), known)
+	if len(faults) > 0 || count == 0 {
+		t.Errorf("%d custom resources, faults: %q", count, faults)
 	}
 }

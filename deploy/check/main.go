@@ -1,7 +1,8 @@
 // Command check renders every overlay and combination of deploy/k8s and checks what it gives:
-// Pod Security "restricted" with the API server's own code, NetworkPolicies against
-// reachability.json, and the conventions of conventions.go. It writes the rendered manifests to a
-// folder for other tools, as YAML and as JSON.
+// Pod Security "restricted" with the API server's own code, custom resources against their
+// definitions, NetworkPolicies against reachability.json, and the conventions of conventions.go. It
+// writes the rendered manifests to a folder for other tools, as YAML and as JSON, and the definitions
+// to its folder crds.
 //
 //	check <deploy/k8s> <output folder>
 package main
@@ -43,12 +44,13 @@ func checkAll(folder, output string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(output, 0o755); err != nil {
+	definitions, err := loadDefinitions(filepath.Join(output, "crds"))
+	if err != nil {
 		return nil, err
 	}
 	var faults []string
 	for _, target := range targets {
-		found, err := checkTarget(folder, target, output, matrix)
+		found, err := checkTarget(folder, target, output, matrix, definitions)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", target, err)
 		}
@@ -74,7 +76,7 @@ func listTargets(folder string) ([]string, error) {
 	return targets, nil
 }
 
-func checkTarget(folder, target, output string, matrix *Matrix) ([]string, error) {
+func checkTarget(folder, target, output string, matrix *Matrix, definitions Definitions) ([]string, error) {
 	objects, err := render(filepath.Join(folder, target))
 	if err != nil {
 		return nil, err
@@ -91,11 +93,13 @@ func checkTarget(folder, target, output string, matrix *Matrix) ([]string, error
 		return nil, err
 	}
 	faults := checkPodSecurity(set)
+	custom, customCount := checkCustomResources(objects, definitions)
+	faults = append(faults, custom...)
 	reached, pairs := checkReachability(set, matrix)
 	faults = append(faults, reached...)
 	faults = append(faults, checkConventions(set, filepath.Dir(target) == "overlays" && filepath.Base(target) != "local")...)
-	fmt.Printf("%-32s %3d objects, %d workloads restricted, %d of %d connections open\n",
-		target, set.count, len(set.workloads), pairs.open, pairs.all)
+	fmt.Printf("%-32s %3d objects, %d of them custom, %d workloads restricted, %d of %d connections open\n",
+		target, set.count, customCount, len(set.workloads), pairs.open, pairs.all)
 	return faults, nil
 }
 

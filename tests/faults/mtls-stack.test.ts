@@ -142,7 +142,8 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
       expect(await attackNats(dev.nats, tls)).toBe("out");
     for (const name of ["tls", "data/mongod", "data/nats"])
       expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o700);
-    for (const name of ["dev.json", "kek"]) expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o600);
+    for (const name of ["dev.json", "kek", "delivery-kek"])
+      expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o600);
     // What others may read there are only certificates and what a broker is told about them.
     const readable = (await openFiles(join(stateDir, "tls"))).filter((name) => !/^[a-z]+\.pem$/.test(name));
     expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
