@@ -1,108 +1,13 @@
 import { Command } from "commander";
-import { doctor } from "./commands/doctor.ts";
-import { createDocument } from "./commands/documents/create.ts";
-import { showHistory } from "./commands/documents/history.ts";
-import { importDocuments } from "./commands/documents/import.ts";
-import { listDocuments } from "./commands/documents/list.ts";
-import { publishDocuments } from "./commands/documents/publish.ts";
-import { showDocument } from "./commands/documents/show.ts";
-import { transitionDocument } from "./commands/documents/transition.ts";
-import { updateDocument } from "./commands/documents/update.ts";
-import { withholdDocuments } from "./commands/documents/withhold.ts";
-import { createEndpoint } from "./commands/endpoints/create.ts";
-import { deleteEndpoint } from "./commands/endpoints/delete.ts";
-import { disableEndpoint } from "./commands/endpoints/disable.ts";
-import { enableEndpoint } from "./commands/endpoints/enable.ts";
-import { listEndpoints } from "./commands/endpoints/list.ts";
-import { rotateEndpoint } from "./commands/endpoints/rotate.ts";
-import { showEndpoint } from "./commands/endpoints/show.ts";
-import { testEndpoint } from "./commands/endpoints/test.ts";
-import { updateEndpoint } from "./commands/endpoints/update.ts";
-import { checkGrants } from "./commands/grants/check.ts";
-import { createKey } from "./commands/keys/create.ts";
-import { grantScopes } from "./commands/keys/grant.ts";
-import { listKeys } from "./commands/keys/list.ts";
-import { revokeKey } from "./commands/keys/revoke.ts";
-import { rollKey } from "./commands/keys/roll.ts";
-import { deletePhrase } from "./commands/phrases/delete.ts";
-import { exportPhrases } from "./commands/phrases/export.ts";
-import { importPhrases } from "./commands/phrases/import.ts";
-import { putPhrase } from "./commands/phrases/put.ts";
-import { activateSigningKey } from "./commands/signing-keys/activate.ts";
-import { auditSignatures } from "./commands/signing-keys/audit.ts";
-import { listSigningKeys } from "./commands/signing-keys/list.ts";
-import { prepareSigningKey } from "./commands/signing-keys/prepare.ts";
-import { retireSigningKey } from "./commands/signing-keys/retire.ts";
-import { revokeSigningKey } from "./commands/signing-keys/revoke.ts";
-import { createTenant } from "./commands/tenants/create.ts";
-import { disableTenant } from "./commands/tenants/disable.ts";
-import { enableTenant } from "./commands/tenants/enable.ts";
-import { listTenants } from "./commands/tenants/list.ts";
-import { listen } from "./commands/listen.ts";
+import { type CommandMaker, type Noun, nouns, soloCommands } from "./nouns.ts";
 import type { World } from "./world.ts";
 
-type CommandMaker = (world: World) => Command;
-
-/** The commands by the noun they act on: `vidimus NOUN COMMAND`. To add one, name it here. */
-const nouns: readonly { name: string; description: string; commands: readonly CommandMaker[] }[] = [
-  { name: "tenants", description: "newsrooms", commands: [createTenant, listTenants, disableTenant, enableTenant] },
-  {
-    name: "keys",
-    description: "API keys of a tenant",
-    commands: [createKey, listKeys, grantScopes, rollKey, revokeKey],
-  },
-  {
-    name: "documents",
-    description: "documents and their transitions",
-    commands: [
-      createDocument,
-      importDocuments,
-      listDocuments,
-      showDocument,
-      updateDocument,
-      transitionDocument,
-      publishDocuments,
-      withholdDocuments,
-      showHistory,
-    ],
-  },
-  {
-    name: "phrases",
-    description: "the dictionary of a tenant",
-    commands: [putPhrase, deletePhrase, importPhrases, exportPhrases],
-  },
-  {
-    name: "signing-keys",
-    description: "the keys that sign snapshots",
-    commands: [
-      listSigningKeys,
-      prepareSigningKey,
-      activateSigningKey,
-      retireSigningKey,
-      revokeSigningKey,
-      auditSignatures,
-    ],
-  },
-  {
-    name: "endpoints",
-    description: "receivers of signed webhooks",
-    commands: [
-      createEndpoint,
-      listEndpoints,
-      showEndpoint,
-      updateEndpoint,
-      rotateEndpoint,
-      enableEndpoint,
-      disableEndpoint,
-      testEndpoint,
-      deleteEndpoint,
-    ],
-  },
-  { name: "grants", description: "who may call the teams doors", commands: [checkGrants] },
-];
-
-/** Builds the parser of the whole command line. */
-export function buildProgram(world: World): Command {
+/**
+ * Builds the parser of a command line, with the commands that its words may mean.
+ *
+ * @param argv what stands after `vidimus`
+ */
+export async function buildProgram(world: World, argv: readonly string[]): Promise<Command> {
   const program = new Command("vidimus")
     .description("The hand tool of operators and integrators of Vidimus.")
     .option("--json", "print the result as JSON")
@@ -127,12 +32,26 @@ export function buildProgram(world: World): Command {
     })
     .showHelpAfterError("(add --help for more)")
     .exitOverride();
-  for (const { name, description, commands } of nouns) {
-    const noun = program.command(name).description(description);
-    for (const make of commands) noun.addCommand(make(world).copyInheritedSettings(noun));
+  for (const noun of nouns) {
+    const parent = program.command(noun.name).description(noun.description);
+    const makers = argv.includes(noun.name) ? await loadCommands(noun, argv) : [];
+    for (const make of makers) parent.addCommand(make(world).copyInheritedSettings(parent));
   }
-  for (const make of [listen, doctor]) program.addCommand(make(world).copyInheritedSettings(program));
+  for (const { name, description, load } of soloCommands) {
+    const command = argv.includes(name) ? (await load())(world) : new Command(name);
+    program.addCommand(command.description(description).copyInheritedSettings(program));
+  }
   return program;
+}
+
+/**
+ * The commands of a noun that are among the words; all of them when none is, for a help text or an
+ * error that lists them.
+ */
+function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<CommandMaker[]> {
+  const named = Object.keys(commands).filter((name) => argv.includes(name));
+  const wanted = named.length > 0 ? named : Object.keys(commands);
+  return Promise.all(wanted.flatMap((name) => commands[name]?.() ?? []));
 }
 
 const settingsHelp = `

@@ -12,7 +12,7 @@ import type { World } from "./world.ts";
  */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   try {
-    await buildProgram(world).parseAsync(argv, { from: "user" });
+    await (await buildProgram(world, argv)).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
     // Commander has printed its own message by then.

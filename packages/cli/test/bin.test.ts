@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 
 const main = resolve(import.meta.dirname, "../src/main.ts");
 
+const counter = resolve(import.meta.dirname, "support/count-modules.ts");
+
 function spawnCli(...argv: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
   return new Promise((done) => {
-    const env = { PATH: process.env["PATH"], XDG_CONFIG_HOME: "/nonexistent" };
-    execFile(process.execPath, [main, ...argv], { cwd: "/", env }, (error, stdout, stderr) => {
+    const env = { PATH: process.env["PATH"], XDG_CONFIG_HOME: "/nonexistent", XDG_CACHE_HOME: "/nonexistent" };
+    execFile(process.execPath, ["--import", counter, main, ...argv], { cwd: "/", env }, (error, stdout, stderr) => {
       done({ code: error?.code ?? 0, stdout, stderr });
     });
   });
@@ -23,4 +25,31 @@ test("a failure reaches the shell as exit code 1 and a message on standard error
   const { code, stdout, stderr } = await spawnCli("tenants", "list");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^error: no dev stack found: run `npm start`/);
+});
+
+/** The modules that a command line loads: how many, and of which packages. */
+async function modulesOf(...argv: string[]): Promise<{ count: number; packages: string[] }> {
+  const { stderr } = await spawnCli(...argv);
+  const urls = stderr.split("\n").flatMap((line) => (line.startsWith("module ") ? [line.slice(7)] : []));
+  const names = urls.map((url) => /.*\/(?:node_modules\/((?:@[^/]+\/)?[^/]+)|packages\/([^/]+))\//.exec(url));
+  return { count: urls.length, packages: [...new Set(names.map((name) => name?.[1] ?? name?.[2] ?? ""))].toSorted() };
+}
+
+test("--help loads no command, and a command only what it calls with", async () => {
+  const help = await modulesOf("--help");
+  expect(help.packages).toEqual(["cli", "commander"]);
+  expect(help.count).toBeLessThan(20);
+  const http = await modulesOf(
+    "phrases",
+    "delete",
+    "x",
+    "--gateway",
+    "http://127.0.0.1:2",
+    "--key",
+    "vk_x",
+    "--max-wait",
+    "0",
+  );
+  expect(http.packages).toEqual(["cli", "commander", "kit"]);
+  expect(http.count).toBeLessThan(40);
 });

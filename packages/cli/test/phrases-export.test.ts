@@ -1,6 +1,6 @@
 import { portOf } from "@vidimus/kit/service/port";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { run } from "./support/run.ts";
 
 let cwd: string;
-const server = createServer((_, response) => {
+const server = createServer(({ url }, response) => {
+  if (url === "/v1/phrases?format=json") {
+    response.writeHead(200, { "content-type": "application/json" });
+    return response.end('{"ok":true,"data":{"phrases":[{"phrase":"a"}]}}');
+  }
   response.writeHead(200, { "content-type": "text/csv" });
-  response.write("language,phrase\r\nsv,a\r\n", () => response.destroy());
+  return response.write("language,phrase\r\nsv,a\r\n", () => response.destroy());
 });
 
 beforeAll(async () => {
@@ -36,3 +40,10 @@ test.each([[["--output", "x.csv"]], [[]]])(
     expect(await readdir(cwd)).toEqual([]);
   },
 );
+
+test("a file whose name ends in .json is written as JSON", async () => {
+  const gateway = `http://127.0.0.1:${portOf(server.address())}`;
+  const argv = ["phrases", "export", "--output", "x.JSON", "--gateway", gateway, "--key", "vk_test"];
+  expect(await run(argv, { cwd })).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(await readFile(join(cwd, "x.JSON"), "utf8"))).toEqual({ phrases: [{ phrase: "a" }] });
+});

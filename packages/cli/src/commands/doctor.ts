@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { CliError } from "../cli-error.ts";
-import { runChecks } from "../doctor/run-checks.ts";
-import type { Finding } from "../doctor/finding.ts";
+import { broken, type Finding } from "../doctor/finding.ts";
 import { openSession } from "../session.ts";
+import type { Settings } from "../settings/settings.ts";
+import { findStoppedStack } from "../settings/stopped-stack.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import type { World } from "../world.ts";
@@ -10,7 +11,6 @@ import type { World } from "../world.ts";
 /** `doctor` */
 export function doctor(world: World): Command {
   return new Command("doctor")
-    .description("check a deployment, and suggest remedies")
     .option("--phrases <host:port>", "address of the phrases service")
     .option("--mesh <list>", "mesh doors: access=host:50150,documents=…,phrases=…,signing=…,delivery=…")
     .option("--ops <list>", "ops ports: gateway=http://host:9090,documents=…,phrases=…,signing=…,delivery=…")
@@ -19,12 +19,21 @@ export function doctor(world: World): Command {
     .addHelpText("after", help)
     .action(async (_: unknown, command: Command) => {
       const session = await openSession(world, command);
-      const findings = await runChecks(session.settings);
+      const findings = await findingsOf(session.settings);
       const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
       const sums = { broken: count("broken"), warnings: count("warning"), unchecked: count("unchecked") };
       session.print({ ...sums, findings }, toText(findings));
       if (sums.broken > 0) throw new CliError(`${sums.broken} of ${findings.length} checks found something broken`);
     });
+}
+
+/** A stopped dev stack is the only finding, and is found before the checks are even loaded. */
+async function findingsOf(settings: Settings): Promise<Finding[]> {
+  const stopped = await findStoppedStack(settings, "gateway", `the gateway at ${settings.get("gateway")}`);
+  if (stopped)
+    return [broken("dev stack", stopped.message, "Run `npm start`, and look at .vidimus/logs/ if it fails.")];
+  const { runChecks } = await import("../doctor/run-checks.ts");
+  return runChecks(settings);
 }
 
 function toText(findings: readonly Finding[]): string {

@@ -17,7 +17,6 @@ interface ListenOptions extends EndpointOptions {
 /** `listen --tenant T` */
 export function listen(world: World): Command {
   const command = new Command("listen")
-    .description("receive webhooks on this machine, verify them and print them, until interrupted")
     .option("--port <port>", "port on 127.0.0.1; 0 for a free one", wholeNumber(0, 65_535), 0)
     .option("--url <url>", "where the platform reaches this machine, for example a tunnel's address")
     .option("--count <count>", "end after so many webhooks", wholeNumber(1));

@@ -5,8 +5,9 @@ import {
 import { CliError } from "../cli-error.ts";
 import { forEachConcurrent } from "../for-each-concurrent.ts";
 import { openService, type ServiceCaller } from "../rpc/open-service.ts";
-import { withPlaces } from "../rpc/rpc-failure.ts";
+import { withPlaces } from "../terminal/with-places.ts";
 import type { Session } from "../session.ts";
+import { StoppedStackError } from "../settings/stopped-stack.ts";
 import { printable } from "../terminal/printable.ts";
 import { openProgress } from "../terminal/progress.ts";
 import { fromProto, readVersion, type Transitioned, transitionTable, type VersionChoice } from "./apply-transition.ts";
@@ -60,11 +61,15 @@ export async function applyTransitions(
 
 async function runWithProgress(session: Session, ids: readonly string[], transition: Transition): Promise<Result[]> {
   using documents = await openService(session, "documents", DocumentService);
-  using progress = openProgress(session.world.stderr, ids.length);
+  using progress = await openProgress(session.world.stderr, ids.length);
   const results: Result[] = [];
   let [done, failures] = [0, 0];
   await forEachConcurrent(batchesOf(ids), batchesMax, async ({ from, batch }) => {
-    const answers = await applyBatch(documents, batch, transition);
+    const answers = await applyBatch(documents, batch, transition).catch((error: unknown) => {
+      // What was done before a stack stopped must be printed.
+      if (!(error instanceof StoppedStackError) || results.length === 0) throw error;
+      return batch.map((id) => ({ id, reason: error.message }));
+    });
     for (const [index, answer] of answers.entries()) {
       results[from + index] = answer;
       if ("reason" in answer) failures += 1;
@@ -116,9 +121,9 @@ function unanswered(id: string): Failed {
   return { id, reason: "the documents service answered without a result" };
 }
 
-/** The reason of an expected failure; rethrows a bug. */
+/** The reason of an expected failure; rethrows a bug, and that nothing answers at all. */
 function reasonOf(error: unknown): { readonly reason: string } {
-  if (error instanceof CliError) return { reason: error.message };
+  if (error instanceof CliError && !(error instanceof StoppedStackError)) return { reason: error.message };
   throw error;
 }
 

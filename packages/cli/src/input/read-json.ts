@@ -1,3 +1,4 @@
+import { hasByteOrderMark } from "@vidimus/kit/json-bytes";
 import { CliError, messageOf } from "../cli-error.ts";
 import type { World } from "../world.ts";
 import { readInput } from "./read-input.ts";
@@ -11,6 +12,7 @@ import { readInput } from "./read-input.ts";
  */
 export async function readJson(world: World, file: string): Promise<{ bytes: Buffer<ArrayBuffer>; value: unknown }> {
   const bytes = await readInput(world, file);
+  if (hasByteOrderMark(bytes)) throw new CliError(`${file} begins with a byte order mark, which JSON must not have`);
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     return { bytes, value };

@@ -45,6 +45,12 @@ test("blank lines of a CSV do not move its lines", () => {
   expect(part!.placeOf({ line: 5 })).toBe("line 7");
 });
 
+test("lines of separators only are blank ones, above the header and below the rows", () => {
+  const [part] = partsOf(",,\r\nlanguage,phrase,id\r\nsv,a,\r\n,,\r\n,,", "csv", "");
+  expect(part).toMatchObject({ rows: 1, text: "language,phrase,id\nsv,a,\r\n,,\r\n,," });
+  expect(part!.placeOf({ line: 2 })).toBe("line 3");
+});
+
 test("a CSV of nothing has no records", () => {
   expect(splitCsv("").records).toEqual([]);
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);

@@ -6,7 +6,8 @@ interface CsvRecord {
 
 /**
  * Cuts a CSV file into its header and its records without parsing fields: a record ends at the
- * first line end after an even number of quotes. Blank lines stay with the record before them.
+ * first line end after an even number of quotes. Blank lines, and those that spreadsheets write
+ * below a table, with separators only, stay with the record before them.
  */
 export function splitCsv(text: string): { header: string; records: CsvRecord[] } {
   const records: { text: string; at: number }[] = [];
@@ -15,7 +16,7 @@ export function splitCsv(text: string): { header: string; records: CsvRecord[] }
   for (const [line] of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
     at += 1;
     const last = records.at(-1);
-    const blank = /^\r?\n$/.test(line);
+    const blank = /^[,;]*\r?\n?$/.test(line);
     if (blank && !last) continue;
     if (last && (open || blank)) last.text += line;
     else records.push({ text: line, at });

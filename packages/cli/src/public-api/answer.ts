@@ -1,5 +1,5 @@
 import { CliError } from "../cli-error.ts";
-import { withPlaces } from "../rpc/rpc-failure.ts";
+import { withPlaces } from "../terminal/with-places.ts";
 import { isJsonObject } from "../json-object.ts";
 import type { Answer } from "./send-with-retries.ts";
 

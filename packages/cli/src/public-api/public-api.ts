@@ -1,4 +1,6 @@
+import { connectionFailure } from "../connection-failure.ts";
 import type { Session } from "../session.ts";
+import { findStoppedStack, StoppedStackError } from "../settings/stopped-stack.ts";
 import { announcedSleep } from "./announced-sleep.ts";
 import { ApiError } from "./answer.ts";
 import { type Answer, type Outcome, sendWithRetries } from "./send-with-retries.ts";
@@ -39,9 +41,13 @@ export interface PublicApi {
 export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
   const authorization = `Bearer ${settings.get("key")}`;
   const sleep = announcedSleep(world);
+  const throwIfStopped = async (error: unknown): Promise<never> => {
+    throw (await findStoppedStack(settings, "gateway", `the gateway at ${settings.get("gateway")}`)) ?? error;
+  };
   const withRetries = ({ url, repeatable }: Pick<ApiRequest, "url" | "repeatable">, attempt: () => Promise<Answer>) =>
-    sendWithRetries(attempt, { repeatable, maxWaitMs, sleep }).catch((error: unknown) => {
-      throw new ApiError(`cannot reach ${url}: ${reasonOf(error)}`, true, error);
+    sendWithRetries(() => attempt().catch(throwIfStopped), { repeatable, maxWaitMs, sleep }).catch((error: unknown) => {
+      const stopped = error instanceof StoppedStackError;
+      throw new ApiError(stopped ? error.message : `cannot reach ${url}: ${reasonOf(error)}`, true, error);
     });
   return {
     base: settings.get("gateway"),
@@ -76,10 +82,10 @@ function toInit(
   };
 }
 
-/** Why a connection failed; fetch has the system's error as its cause. */
+/** Why a connection failed, in words; fetch has the system's error as its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return (cause instanceof Error && cause.message) || code || error.message;
+  return connectionFailure((cause instanceof Error && cause.message) || code || error.message);
 }

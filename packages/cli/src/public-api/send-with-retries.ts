@@ -1,3 +1,5 @@
+import { StoppedStackError } from "../settings/stopped-stack.ts";
+
 /** An answer, read whole. */
 export interface Answer {
   readonly status: number;
@@ -60,9 +62,13 @@ async function tryOnce(send: () => Promise<Answer>): Promise<Attempt> {
 }
 
 function mayRepeat(attempt: Attempt, { repeatable }: RetryPolicy): boolean {
-  if ("failure" in attempt) return repeatable || neverSent(attempt.failure);
+  if ("failure" in attempt) return mayRepeatFailure(attempt.failure, repeatable);
   const { status } = attempt.answer;
   return status === 429 || (repeatable && [502, 503, 504].includes(status));
+}
+
+function mayRepeatFailure(failure: unknown, repeatable: boolean): boolean {
+  return !(failure instanceof StoppedStackError) && (repeatable || neverSent(failure));
 }
 
 function mayHaveHappened(attempt: Attempt): boolean {

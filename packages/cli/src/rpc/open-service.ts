@@ -2,6 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
 import { contextHeaders } from "@vidimus/kit/rpc/call-context";
 import type { Session } from "../session.ts";
+import { findStoppedStack } from "../settings/stopped-stack.ts";
 import { ownCredentials } from "./own-credentials.ts";
 import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
 
@@ -38,12 +39,15 @@ export async function openService<S extends DescService>(
   const credentials = await ownCredentials(session.settings, at);
   const client = openRpcClient(service, { target, credentials });
   const headers = contextHeaders({ actor: `cli:${session.world.user}`, role });
+  const named = `the ${at} service at ${target}`;
   const attempt = async <T>(act: Act<S, T>, pausesMs: readonly number[]): Promise<T> => {
     try {
       return await act(client, { headers });
     } catch (error) {
+      const stopped = isUnavailable(error) && (await findStoppedStack(session.settings, at, named));
+      if (stopped) throw stopped;
       const [pauseMs, ...later] = isUnavailable(error) ? pausesMs : [];
-      if (pauseMs === undefined) throw rpcFailure(error, `the ${at} service at ${target}`);
+      if (pauseMs === undefined) throw rpcFailure(error, named);
       await session.world.sleep(pauseMs);
       return attempt(act, later);
     }

@@ -1,6 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { CliError } from "../cli-error.ts";
+import { connectionFailure } from "../connection-failure.ts";
+import { withPlaces } from "../terminal/with-places.ts";
 
 /**
  * Whether a call failed because the service could not be reached, or refused it for lack of
@@ -19,13 +21,8 @@ export function rpcFailure(error: unknown, service: string): CliError {
   return new CliError(messageOf(failure, service), { cause: error });
 }
 
-/** A message and, one a line below it, the invalid places of the input by their JSON pointers. */
-export function withPlaces(message: string, places: readonly { pointer: string; message: string }[]): string {
-  return [message, ...places.map((place) => `  ${place.pointer || "(the whole)"}: ${place.message}`)].join("\n");
-}
-
 function messageOf({ code, rawMessage }: ConnectError, service: string): string {
-  if (code === Code.Unavailable) return `${service} cannot be reached: ${rawMessage}`;
+  if (code === Code.Unavailable) return `${service} cannot be reached: ${connectionFailure(rawMessage)}`;
   if (code === Code.DeadlineExceeded) return `${service} did not answer in time`;
   return `${service} failed: ${rawMessage}`;
 }

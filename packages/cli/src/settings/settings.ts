@@ -23,6 +23,8 @@ export interface Settings {
    * @throws CliError when it has the wrong form
    */
   find(name: SettingName): string | undefined;
+  /** The dev stack that a setting's value is taken from; undefined when it was given otherwise. */
+  devStackOf(name: SettingName): DevStack | undefined;
 }
 
 /**
@@ -53,6 +55,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
       const found = value(name);
       return found ? checked(name, found) : undefined;
     },
+    devStackOf: (name) => (given(name) ? undefined : dev),
   };
 }
 

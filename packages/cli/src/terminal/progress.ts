@@ -1,4 +1,3 @@
-import cliProgress from "cli-progress";
 import type { TextStream } from "../world.ts";
 
 /** The progress of a command. */
@@ -8,8 +7,9 @@ interface Progress extends Disposable {
 }
 
 /** Opens a progress bar on a terminal, over a total in any unit; does nothing on other streams. */
-export function openProgress(stream: TextStream, total: number): Progress {
+export async function openProgress(stream: TextStream, total: number): Promise<Progress> {
   if (!stream.isTTY) return { advance: () => undefined, [Symbol.dispose]: () => undefined };
+  const { default: cliProgress } = await import("cli-progress");
   const bar = new cliProgress.SingleBar({
     stream,
     format: "{bar} {percentage}%  {text}",

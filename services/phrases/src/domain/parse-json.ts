@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { isUtf8 } from "node:buffer";
+import { checkJsonBytes } from "@vidimus/kit/json-bytes";
 
 /**
  * Parses JSON.
@@ -7,7 +7,7 @@ import { isUtf8 } from "node:buffer";
  * @throws DomainError `invalid` when it is not JSON, or not UTF-8
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (!isUtf8(bytes)) throw new DomainError("invalid", "the body is not UTF-8");
+  checkJsonBytes(bytes);
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
   } catch (error) {

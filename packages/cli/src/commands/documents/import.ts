@@ -36,7 +36,7 @@ const counted = { created: 0, existing: 0, rejected: 0 };
 
 async function importWithProgress(world: World, files: readonly string[], work: Import): Promise<ImportReport> {
   const sizes = await Promise.all(files.map((file) => sizeOf(resolve(world.cwd, file))));
-  using progress = openProgress(
+  using progress = await openProgress(
     world.stderr,
     sizes.reduce((sum, size) => sum + size, 0),
   );
@@ -59,8 +59,11 @@ async function sizeOf(path: string): Promise<number> {
   return found?.isFile() ? found.size : 0;
 }
 
-function toText({ created, existing, rejected }: ImportReport): string {
-  const lines = rejected.map(({ item, reason }) => `rejected: ${item}: ${reason}`);
+/** What stopped the import is the message of its failure, and not told for each item under way. */
+function toText({ created, existing, rejected, stopped }: ImportReport): string {
+  const lines = rejected.map(({ item, reason }) =>
+    reason === stopped?.message ? `not sent: ${item}` : `rejected: ${item}: ${reason}`,
+  );
   const sum = `${created.length} created, ${existing.length} existing, ${rejected.length} rejected`;
   return printable([...lines, sum].join("\n"));
 }

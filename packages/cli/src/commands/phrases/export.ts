@@ -12,7 +12,7 @@ import type { World } from "../../world.ts";
 
 interface ExportOptions {
   language?: string;
-  format: string;
+  format?: string;
   output?: string;
 }
 
@@ -21,9 +21,10 @@ export function exportPhrases(world: World): Command {
   return new Command("export")
     .description("export the dictionary, to standard output or a file")
     .option("--language <tag>", "only phrases of exactly this language")
-    .option("--format <format>", "csv or json", "csv")
+    .option("--format <format>", "csv or json (default: json for a file named .json, else csv)")
     .option("--output <file>", "file to write; it appears when the export is whole")
-    .action(async ({ language, format, output }: ExportOptions, command: Command) => {
+    .action(async ({ language, output, ...options }: ExportOptions, command: Command) => {
+      const format = options.format ?? (output?.toLowerCase().endsWith(".json") ? "json" : "csv");
       if (format !== "csv" && format !== "json") throw new CliError(`--format must be csv or json, not "${format}"`);
       const session = await openSession(world, command);
       const answer = await openPhrasesApi(session).export({ format, ...(language ? { language } : {}) });

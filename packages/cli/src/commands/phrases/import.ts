@@ -23,7 +23,7 @@ export function importPhrases(world: World): Command {
       const sources = [];
       for (const file of files) sources.push({ file, parts: await readPhraseFile(world, file, options) });
       const rows = sources.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.rows, 0);
-      using progress = openProgress(world.stderr, rows);
+      using progress = await openProgress(world.stderr, rows);
       let imported = 0;
       for (const { file, parts } of sources) {
         for (const part of parts) {

@@ -55,6 +55,10 @@ describe("what cannot be kept is refused, with the place", () => {
     expect(refusal(body).kind).toBe("invalid");
   });
 
+  test("a byte order mark is said to be one", () => {
+    expect(refusal("\ufeff{}").message).toContain("byte order mark");
+  });
+
   test("a message can travel even when it quotes the body", () => {
     expect(refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`).message.isWellFormed()).toBe(true);
   });

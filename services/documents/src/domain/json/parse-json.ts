@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { isUtf8 } from "node:buffer";
+import { checkJsonBytes } from "@vidimus/kit/json-bytes";
 import { isJsonObject, jsonPointer, type JsonValue } from "./json-value.ts";
 
 /** Largest document, in bytes of JSON. */
@@ -22,7 +22,7 @@ const integersBlurFrom = 2 ** 53;
  * round to the nearest double. Of duplicate members the last wins.
  *
  * @throws DomainError `too_large` above 1 MiB; `invalid`, with the JSON pointer of the place, for
- *   bytes that are not UTF-8 or not JSON, for lone surrogates, members named `__proto__`, numbers
+ *   bytes that are not UTF-8 or not JSON, for a byte order mark, lone surrogates, members named `__proto__`, numbers
  *   beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64
  *   levels
  */
@@ -33,7 +33,7 @@ export function parseJson(bytes: Uint8Array): JsonValue {
       `a document has at most ${documentBytesMax} bytes, this one ${bytes.byteLength}`,
     );
   }
-  if (!isUtf8(bytes)) throw new DomainError("invalid", "the body is not UTF-8");
+  checkJsonBytes(bytes);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   const value = parse(text);
   const seen: Seen = { largeInteger: false };

@@ -32,6 +32,14 @@ const missing: Record<string, string[]> = {
   "publisher-site": ["/meta/slug", "/meta/hosts", "/meta/language"],
 };
 
+test.each([
+  ["slug", { slug: "a/b" }, "must be 1 to 200 characters without spaces, control characters, /, ?, # and %"],
+  ["language", { language: "sv_SE" }, expect.stringMatching(/^must be a BCP 47 language tag such as sv or sv-SE/)],
+  ["embargoUntil", { embargoUntil: "soon" }, expect.stringMatching(/^must be a date and time such as 2026-/)],
+])("a fault of format in %s says what the format demands", (key, meta, message) => {
+  expect(type("article").checkShape(document({ meta }))).toEqual([{ pointer: `/meta/${key}`, message }]);
+});
+
 describe.each(Object.keys(complete))("core/%s", (name) => {
   test("asks for nothing on intake", () => {
     expect(type(name).checkShape(document())).toEqual([]);

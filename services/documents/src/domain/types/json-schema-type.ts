@@ -5,6 +5,7 @@ import { jsonPointer } from "../json/json-value.ts";
 import { violationsMax } from "../document/invalid-document.ts";
 import { compileSchema } from "./compile-schema.ts";
 import type { Tier } from "./document-type.ts";
+import { formatRules } from "./formats.ts";
 
 /** JSON Schemas (2020-12) of one generation of a type, over `{title, meta, content, links}`. */
 export interface TypeSchemas {
@@ -75,5 +76,6 @@ const wrappers: ReadonlySet<string> = new Set(["if", "allOf"]);
 function toViolation({ instancePath, keyword, params, message = "is not valid" }: ErrorObject): Violation {
   const missing: unknown = keyword === "required" ? params["missingProperty"] : undefined;
   if (typeof missing === "string") return { pointer: instancePath + jsonPointer([missing]), message: "is required" };
-  return { pointer: instancePath.toWellFormed(), message };
+  const rule = keyword === "format" ? formatRules.get(String(params["format"])) : undefined;
+  return { pointer: instancePath.toWellFormed(), message: rule ? `must be ${rule}` : message };
 }

@@ -12,11 +12,35 @@ function read(text: string) {
 
 test("columns are read by name, and empty cells are members left out", () => {
   const { rows } = read(
-    "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,\r\n",
+    "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,y\r\n",
   );
   expect(rows).toEqual([
     { phrase: "å", language: "sv", caseSensitive: true, forbidden: false, commonMistakes: ["a", "b"], tenant: "x" },
-    { phrase: "", language: "" },
+    { phrase: "", language: "", tenant: "y" },
+  ]);
+});
+
+test("semicolons separate columns when they do so in the header, and commas are then text", () => {
+  const { rows } = read('\ufeff"phrase";language;commonMistakes\r\nsalt, peppar;sv;a|b\r\n"x;y";sv;\r\n');
+  expect(rows).toEqual([
+    { phrase: "salt, peppar", language: "sv", commonMistakes: ["a", "b"] },
+    { phrase: "x;y", language: "sv" },
+  ]);
+});
+
+test("a semicolon in a file of commas is text", () => {
+  expect(read("language,phrase\nsv,a;b\n").rows).toEqual([{ language: "sv", phrase: "a;b" }]);
+});
+
+test("rows of empty cells are blank lines, and move no line", () => {
+  const { rows, lines } = read(",,\r\nlanguage,phrase,description\r\n,,\r\nsv,a,\r\n,,\r\n , ,\r\n,,,,,,\r\n");
+  expect(rows).toEqual([{ language: "sv", phrase: "a" }]);
+  expect(lines).toEqual([4]);
+});
+
+test("names of columns are known with white space around them and in any case", () => {
+  expect(read("Language, PHRASE ,casesensitive\nsv,a,true\n").rows).toEqual([
+    { language: "sv", phrase: "a", caseSensitive: true },
   ]);
 });
 
@@ -40,7 +64,11 @@ test.each([
   ['language,phrase\nsv,a\nsv,b"c\n', "line 3"],
   ['language,phrase\nsv,a\nsv,"b"c\n', "line 3"],
   ['language,phrase\r\nsv,"x\r\ny"\r\nsv,"b\r\n', "line 4: a quote is not closed"],
-  ["language\tphrase\nsv\ta", "commas"],
+  ["language\tphrase\nsv\ta", "columns are separated by tabs; use commas or semicolons"],
+  ["language;phrase,description\nsv;a,b", 'line 1: the column "language;phrase" is unknown'],
+  ["Language,language,phrase\nsv,sv,a", 'line 1: the column "language" is there twice'],
+  ["language;word\nsv;a", 'line 1: the column "word" is unknown'],
+  [",,\nlanguage,,\nsv,a,", 'line 2: the column "" is unknown'],
   [`language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`, "line 3: a row has at most 256 KiB"],
   [`language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`, "line 3: a row has at most 256 KiB"],
   [`language,phrase${"\n".repeat(50_002)}`, "at most 50,000 rows"],
@@ -50,8 +78,10 @@ test.each([
 
 test("cells quoted as RFC 4180 says are read unchanged, with their lines", () => {
   const cell = fc.string({ unit: fc.constantFrom('"', ",", "\r\n", "\n", "å", " ", "😀", "|", ";", "") });
+  // A row of empty cells would be a blank line.
+  const phrase = cell.map((text) => `x${text}`);
   fc.assert(
-    fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), fc.constantFrom("\n", "\r\n"), (cells, eol) => {
+    fc.property(fc.array(fc.tuple(cell, phrase), { minLength: 1 }), fc.constantFrom("\n", "\r\n"), (cells, eol) => {
       const quoted = cells.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
       const { rows, lines } = read(["language,phrase", ...quoted].join(eol));
       expect(rows).toEqual(cells.map(([language, phrase]) => ({ language, phrase })));

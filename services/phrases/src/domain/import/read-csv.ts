@@ -1,3 +1,4 @@
+import { hasByteOrderMark } from "@vidimus/kit/json-bytes";
 import { CsvRowScanner } from "@vidimus/kit/rows/csv-rows";
 import { CsvError } from "csv-parse";
 import { parse } from "csv-parse/sync";
@@ -8,6 +9,8 @@ import { checkRowCount, checkRowSize, type ImportRow, refusedImport, turnBytes }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+/** The header is looked for in so many bytes; one with every column has 100. */
+const headerBytesMax = 4096;
 
 /** Consecutive whole records of a file. */
 interface Piece {
@@ -17,20 +20,25 @@ interface Piece {
 }
 
 /**
- * Reads RFC 4180 with a header, in batches of one turn of the event loop. Columns are named and in
- * any order; a BOM, LF line ends and blank lines are accepted.
+ * Reads RFC 4180 with a header, in batches of one turn of the event loop. Columns are named, in any
+ * order and any case, and separated by what separates them in the header: commas, or semicolons,
+ * which spreadsheets write where the comma is the decimal separator. A BOM, LF line ends and blank
+ * lines are accepted; a record of empty cells is a blank line, as spreadsheets write below a table.
  *
  * @throws DomainError `invalid` for text that is not CSV, an unknown, repeated or missing column,
  * and a record with another number of cells than the header
  */
 export function* readCsv(bytes: Uint8Array): Generator<readonly ImportRow[]> {
   if (!isUtf8(bytes)) throw refusedImport('the file is not UTF-8; spreadsheets call it "CSV UTF-8"');
+  const text = withoutMark(bytes);
+  const separator = separatorOf(text);
   let columns: readonly string[] | undefined;
-  for (const piece of piecesOf(withoutMark(bytes))) {
+  for (const piece of piecesOf(text)) {
     const rows: ImportRow[] = [];
-    for (const [index, cells] of readRecords(piece).entries()) {
+    for (const [index, cells] of readRecords(piece, separator).entries()) {
       const line = piece.lines[index] ?? 0;
-      if (!columns) columns = readHeader(cells);
+      if (cells.every((cell) => cell.trim() === "")) continue;
+      if (!columns) columns = readHeader(cells, line);
       else if (cells.length === columns.length) rows.push({ value: toPhraseObject(columns, cells), line });
       else throw refusedImport(`line ${line}: ${cells.length} cells where the header has ${columns.length}`);
     }
@@ -40,8 +48,20 @@ export function* readCsv(bytes: Uint8Array): Generator<readonly ImportRow[]> {
 }
 
 function withoutMark(bytes: Uint8Array): Uint8Array {
-  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return marked ? bytes.subarray(3) : bytes;
+  return hasByteOrderMark(bytes) ? bytes.subarray(3) : bytes;
+}
+
+/**
+ * The separator of the header, which is the first line with a letter in it. No name of a column has
+ * one of these characters.
+ */
+function separatorOf(bytes: Uint8Array): "," | ";" {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headerBytesMax)).toString();
+  const header = start.split("\n").find((line) => /\p{L}/u.test(line)) ?? "";
+  if (header.includes(",")) return ",";
+  if (header.includes(";")) return ";";
+  if (header.includes("\t")) throw refusedImport("columns are separated by tabs; use commas or semicolons");
+  return ",";
 }
 
 /** Splits the file after whole records, so that each piece can be parsed by itself. */
@@ -78,10 +98,11 @@ function lineFeedsIn(bytes: Uint8Array, begin: number, end: number): number {
   return count;
 }
 
-function readRecords({ bytes, lines }: Piece): string[][] {
+function readRecords({ bytes, lines }: Piece, separator: string): string[][] {
   const records: string[][] = [];
   try {
     parse(bytes, {
+      delimiter: separator,
       // By default csv-parse takes the first line's delimiter, and then fails on mixed line ends.
       record_delimiter: ["\r\n", "\n"],
       skip_empty_lines: true,
@@ -99,20 +120,24 @@ function readRecords({ bytes, lines }: Piece): string[][] {
   return records;
 }
 
-function readHeader(cells: readonly string[]): readonly string[] {
-  const [first = ""] = cells;
-  if (cells.length === 1 && /[;\t]/.test(first)) throw refusedImport("columns are separated by commas only");
-  for (const [index, name] of cells.entries()) {
-    const shown = name.toWellFormed().slice(0, 40);
-    if (!csvColumns.some((column) => column === name) && !tenantMembers.has(name)) {
-      throw refusedImport(`line 1: the column "${shown}" is unknown; columns are ${csvColumns.join(", ")}`);
-    }
-    if (cells.indexOf(name) !== index) throw refusedImport(`line 1: the column "${shown}" is there twice`);
-  }
+/** The known columns and the tenant's, which are ignored, by their names in small letters. */
+const columnsByName: ReadonlyMap<string, string> = new Map(
+  [...csvColumns, ...tenantMembers].map((name) => [name.toLowerCase(), name]),
+);
+
+function readHeader(cells: readonly string[], line: number): readonly string[] {
+  const columns = cells.map((cell) => {
+    const column = columnsByName.get(cell.trim().toLowerCase());
+    if (column) return column;
+    const shown = cell.toWellFormed().slice(0, 40);
+    throw refusedImport(`line ${line}: the column "${shown}" is unknown; columns are ${csvColumns.join(", ")}`);
+  });
+  const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (repeated !== undefined) throw refusedImport(`line ${line}: the column "${repeated}" is there twice`);
   for (const name of ["language", "phrase"]) {
-    if (!cells.includes(name)) throw refusedImport(`line 1: the column "${name}" is missing`);
+    if (!columns.includes(name)) throw refusedImport(`line ${line}: the column "${name}" is missing`);
   }
-  return cells;
+  return columns;
 }
 
 /**

@@ -70,6 +70,7 @@ test("the last of repeated members counts, and a name may be written with escape
 });
 
 test.each([
+  ["\ufeff[]", "the body begins with a byte order mark (EF BB BF), which JSON must not have"],
   ["[{},{]", "the body is not JSON"],
   ['[{},{"a":x}]', "index 1: Unexpected token 'x'"],
   ["[{} {}]", "index 0: "],

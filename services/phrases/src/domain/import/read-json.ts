@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { checkJsonBytes } from "@vidimus/kit/json-bytes";
 import { JsonRowScanner } from "@vidimus/kit/rows/json-rows";
-import { isUtf8 } from "node:buffer";
 import { isObject, tenantMembers } from "../parse-phrase.ts";
 import { checkRowCount, checkRowSize, type ImportRow, importRowsMax, refusedImport, turnBytes } from "./import-rows.ts";
 
@@ -23,7 +23,7 @@ const frameBytesMax = 64 * 1024;
  * @throws DomainError `invalid` for anything else
  */
 export function* readJson(bytes: Uint8Array): Generator<readonly ImportRow[]> {
-  if (!isUtf8(bytes)) throw new DomainError("invalid", "the body is not UTF-8");
+  checkJsonBytes(bytes);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boundaries = yield* findBoundaries(text);
   const range = rowsOf(parsePart(frameOf(text, boundaries)));

@@ -1,0 +1,117 @@
+import type { Command } from "commander";
+import type { World } from "./world.ts";
+
+/** Makes a command for a world. */
+export type CommandMaker = (world: World) => Command;
+
+/** Loads the file of a command. */
+type CommandLoader = () => Promise<CommandMaker>;
+
+/** What commands act on. */
+export interface Noun {
+  readonly name: string;
+  readonly description: string;
+  /** By the name of the command. */
+  readonly commands: Readonly<Record<string, CommandLoader>>;
+}
+
+/**
+ * The commands by the noun they act on: `vidimus NOUN COMMAND`. To add one, name it here. A file is
+ * loaded when its command is used, because loading all of them takes half a second of CPU.
+ */
+export const nouns: readonly Noun[] = [
+  {
+    name: "tenants",
+    description: "newsrooms",
+    commands: {
+      create: async () => (await import("./commands/tenants/create.ts")).createTenant,
+      list: async () => (await import("./commands/tenants/list.ts")).listTenants,
+      disable: async () => (await import("./commands/tenants/disable.ts")).disableTenant,
+      enable: async () => (await import("./commands/tenants/enable.ts")).enableTenant,
+    },
+  },
+  {
+    name: "keys",
+    description: "API keys of a tenant",
+    commands: {
+      create: async () => (await import("./commands/keys/create.ts")).createKey,
+      list: async () => (await import("./commands/keys/list.ts")).listKeys,
+      grant: async () => (await import("./commands/keys/grant.ts")).grantScopes,
+      roll: async () => (await import("./commands/keys/roll.ts")).rollKey,
+      revoke: async () => (await import("./commands/keys/revoke.ts")).revokeKey,
+    },
+  },
+  {
+    name: "documents",
+    description: "documents and their transitions",
+    commands: {
+      create: async () => (await import("./commands/documents/create.ts")).createDocument,
+      import: async () => (await import("./commands/documents/import.ts")).importDocuments,
+      list: async () => (await import("./commands/documents/list.ts")).listDocuments,
+      show: async () => (await import("./commands/documents/show.ts")).showDocument,
+      update: async () => (await import("./commands/documents/update.ts")).updateDocument,
+      transition: async () => (await import("./commands/documents/transition.ts")).transitionDocument,
+      publish: async () => (await import("./commands/documents/publish.ts")).publishDocuments,
+      withhold: async () => (await import("./commands/documents/withhold.ts")).withholdDocuments,
+      history: async () => (await import("./commands/documents/history.ts")).showHistory,
+    },
+  },
+  {
+    name: "phrases",
+    description: "the dictionary of a tenant",
+    commands: {
+      put: async () => (await import("./commands/phrases/put.ts")).putPhrase,
+      delete: async () => (await import("./commands/phrases/delete.ts")).deletePhrase,
+      import: async () => (await import("./commands/phrases/import.ts")).importPhrases,
+      export: async () => (await import("./commands/phrases/export.ts")).exportPhrases,
+    },
+  },
+  {
+    name: "signing-keys",
+    description: "the keys that sign snapshots",
+    commands: {
+      list: async () => (await import("./commands/signing-keys/list.ts")).listSigningKeys,
+      prepare: async () => (await import("./commands/signing-keys/prepare.ts")).prepareSigningKey,
+      activate: async () => (await import("./commands/signing-keys/activate.ts")).activateSigningKey,
+      retire: async () => (await import("./commands/signing-keys/retire.ts")).retireSigningKey,
+      revoke: async () => (await import("./commands/signing-keys/revoke.ts")).revokeSigningKey,
+      audit: async () => (await import("./commands/signing-keys/audit.ts")).auditSignatures,
+    },
+  },
+  {
+    name: "endpoints",
+    description: "receivers of signed webhooks",
+    commands: {
+      create: async () => (await import("./commands/endpoints/create.ts")).createEndpoint,
+      list: async () => (await import("./commands/endpoints/list.ts")).listEndpoints,
+      show: async () => (await import("./commands/endpoints/show.ts")).showEndpoint,
+      update: async () => (await import("./commands/endpoints/update.ts")).updateEndpoint,
+      rotate: async () => (await import("./commands/endpoints/rotate.ts")).rotateEndpoint,
+      enable: async () => (await import("./commands/endpoints/enable.ts")).enableEndpoint,
+      disable: async () => (await import("./commands/endpoints/disable.ts")).disableEndpoint,
+      test: async () => (await import("./commands/endpoints/test.ts")).testEndpoint,
+      delete: async () => (await import("./commands/endpoints/delete.ts")).deleteEndpoint,
+    },
+  },
+  {
+    name: "grants",
+    description: "who may call the teams doors",
+    commands: {
+      check: async () => (await import("./commands/grants/check.ts")).checkGrants,
+    },
+  },
+];
+
+/** Commands without a noun. */
+export const soloCommands: readonly { name: string; description: string; load: CommandLoader }[] = [
+  {
+    name: "listen",
+    description: "receive webhooks on this machine, verify them and print them, until interrupted",
+    load: async () => (await import("./commands/listen.ts")).listen,
+  },
+  {
+    name: "doctor",
+    description: "check a deployment, and suggest remedies",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+];

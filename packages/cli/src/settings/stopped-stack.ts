@@ -1,0 +1,55 @@
+import { connect } from "node:net";
+import { CliError } from "../cli-error.ts";
+import type { DevStack } from "./dev-stack.ts";
+import type { SettingName } from "./setting-rules.ts";
+import type { Settings } from "./settings.ts";
+
+/** The dev stack that a setting was taken from does not run, so every other call would fail, too. */
+export class StoppedStackError extends CliError {}
+
+/** Longest wait for a connection. A dev stack is on this machine. */
+const connectMsMax = 1_000;
+
+/**
+ * Tells a stopped dev stack from a part of it that is away: nothing listens at any of its addresses.
+ *
+ * @param at the setting with the address that did not answer
+ * @param what what did not answer, for the message
+ * @returns undefined when the setting is not a dev stack's, or something listens
+ */
+export async function findStoppedStack(
+  settings: Settings,
+  at: SettingName,
+  what: string,
+): Promise<StoppedStackError | undefined> {
+  const stack = settings.devStackOf(at);
+  if (!stack || (await Promise.all(addressesOf(stack).map(listens))).includes(true)) return undefined;
+  return new StoppedStackError(
+    `${what} does not answer: the dev stack of ${stack.file} is not running. Start it with \`npm start\`.`,
+  );
+}
+
+function addressesOf({ addresses }: DevStack): { host: string; port: number }[] {
+  const { gateway = "", access, documents, phrases, delivery } = addresses;
+  const urls = [
+    gateway,
+    ...[access, documents, phrases, delivery].flatMap((target) => (target ? `http://${target}` : [])),
+  ];
+  return urls.flatMap((text) => {
+    const url = URL.parse(text);
+    return url ? { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port || 80) } : [];
+  });
+}
+
+function listens({ host, port }: { host: string; port: number }): Promise<boolean> {
+  const socket = connect({ host, port, timeout: connectMsMax });
+  return new Promise((settle) => {
+    const end = (answer: boolean) => {
+      socket.destroy();
+      settle(answer);
+    };
+    socket.once("connect", () => end(true)).once("error", () => end(false));
+    // Whatever is silent for so long is not known to be stopped.
+    socket.once("timeout", () => end(true));
+  });
+}

@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestPages } from "./support/pages.ts";
+import { run } from "./support/run.ts";
+
+/** Addresses where nothing listens; unlike port 1, fetch does not refuse port 2. */
+const gateway = "http://127.0.0.1:2";
+const grpc = { access: "127.0.0.1:2", documents: "127.0.0.1:2", phrases: "127.0.0.1:2", delivery: "127.0.0.1:2" };
+const tenants = [{ id: "demo", apiKey: "vk_demo" }];
+const id = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "vidimus-stopped-"));
+  await writeFile(join(cwd, "feed.ndjson"), `{"id":"${id}","type":"core/tag","title":"T"}\n`.repeat(20));
+  await keep({ gateway });
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+async function keep(more: object): Promise<void> {
+  await mkdir(join(cwd, ".vidimus"), { recursive: true });
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify({ gateway, grpc, tenants, ...more }));
+}
+
+const stopped = (what: string) =>
+  `error: ${what} does not answer: the dev stack of ${join(cwd, ".vidimus", "dev.json")} is not running. ` +
+  "Start it with `npm start`.\n";
+
+test.each([
+  [["documents", "list"], "the documents service at 127.0.0.1:2"],
+  [["documents", "publish", id, "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e11"], "the documents service at 127.0.0.1:2"],
+  [["endpoints", "create", "--url", "http://a.example/"], "the delivery service at 127.0.0.1:2"],
+  [["keys", "list"], "the access service at 127.0.0.1:2"],
+  [["phrases", "delete", id], "the gateway at http://127.0.0.1:2"],
+  [["phrases", "export"], "the gateway at http://127.0.0.1:2"],
+])("%j says once what does not answer where, and what to do, without waiting", async (argv, what) => {
+  expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
+});
+
+test("an import says once why it stopped, and names the items under way", async () => {
+  const { code, stdout, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });
+  expect([code, stderr.match(/does not answer/g)?.length]).toEqual([1, 1]);
+  expect(stdout).toMatch(/^(not sent: feed\.ndjson.*\n)+0 created, 0 existing, \d rejected\n$/);
+});
+
+test("doctor finds nothing else", async () => {
+  const { code, stdout } = await run(["doctor", "--json"], { cwd });
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    {
+      broken: 1,
+      warnings: 0,
+      unchecked: 0,
+      findings: [
+        {
+          check: "dev stack",
+          status: "broken",
+          finding: expect.stringContaining("is not running"),
+          remedy: expect.stringContaining("npm start"),
+        },
+      ],
+    },
+  ]);
+});
+
+test("a stack of which a part is away is not stopped, and an address of one's own is no dev stack's", async () => {
+  await using listening = await openTestPages({});
+  await keep({ gateway: listening.url });
+  const away = await run(["documents", "list"], { cwd });
+  expect(away).toMatchObject({
+    code: 1,
+    stderr: "error: the documents service at 127.0.0.1:2 cannot be reached: connection refused (ECONNREFUSED)\n",
+  });
+  await keep({ gateway });
+  const own = await run(["phrases", "delete", id, "--gateway", "http://127.0.0.1:2", "--max-wait", "0"], { cwd });
+  expect(own.stderr).toBe(
+    `error: cannot reach http://127.0.0.1:2/v1/phrases/${id}: connection refused (ECONNREFUSED)\n`,
+  );
+});

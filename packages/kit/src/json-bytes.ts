@@ -1,0 +1,19 @@
+import { isUtf8 } from "node:buffer";
+import { DomainError } from "./errors.ts";
+
+/** Whether a text begins with the byte order mark of UTF-8. */
+export function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+/**
+ * Checks that bytes can be JSON: UTF-8 without a byte order mark, which a parser reports as an
+ * unexpected token that no editor shows.
+ *
+ * @throws DomainError `invalid`
+ */
+export function checkJsonBytes(bytes: Uint8Array): void {
+  if (!isUtf8(bytes)) throw new DomainError("invalid", "the body is not UTF-8");
+  if (!hasByteOrderMark(bytes)) return;
+  throw new DomainError("invalid", "the body begins with a byte order mark (EF BB BF), which JSON must not have");
+}
