@@ -15,7 +15,7 @@ import { Counter } from "prom-client";
 import type { GatewayConfig } from "./config.ts";
 import { KeyVerifier } from "./access/key-verifier.ts";
 import { shareEvictions } from "./access/evictions.ts";
-import { apiDocs } from "./api-docs/api-docs.ts";
+import { opsDocs, publicDocs } from "./api-docs/api-docs.ts";
 import { docsRoutes } from "./api-docs/docs-routes.ts";
 import { startHttpServer } from "./http/http-server.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
@@ -64,12 +64,11 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const deps = { ...openClients(config, stack, mongo.db, process), chargeWhole: limits.chargeWhole };
     const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
     const ports = await openDoors(stack, config, { teams: [access], mesh: [tenantRoutes({ tenants })] }, process);
-    const docs = apiDocs();
-    for (const { path, ...page } of docs) pages.set(path, page);
+    for (const { path, ...page } of opsDocs()) pages.set(path, page);
     const http = await startHttpServer({
       host: config.httpHost,
       port: config.httpPort,
-      routes: [...routes, ...(config.publicDocs ? docsRoutes(docs) : [])],
+      routes: [...routes, ...(config.publicDocs ? docsRoutes(publicDocs()) : [])],
       deps,
       verifier,
       limits,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,12 +52,60 @@ describe("where", () => {
     }
   });
 
-  test("the page fetches nothing from anywhere", async () => {
+  test("the page fetches nothing from anywhere, and on the ops port, where there is no API, it has no script", async () => {
+    for (const [url, scripts] of [
+      [closed.ops, 0],
+      [open.url, 1],
+    ] as const) {
+      const html = await (await fetch(`${url}/docs`)).text();
+      expect(html).not.toMatch(/<link|<img|\bsrc=|@import|url\(|\son\w+=/i);
+      expect(html.match(/<script>/g)?.length ?? 0).toBe(scripts);
+      for (const { operation } of operations()) expect(html).toContain(`id="${operation.operationId}"`);
+    }
+  });
+
+  test("the policy allows this page's own style and script by their hashes, calls to this server, and nothing else", async () => {
     const response = await fetch(`${open.url}/docs`);
     const html = await response.text();
-    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(html).not.toMatch(/<script|<link|<img|\bsrc=|@import|url\(/i);
-    for (const { operation } of operations()) expect(html).toContain(`id="${operation.operationId}"`);
+    const hashed = (tag: string) => {
+      const [, content = ""] = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html) ?? [];
+      return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
+    };
+    const policy = (response.headers.get("content-security-policy") ?? "").split("; ");
+    expect(policy.toSorted()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      `script-src ${hashed("script")}`,
+      `style-src ${hashed("style")}`,
+    ]);
+  });
+
+  test("the members of a body are there with their kinds, and the errors of a call are folded", async () => {
+    const html = await (await fetch(`${open.url}/docs`)).text();
+    const from = html.indexOf('id="createDocument"');
+    const section = html.slice(from, html.indexOf("<h2", from));
+    const body = section.slice(0, section.indexOf("<h3>Answers"));
+    expect(body).toMatch(/<code>id<\/code> <span class="kind">string, matches [^<]*, required<\/span> UUID/);
+    expect(body).toMatch(/<code>links<\/code> <span class="kind">array of objects<\/span>/);
+    expect(section).toMatch(
+      /<details><summary>Errors: 400, 401, 403, 408, 409, 413, 415, 429, 500, 503, 504<\/summary>/,
+    );
+    expect(section).not.toContain("<details open");
+    expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
+  });
+
+  test("GET / links to the reference where it is public", async () => {
+    const start = await fetch(`${open.url}/`);
+    expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(await start.text()).toContain('<a href="/docs">');
+    const malformed = await fetch(`${open.url}/%E0%A4%A`);
+    expect([malformed.status, await malformed.json()]).toEqual([
+      400,
+      { ok: false, error: { code: "INVALID_QUERY", message: expect.any(String) } },
+    ]);
   });
 
   test("a revisit that is answered 304 has the headers of the first visit, so that the page keeps its styles", async () => {
@@ -66,7 +115,7 @@ describe("where", () => {
     for (const name of ["content-security-policy", "cache-control", "etag", "vary"]) {
       expect(again.headers.get(name), name).toBe(first.headers.get(name));
     }
-    expect(again.headers.get("content-security-policy")).toContain("style-src 'unsafe-inline'");
+    expect(again.headers.get("content-security-policy")).toContain("style-src 'sha256-");
   });
 
   test("what is committed in docs/openapi.json is what is served", async () => {

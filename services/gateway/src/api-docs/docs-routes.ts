@@ -4,13 +4,13 @@ import type { DocsPage } from "./api-docs.ts";
 
 /** The pages as routes of the public port. They are not part of the API description themselves. */
 export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
-  return pages.map(({ path, type, body }) => {
+  return pages.map(({ path, type, body, policy }) => {
     const etag = weakTag(body);
     const headers = {
       "content-type": type,
       "cache-control": "public, no-cache",
       etag,
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "content-security-policy": policy,
     };
     return {
       method: "GET",

@@ -9,7 +9,7 @@ const example = {
   type: "core/newswire",
   title: "Council votes on the new bridge",
   meta: { priority: 3, source: "example-wire" },
-  content: { blocks: [{ type: "core/paragraph", data: { text: "The council votes on Friday." } }] },
+  content: { blocks: [{ type: "core/text", data: { html: "The council votes on <em>Friday</em>." } }] },
 };
 
 interface PostDocumentsDeps {

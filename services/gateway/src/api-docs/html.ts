@@ -1,0 +1,11 @@
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Text as HTML, also inside a quoted attribute. */
+export function text(raw: string): string {
+  return raw.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+/** An example as text: what is no string as JSON. */
+export function exampleText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

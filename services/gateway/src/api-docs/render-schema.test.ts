@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { kindOf, renderSchema } from "./render-schema.ts";
+
+test.each([
+  [{ type: "string", minLength: 1, maxLength: 256 }, "string, 1 to 256 characters"],
+  [{ type: "integer", minimum: 1, default: 50 }, "integer, at least 1, default 50"],
+  [{ type: "array", items: { type: "string" }, maxItems: 50 }, "array of strings, at most 50 items"],
+  [{ enum: ["json", "csv"], default: "json" }, "one of json, csv"],
+  [{ anyOf: [{ const: "core/tag" }, { const: "core/image" }] }, "one of core/tag, core/image"],
+  [{ anyOf: [{ type: "string" }, { type: "object" }] }, "string or object"],
+  [{ const: true }, "true"],
+  [{ type: ["string", "null"], format: "uuid" }, "string or null, uuid"],
+  [{}, "anything"],
+])("%j is said to be %s", (schema, kind) => {
+  expect(kindOf(schema)).toBe(kind);
+});
+
+test("members of arrays and of alternatives are listed, with what is required, and nothing becomes markup", () => {
+  const row = { type: "object", required: ["a<b"], properties: { "a<b": { type: "string", description: "<i>" } } };
+  const html = renderSchema({
+    anyOf: [
+      { type: "array", items: row },
+      { type: "object", properties: { phrases: row } },
+    ],
+  });
+  expect(html).toContain('<code>a&lt;b</code> <span class="kind">string, required</span> &lt;i&gt;');
+  expect(html.split('<p class="kind">or</p>')).toHaveLength(2);
+  expect(html).toContain("<code>phrases</code>");
+});
