@@ -173,7 +173,13 @@ test("signing keys are listed, published, retired, activated, revoked, and what 
   expect(revoked).toMatchObject({ code: 0, result: { state: "revoked", active: standby!.id } });
   expect(await states()).toEqual(["revoked", "active", "retired", "pending"]);
   const audit = await vidimus(["signing-keys", "audit"]);
-  expect(audit).toMatchObject({ code: 0, result: { batches: expect.any(Number), head: expect.any(String) } });
+  const documents = { signatures: expect.any(Number), outdated: expect.any(Number), unsettled: expect.any(Number) };
+  expect(audit).toMatchObject({
+    code: 0,
+    result: { batches: expect.any(Number), head: expect.any(String), documents },
+  });
+  const rewrapped = await vidimus(["signing-keys", "rewrap"]);
+  expect(rewrapped).toMatchObject({ code: 0, result: { privateKeys: 2, changed: false } });
   const broken = await vidimus(["signing-keys", "audit", "--head", "0".repeat(64)]);
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no batch has the noted head")]);
 });

@@ -6,6 +6,7 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
@@ -26,7 +27,7 @@ import { as, openNewsroom } from "./support/newsroom.ts";
 /** What stands behind each mesh door. */
 const meshDoors = {
   access: [TenantService],
-  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService],
+  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService],
   phrases: [PhraseService],
   signing: [SigningService, TrustListService],
   delivery: [EndpointService],
@@ -61,6 +62,8 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.documents.v1.SnapshotFeedService/ListSnapshots": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/AttachSignatures": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/AcknowledgeSnapshots": ["delivery"],
+  "vidimus.documents.v1.SignatureAuditService/ListSignatures": ["signing", "delivery"],
+  "vidimus.documents.v1.SignatureAuditService/GetSignatures": ["signing"],
   "vidimus.phrases.v1.PhraseService/ListPhrases": ["gateway"],
   "vidimus.phrases.v1.PhraseService/UpsertPhrase": ["gateway"],
   "vidimus.phrases.v1.PhraseService/ImportPhrases": ["gateway"],
@@ -141,6 +144,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.signing.v1.KeyAdminService/RetireKey": "all",
   "vidimus.signing.v1.KeyAdminService/RevokeKey": "all",
   "vidimus.signing.v1.KeyAdminService/AuditLedger": "all",
+  "vidimus.signing.v1.KeyAdminService/RewrapKeys": "all",
 };
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";

@@ -196,6 +196,13 @@ func TestConventions(t *testing.T) {
 				}
 			}
 		}, "secret volume tls does not have mode 0400"},
+		"another's secret": {func(_ *Set, p *corev1.PodSpec) {
+			for _, volume := range p.Volumes {
+				if volume.Secret != nil {
+					volume.Secret.SecretName = "attestation-key"
+				}
+			}
+		}, "mounts the Secret attestation-key of documents and signing"},
 		"no preStop": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Lifecycle = nil }, "has no preStop"},
 		"no budget":  {func(s *Set, _ *corev1.PodSpec) { s.budgets = nil }, "has 0 PodDisruptionBudgets"},
 		"a secret":   {func(s *Set, _ *corev1.PodSpec) { s.objects["Secret/x"] = true }, "Secret/x stands in a manifest"},

@@ -16,6 +16,13 @@ var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
 // A credential in a URL, or a private key.
 var secretText = regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY`)
 
+// The only workloads that may mount a Secret.
+var secretOwners = map[string][]string{
+	"signing-kek":     {"signing", "signing-migrate"},
+	"delivery-kek":    {"delivery"},
+	"attestation-key": {"documents", "signing"},
+}
+
 // checkConventions checks what Kubernetes itself accepts and this project does not.
 func checkConventions(set *Set, byDigest bool) []string {
 	faults := checkSecrets(set)
@@ -90,6 +97,12 @@ func checkWorkload(workload Workload, byDigest bool) []string {
 	for _, volume := range spec.Volumes {
 		if volume.Secret != nil && (volume.Secret.DefaultMode == nil || *volume.Secret.DefaultMode != 0o400) {
 			fault("secret volume %s does not have mode 0400", volume.Name)
+		}
+		if volume.Secret != nil {
+			owners, restricted := secretOwners[volume.Secret.SecretName]
+			if restricted && !slices.Contains(owners, workload.name) {
+				fault("mounts the Secret %s of %s", volume.Secret.SecretName, strings.Join(owners, " and "))
+			}
 		}
 	}
 	return faults

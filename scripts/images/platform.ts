@@ -176,7 +176,10 @@ async function startArguments(
   ];
 }
 
-const folders = { tls: true, grants: true, kek: true };
+const folders = { tls: true, grants: true, kek: true, attestation: true };
+
+/** The same for documents and signing. */
+const attestationKey = randomBytes(32);
 
 /** Writes the files of the Secrets as the kubelet does: root's, readable by the group of the pod. */
 async function writeMounts(folder: string, service: Service, identities: DevIdentities): Promise<void> {
@@ -184,11 +187,13 @@ async function writeMounts(folder: string, service: Service, identities: DevIden
   const secrets = { "tls/tls.crt": files.certFile, "tls/tls.key": files.keyFile, "tls/ca.crt": files.caFile };
   await mkdir(join(folder, "kek"), { recursive: true });
   await writeFile(join(folder, "kek/kek"), randomBytes(32), { flag: "wx" }).catch(() => {});
+  await mkdir(join(folder, "attestation"), { recursive: true });
+  await writeFile(join(folder, "attestation/key"), attestationKey);
   for (const [path, source] of Object.entries({ ...secrets, "grants/grants.json": identities.grantsFile })) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await copyFile(source, join(folder, path));
   }
-  for (const path of [...Object.keys(secrets), "grants/grants.json", "kek/kek"]) {
+  for (const path of [...Object.keys(secrets), "grants/grants.json", "kek/kek", "attestation/key"]) {
     await chown(join(folder, path), 0, 65_532);
     await chmod(join(folder, path), 0o440);
   }

@@ -3,7 +3,8 @@ import { type DevJson, devAddresses } from "@vidimus/devstack/stack/dev-json";
 import { seedTenants } from "@vidimus/devstack/stack/seed";
 import { serviceEnv } from "@vidimus/devstack/stack/service-plan";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nowhere, openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
@@ -30,7 +31,9 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   const databasePrefix = testDatabaseName("replicas");
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
   const backing = { mongoUrl, databaseUsers: undefined, natsUrl: nats.url, isOwnBroker: true };
-  const shared = { ...backing, kekFiles, databasePrefix, identities: undefined };
+  const attestationKeyFile = join(dir, "attestation-key");
+  await writeFile(attestationKeyFile, randomBytes(32), { mode: 0o600 });
+  const shared = { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities: undefined };
   const environment = {
     ...process.env,
     LOG_LEVEL: "warn",

@@ -76,6 +76,7 @@ export const nouns: readonly Noun[] = [
       retire: async () => (await import("./commands/signing-keys/retire.ts")).retireSigningKey,
       revoke: async () => (await import("./commands/signing-keys/revoke.ts")).revokeSigningKey,
       audit: async () => (await import("./commands/signing-keys/audit.ts")).auditSignatures,
+      rewrap: async () => (await import("./commands/signing-keys/rewrap.ts")).rewrapSigningKeys,
     },
   },
   {

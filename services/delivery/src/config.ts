@@ -1,5 +1,5 @@
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
-import { readKekSetting } from "@vidimus/kit/kek/kek-file";
+import { readSecretKey } from "@vidimus/kit/secret-key-file";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
@@ -70,8 +70,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
   const base = readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
   const allowHttp = env.onOff("DELIVERY_ALLOW_HTTP", "off");
-  const kek = readKekSetting(env, "DELIVERY_KEK_FILE");
-  const otherKek = env.optional(otherKekSetting) ? readKekSetting(env, otherKekSetting) : undefined;
+  const kek = readSecretKey(env, "DELIVERY_KEK_FILE");
+  const otherKek = env.optional(otherKekSetting) ? readSecretKey(env, otherKekSetting) : undefined;
   const config = {
     ...base,
     ...readTenantsConfig(env),

@@ -1,4 +1,6 @@
 import { EnvReader } from "@vidimus/kit/env";
+import { readSecretKey } from "@vidimus/kit/secret-key-file";
+import type { KeyObject } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
@@ -16,11 +18,17 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   snapshotStreamReplicas: number;
   /** Threads that check what is not checked on the event loop. */
   checkThreads: number;
+  /**
+   * Makes the attestations that signing requires; undefined when it is not set: then nothing that this
+   * process hands out is signed.
+   */
+  attestationKey: KeyObject | undefined;
 }
 
 /**
  * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
- * ACCESS_TARGET, those of the broker, SNAPSHOT_STREAM_REPLICAS, MIGRATE, CHECK_THREADS.
+ * ACCESS_TARGET, those of the broker, SNAPSHOT_STREAM_REPLICAS, MIGRATE, CHECK_THREADS,
+ * ATTESTATION_KEY_FILE.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
   const env = new EnvReader(variables);
@@ -32,6 +40,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     snapshotStreamReplicas: env.int("SNAPSHOT_STREAM_REPLICAS", { min: 0, max: 5, fallback: 1 }),
     migrate: env.onOff("MIGRATE", "on"),
     checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),
+    attestationKey: env.optional("ATTESTATION_KEY_FILE") ? readSecretKey(env, "ATTESTATION_KEY_FILE") : undefined,
   };
   env.finish();
   return config;

@@ -1,8 +1,10 @@
+import { attestationOf } from "@vidimus/contracts/attestation";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import { openChecking } from "./checking/open-checking.ts";
 import type { DocumentsConfig } from "./config.ts";
 import { createTypeRegistry } from "./domain/types/type-registry.ts";
@@ -11,6 +13,8 @@ import { openPublication } from "./open-publication.ts";
 import { announceSnapshots, subscribeSnapshots } from "./announce-snapshots.ts";
 import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
 import { publishedDocumentRoute } from "./rpc/published/route.ts";
+import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
+import { signatureAuditRoute } from "./rpc/signature-audit/route.ts";
 import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
 import { schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
@@ -20,6 +24,7 @@ import { HistoryStore } from "./store/history-store.ts";
 import { ensureMigrated, requirePrepared } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
 import { Rollout } from "./store/rollout.ts";
+import { SignatureStore } from "./store/signature-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
@@ -52,7 +57,12 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const editing = { documents, revisions, history, readDraft, types, workflow, publication, now };
     const adding = { schemas, readSchema, forget: types.forget, now };
     const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, now })];
-    const mesh = [batchIntakeRoute(editing), publishedDocumentRoute(publication), snapshotFeedRoute(publication)];
+    const mesh = [
+      batchIntakeRoute(editing),
+      publishedDocumentRoute(publication),
+      snapshotFeedRoute({ ...publication, attest: attestWith(config, process.log) }),
+      signatureAuditRoute({ signatures: new SignatureStore(mongo.db) }),
+    ];
     const known = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
     stack.defer(() => publication.changeSignal.close());
@@ -62,6 +72,12 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
       checkDegraded: async () => void (await Promise.all([bus.ping(), known?.check()])),
     };
   });
+}
+
+function attestWith({ attestationKey: key }: DocumentsConfig, log: Pick<Logger, "warn">): Attest {
+  if (key) return (snapshot) => attestationOf(key, snapshot);
+  log.warn("ATTESTATION_KEY_FILE is not set: signing signs nothing that this process hands out");
+  return () => new Uint8Array();
 }
 
 function openBus(

@@ -34,6 +34,7 @@ export interface Publishing extends AsyncDisposable {
   db: Db;
   database: string;
   target: string;
+  meshTarget: string;
   create(tenantId: string, document: object): Promise<string>;
   /** Takes a transition as admin. */
   take(tenantId: string, documentId: string, name: string, version?: number): Promise<Taken>;
@@ -59,6 +60,7 @@ export async function runPublishing(options: {
   natsUrl: string;
   database?: string;
   migrate?: "on" | "off";
+  attestationKeyFile?: string;
 }): Promise<Publishing> {
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await runDocuments(options));
@@ -75,6 +77,7 @@ export async function runPublishing(options: {
     feed,
     database,
     target,
+    meshTarget,
     db: mongo.db(database),
     async create(tenantId, document) {
       const documentJson = Buffer.from(JSON.stringify(document));

@@ -20,6 +20,7 @@ export async function runDocuments(options: {
   natsUrl: string;
   database?: string;
   migrate?: "on" | "off";
+  attestationKeyFile?: string;
 }): Promise<RunningDocuments> {
   await using stack = new AsyncDisposableStack();
   const database = options.database ?? testDatabaseName("documents");
@@ -33,6 +34,7 @@ export async function runDocuments(options: {
     MESH_PORT: "0",
     OPS_PORT: "0",
     LOG_LEVEL: "silent",
+    ...(options.attestationKeyFile && { ATTESTATION_KEY_FILE: options.attestationKeyFile }),
   });
   const service = stack.use(await startDocuments(config));
   const target = `127.0.0.1:${service.grpcPort}`;

@@ -19,8 +19,11 @@ function kekFile(content: string | Buffer, mode = 0o600): string {
   return path;
 }
 
+const attestationFile = kekFile(randomBytes(32));
+
 function configWith(variables: Record<string, string>) {
-  return readConfig({ MONGODB_URL: "mongodb://127.0.0.1/", ...variables });
+  const attestation = { ATTESTATION_KEY_FILE: attestationFile };
+  return readConfig({ MONGODB_URL: "mongodb://127.0.0.1/", ...attestation, ...variables });
 }
 
 function kekOf(path: string): Buffer | undefined {
@@ -75,7 +78,7 @@ test("a missing file, a folder and a huge file are refused, each with its own me
 
 test("signing is on by default and needs a KEK file; all faults are reported together", () => {
   expect(() => readConfig({ MESH_PORT: "x" })).toThrow(
-    /MESH_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req/,
+    /MESH_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req[^]*ATTESTATION_KEY_FILE is req/,
   );
   expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
 });
@@ -85,6 +88,22 @@ test("with signing off a KEK is optional, and one that is named is read, because
   expect(configWith({ SIGNING: "off", SIGNING_KEK_FILE: kekFile(key) }).kek?.export()).toEqual(key);
   expect(() => configWith({ SIGNING: "off", SIGNING_KEK_FILE: join(folder, "absent") })).toThrow(
     "cannot be read (ENOENT)",
+  );
+});
+
+test("while one key replaces another, two are read; the same key twice is no new KEK", () => {
+  const [one, two] = [kekFile(key), kekFile(randomBytes(32))];
+  const config = configWith({
+    SIGNING_KEK_FILE: two,
+    SIGNING_OLD_KEK_FILE: one,
+    ATTESTATION_KEY_FILE: two,
+    ATTESTATION_OLD_KEY_FILE: one,
+  });
+  expect(config.oldKek?.export()).toEqual(key);
+  expect(config.attestationKeys.map((each) => each.export().equals(key))).toEqual([false, true]);
+  expect(() => configWith({ SIGNING_KEK_FILE: one, SIGNING_OLD_KEK_FILE: kekFile(key) })).toThrow("the same KEK");
+  expect(() => configWith({ SIGNING_KEK_FILE: one, SIGNING_OLD_KEK_FILE: join(folder, "absent") })).toThrow(
+    "SIGNING_OLD_KEK_FILE",
   );
 });
 
@@ -100,7 +119,7 @@ test("keys are published a day ahead and replaced after 90 days, unless an opera
 });
 
 test("a printed configuration shows nothing of the KEK", () => {
-  const config = configWith({ SIGNING_KEK_FILE: kekFile(key) });
+  const config = configWith({ SIGNING_KEK_FILE: kekFile(key), ATTESTATION_KEY_FILE: kekFile(key) });
   const shown = `${inspect(config, { depth: 9, showHidden: true })}${JSON.stringify(config)}`;
   expect(shown).toContain("vidimus_signing");
   for (const encoding of ["hex", "base64", "latin1"] as const) expect(shown).not.toContain(key.toString(encoding));

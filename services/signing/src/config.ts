@@ -1,6 +1,6 @@
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
-import { readKekSetting } from "@vidimus/kit/kek/kek-file";
 import { type BaseConfig, readBaseConfig } from "@vidimus/kit/service/service";
+import { readSecretKey } from "@vidimus/kit/secret-key-file";
 import type { KeyObject } from "node:crypto";
 import type { RingRules } from "./domain/tend-ring.ts";
 
@@ -16,7 +16,13 @@ export interface SigningConfig extends BaseConfig {
    * and signing is off. Printing a `KeyObject` shows no bytes.
    */
   kek: KeyObject | undefined;
+  /** The KEK before `kek`, until `RewrapKeys` has replaced it; undefined when it is not set. */
+  oldKek: KeyObject | undefined;
+  /** Keys of which documents makes its attestations with one. One at least while this process signs. */
+  attestationKeys: readonly KeyObject[];
   ring: RingRules;
+  /** `host:port` of documents' mesh door, for audits; undefined: an audit does not ask documents. */
+  documentsTarget: string | undefined;
   /** Port of the admin door; undefined: it stays closed. 0 chooses a free one. */
   adminPort: number | undefined;
   /** File that says who may call the admin door; set if and only if both `adminPort` and `tls` are. */
@@ -26,9 +32,11 @@ export interface SigningConfig extends BaseConfig {
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
  * keys fails instead of running unsigned), SIGNING_KEK_FILE (required while signing is on;
- * `kit/kek/kek-file.ts` says its forms), PREPUBLISH_HOURS (3 to 720, default 24; receivers cache the
- * trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced by hand only), GRPC_PORT (of the
- * admin door, which is closed without it) and GRANTS_FILE (required with it and certificates).
+ * `readSecretKeyFile` says its forms), SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE
+ * (required while signing is on) and ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to
+ * 720, default 24; receivers cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are
+ * replaced by hand only), DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed
+ * without it) and GRANTS_FILE (required with it and certificates).
  *
  * @throws ConfigError naming every fault
  */
@@ -36,14 +44,17 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const env = new EnvReader(variables);
   const base = readBaseConfig(env, baseDefaults);
   const isOn = env.onOff("SIGNING", "on");
-  const kek = isOn || env.optional("SIGNING_KEK_FILE") ? readKekSetting(env, "SIGNING_KEK_FILE") : undefined;
+  const keks = isOn || env.optional("SIGNING_KEK_FILE") ? readKeks(env) : { kek: undefined, oldKek: undefined };
+  const attestationKeys = readAttestationKeys(env, isOn);
   const prepublishMs = env.int("PREPUBLISH_HOURS", { min: 3, max: 720, fallback: 24 }) * hourMs;
   const rotationDays = env.int("ROTATION_DAYS", { min: 0, max: 3_650, fallback: 90 });
   const rotateAfterMs = rotationDays === 0 ? undefined : rotationDays * 24 * hourMs;
   const adminPort = env.optional("GRPC_PORT") ? env.int("GRPC_PORT", { min: 0, max: 65_535 }) : undefined;
   const grantsFile = adminPort !== undefined && base.tls ? env.string("GRANTS_FILE") : undefined;
+  const documentsTarget = env.optional("DOCUMENTS_TARGET");
   env.finish();
-  return { ...base, isOn, kek, ring: { prepublishMs, rotateAfterMs }, adminPort, grantsFile };
+  const ring = { prepublishMs, rotateAfterMs };
+  return { ...base, isOn, ...keks, attestationKeys, ring, documentsTarget, adminPort, grantsFile };
 }
 
 /**
@@ -53,8 +64,22 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
  */
 export function readMigrationConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
   const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
-  const kek = readKekSetting(env, "SIGNING_KEK_FILE");
+  const kek = readSecretKey(env, "SIGNING_KEK_FILE");
   env.finish();
   if (!kek) throw new ConfigError("SIGNING_KEK_FILE is required");
   return { mongoUrl, database, kek };
+}
+
+function readKeks(env: EnvReader): Pick<SigningConfig, "kek" | "oldKek"> {
+  const kek = readSecretKey(env, "SIGNING_KEK_FILE");
+  const oldKek = env.optional("SIGNING_OLD_KEK_FILE") ? readSecretKey(env, "SIGNING_OLD_KEK_FILE") : undefined;
+  if (oldKek && kek?.equals(oldKek)) env.fault("SIGNING_OLD_KEK_FILE holds the same KEK as SIGNING_KEK_FILE");
+  return { kek, oldKek };
+}
+
+function readAttestationKeys(env: EnvReader, isOn: boolean): KeyObject[] {
+  const isSet = (variable: string) => env.optional(variable) !== undefined;
+  const variables = ["ATTESTATION_KEY_FILE", "ATTESTATION_OLD_KEY_FILE"];
+  const read = variables.filter((variable, index) => isSet(variable) || (isOn && index === 0));
+  return read.flatMap((variable) => readSecretKey(env, variable) ?? []);
 }

@@ -1,6 +1,7 @@
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import type { TeamsRoute } from "@vidimus/kit/rpc/route";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
 import { type RunningService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
@@ -9,12 +10,15 @@ import { randomUUID } from "node:crypto";
 import type { SigningConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
 import { noCustody } from "./custody/no-custody.ts";
+import type { KeyCustody } from "./domain/key-custody.ts";
+import { documentsSignatures } from "./documents-signatures.ts";
+import type { HeldSignatures } from "./domain/compare-signatures.ts";
 import { listRing } from "./domain/list-ring.ts";
 import { RingWatch } from "./domain/ring-watch.ts";
 import type { RingFault } from "./domain/sealed-ring.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
 import { reportKeyAge } from "./report-key-age.ts";
-import { keyAdminRoutes } from "./rpc/key-admin/key-admin-routes.ts";
+import { type KeyAdminDeps, keyAdminRoutes } from "./rpc/key-admin/key-admin-routes.ts";
 import { reportHead } from "./report-head.ts";
 import { signingRoutes } from "./rpc/signing-routes.ts";
 import { assertNoFirstLedger } from "./store/move-first-ledger.ts";
@@ -29,19 +33,24 @@ export interface RunningSigning extends RunningService {
   readonly grpcPort?: number;
 }
 
-/** Starts the signing service, the only process that holds private keys. */
-export function startSigning(config: SigningConfig): Promise<RunningSigning> {
+/**
+ * Starts the signing service, the only process that holds private keys.
+ *
+ * @param custody of the keys; by default they are in the database, wrapped by the KEK
+ */
+export function startSigning(config: SigningConfig, custody = custodyOf(config)): Promise<RunningSigning> {
   return startService("signing", config, async (stack, process) => {
     const { log, metrics } = process;
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
-    const custody = config.kek ? localWrappedCustody(config.kek) : noCustody;
     const rings = new SealedRings(new RingStore(mongo.db), custody);
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
-    const signers = new SignerStore(mongo.db, randomUUID());
+    const signers = new SignerStore(mongo.db, randomUUID(), custody.kekIds);
     await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
     await assertNoFirstLedger(mongo.db);
+    const generate = () => rings.generate();
     const watch = new RingWatch({
       rings,
+      generate,
       signers,
       custody,
       lastRingRevision: async () => (await ledger.head())?.ringRevision,
@@ -58,27 +67,45 @@ export function startSigning(config: SigningConfig): Promise<RunningSigning> {
     const mesh = stack.use(
       await startMeshServer({
         ...process,
-        routes: signingRoutes({ signingState, ledger, listedRing, now, log }),
+        routes: signingRoutes({ signingState, ledger, listedRing, attestationKeys: config.attestationKeys, now, log }),
         host: config.host,
         port: config.meshPort,
       }),
     );
-    const adminRoutes = keyAdminRoutes({ rings, ledger, custody, rules: config.ring, log, now });
-    const admin = await openAdminDoor(stack, config, adminRoutes, process);
+    const adminDeps = { rings, ledger, custody, signers, generate, rules: config.ring, log, now };
+    const admin = await openAdminDoor(stack, config, adminDeps, process);
     reportKeyAge(metrics, () => watch.activeSince());
     return { meshPort: mesh.port, ...admin, check: mongo.ping };
   });
 }
 
+function custodyOf({ kek, oldKek }: SigningConfig): KeyCustody {
+  return kek ? localWrappedCustody(kek, oldKek) : noCustody;
+}
+
+/** For audits, which are asked for at the admin door. */
+function openHeldSignatures(
+  stack: AsyncDisposableStack,
+  { documentsTarget: target }: SigningConfig,
+  { credentialsFor }: ServiceContext,
+): HeldSignatures | undefined {
+  if (target === undefined) return undefined;
+  const credentials = credentialsFor("documents");
+  const client = stack.use(openRpcClient(SignatureAuditService, { target, credentials, defaultTimeoutMs: 60_000 }));
+  return documentsSignatures(client);
+}
+
 /** Opens the admin door, if it is configured. */
 async function openAdminDoor(
   stack: AsyncDisposableStack,
-  { host, adminPort }: SigningConfig,
-  routes: readonly TeamsRoute[],
+  config: SigningConfig,
+  deps: Omit<KeyAdminDeps, "held">,
   process: ServiceContext,
 ): Promise<{ grpcPort?: number }> {
-  if (adminPort === undefined) return {};
-  const door = stack.use(await startRpcServer({ ...process, host, port: adminPort, routes }));
+  const { host, adminPort: port } = config;
+  if (port === undefined) return {};
+  const routes = keyAdminRoutes({ ...deps, held: openHeldSignatures(stack, config, process) });
+  const door = stack.use(await startRpcServer({ ...process, host, port, routes }));
   return { grpcPort: door.port };
 }
 

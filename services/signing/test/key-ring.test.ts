@@ -69,19 +69,6 @@ test("a restart keeps the keys, the revision and every signature", async () => {
   expect(await verifies(before.list, fresh!)).toBe(true);
 });
 
-test("a wrong KEK refuses to start, says so, and leaves the ring as it was, even one that was off", async () => {
-  const database = testDatabaseName("signing");
-  await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
-  await runSigning(database, off).then((signing) => signing[Symbol.asyncDispose]());
-  const rings = client.db(database).collection("ring");
-  const before = await rings.find().toArray();
-  const wrong = runSigning(database, { SIGNING_KEK_FILE: keks.make(2) });
-  await expect(wrong).rejects.toThrow(/^wrong KEK: the seal of the key ring is wrapped by the KEK/);
-  await expect(wrong).rejects.toMatchObject({ name: "ConfigError" });
-  expect(before).toMatchObject([{ revision: 2 }]);
-  expect(await rings.find().toArray()).toEqual(before);
-});
-
 test("no private key stands in the database in the clear", async () => {
   const database = testDatabaseName("signing");
   await using _signing = await runSigning(database, on);

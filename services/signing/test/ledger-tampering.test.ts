@@ -2,9 +2,8 @@
 import { Code } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { Binary, type Collection, MongoClient } from "mongodb";
-import { createSecretKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
-import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import { auditLedger } from "../src/domain/audit-ledger.ts";
 import { activeKey } from "../src/domain/key-ring.ts";
 import { revokeKey } from "../src/domain/ring-changes.ts";
@@ -13,6 +12,7 @@ import { updateRing } from "../src/domain/update-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
 import { RingStore } from "../src/store/ring-store.ts";
 import { digest, kekFiles, runSigning, signaturesOf, type TestDigest, verifies } from "./running-signing.ts";
+import { testCustody } from "./test-custody.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());
@@ -32,7 +32,7 @@ interface BatchDocument {
 /** An operator's view of a database. */
 function operator(database: string) {
   const db = client.db(database);
-  const rings = new SealedRings(new RingStore(db), localWrappedCustody(createSecretKey(Buffer.alloc(32, 1))));
+  const rings = new SealedRings(new RingStore(db), testCustody);
   const ledger = new LedgerStore(db, () => rings.sealKey());
   const audit = async (notedHead?: string) => {
     await rings.read();
@@ -203,6 +203,7 @@ describe("a revoked key", () => {
     );
     const anew = signaturesOf(answers[0]!);
     expect(anew.map((signature) => signature.keyId)).toEqual(items.map(() => keyId));
+    expect(anew.map(({ signingNumber }) => signingNumber)).toEqual(items.map(() => 2));
     for (const answer of answers) expect(signaturesOf(answer)).toEqual(anew);
     const list = await signing.trustList.listKeys({});
     for (const signature of anew) expect(await verifies(list, signature)).toBe(true);

@@ -123,9 +123,3 @@ test("a second process with signing off leaves the ring to the one that signs, a
   await one[Symbol.asyncDispose]();
   await vi.waitUntil(async () => (await two.trustList.listKeys({})).activeKeyId === "", 5_000);
 });
-
-test("without the KEK a process with signing off does not show a ring that it cannot verify", async () => {
-  const database = testDatabaseName("signing");
-  await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
-  await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required to verify it");
-});

@@ -1,9 +1,8 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { createSecretKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { auditLedger } from "../src/domain/audit-ledger.ts";
-import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import type { SealKey } from "../src/domain/key-custody.ts";
 import type { KeyRing } from "../src/domain/key-ring.ts";
 import { pauseSigning } from "../src/domain/ring-changes.ts";
@@ -15,9 +14,9 @@ import { tendRing } from "../src/domain/tend-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
 import { RingStore } from "../src/store/ring-store.ts";
 import { digestOf } from "./running-signing.ts";
+import { testCustody as custody } from "./test-custody.ts";
 
 const stack = new AsyncDisposableStack();
-const custody = localWrappedCustody(createSecretKey(Buffer.alloc(32, 3)));
 const rules = { prepublishMs: 24 * 3_600_000, rotateAfterMs: undefined };
 let mongo: Awaited<ReturnType<typeof openMongo>>;
 let ring: KeyRing;

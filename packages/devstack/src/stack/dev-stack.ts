@@ -170,10 +170,11 @@ async function openBackingServers(
   if (mtls) reportUnprotected(env, report);
   const backing = { mongoUrl, databaseUsers: users, natsUrl, isOwnBroker: !env["NATS_URL"] };
   const kekFiles = {
-    signing: await ensureKek(join(stateDir, "kek")),
-    delivery: await ensureKek(join(stateDir, "delivery-kek")),
+    signing: await ensureSecretKey(join(stateDir, "kek")),
+    delivery: await ensureSecretKey(join(stateDir, "delivery-kek")),
   };
-  return { ...backing, kekFiles, databasePrefix, identities, ...places };
+  const attestationKeyFile = await ensureSecretKey(join(stateDir, "attestation-key"));
+  return { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ...places };
 }
 
 /** A server that was not started here is used as it is. */
@@ -204,7 +205,7 @@ async function superviseBacking(
   return url;
 }
 
-async function ensureKek(path: string): Promise<string> {
+async function ensureSecretKey(path: string): Promise<string> {
   // `wx` never overwrites: without the old key what it wraps in the database is lost.
   await writeFile(path, randomBytes(32), { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
@@ -213,7 +214,7 @@ async function ensureKek(path: string): Promise<string> {
 }
 
 async function removeState(stateDir: string): Promise<void> {
-  const gone = ["data", "logs", "kek", "delivery-kek", "tls", "dev.json"].map((name) =>
+  const gone = ["data", "logs", "kek", "delivery-kek", "attestation-key", "tls", "dev.json"].map((name) =>
     rm(join(stateDir, name), { recursive: true, force: true }),
   );
   await Promise.all(gone);

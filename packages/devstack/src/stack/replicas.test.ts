@@ -24,6 +24,7 @@ test("every process has ports of its own, and callers know all of a service", as
     natsUrl: "",
     isOwnBroker: true,
     kekFiles: { signing: "", delivery: "" },
+    attestationKeyFile: "/attestation",
   };
   const shared = { ...nowhere, databasePrefix: "v", identities: undefined, ports, replicas };
   const mesh = [ports.documents.mesh, ...replicas.map((replica) => replica.ports.mesh)];

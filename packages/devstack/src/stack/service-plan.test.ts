@@ -1,25 +1,39 @@
 import { expect, test } from "vitest";
 import { readPorts, serviceEnv } from "./service-plan.ts";
 
-test("the path of a KEK reaches its own service alone, whatever the environment of the stack says", () => {
+test("the path of a secret reaches its owners alone, whatever the environment of the stack says", () => {
   const shared = {
     mongoUrl: "",
     databaseUsers: undefined,
     natsUrl: "",
     isOwnBroker: true,
     kekFiles: { signing: "/kek", delivery: "/delivery-kek" },
+    attestationKeyFile: "/attestation",
     databasePrefix: "vidimus",
     ports: readPorts({}),
     identities: undefined,
   };
-  const env = { SIGNING_KEK_FILE: "/another", DELIVERY_KEK_FILE: "/another", OTHER: "1" };
-  expect(serviceEnv("signing", shared, env)).toMatchObject({ SIGNING_KEK_FILE: "/kek", OTHER: "1" });
-  expect(serviceEnv("signing", shared, env)).not.toHaveProperty("DELIVERY_KEK_FILE");
-  expect(serviceEnv("delivery", shared, env)).toMatchObject({ DELIVERY_KEK_FILE: "/delivery-kek" });
-  expect(serviceEnv("delivery", shared, env)).not.toHaveProperty("SIGNING_KEK_FILE");
-  for (const service of ["gateway", "documents", "phrases"] as const) {
-    expect(serviceEnv(service, shared, env)).not.toHaveProperty("SIGNING_KEK_FILE");
-    expect(serviceEnv(service, shared, env)).not.toHaveProperty("DELIVERY_KEK_FILE");
-    expect(serviceEnv(service, shared, env)).toHaveProperty("OTHER", "1");
-  }
+  const env = {
+    SIGNING_KEK_FILE: "/another",
+    SIGNING_OLD_KEK_FILE: "/old-kek",
+    ATTESTATION_KEY_FILE: "/another",
+    ATTESTATION_OLD_KEY_FILE: "/old-attestation",
+    DELIVERY_KEK_FILE: "/another",
+    DELIVERY_OTHER_KEK_FILE: "/other-kek",
+    OTHER: "1",
+  };
+  const paths = (service: Parameters<typeof serviceEnv>[0]) => {
+    const { OTHER, ...given } = serviceEnv(service, shared, env);
+    expect(OTHER).toBe("1");
+    return Object.fromEntries(Object.entries(given).filter(([name]) => /KEK|ATTESTATION/.test(name)));
+  };
+  expect(paths("signing")).toEqual({
+    SIGNING_KEK_FILE: "/kek",
+    SIGNING_OLD_KEK_FILE: "/old-kek",
+    ATTESTATION_KEY_FILE: "/attestation",
+    ATTESTATION_OLD_KEY_FILE: "/old-attestation",
+  });
+  expect(paths("documents")).toEqual({ ATTESTATION_KEY_FILE: "/attestation" });
+  expect(paths("delivery")).toEqual({ DELIVERY_KEK_FILE: "/delivery-kek", DELIVERY_OTHER_KEK_FILE: "/other-kek" });
+  for (const service of ["gateway", "phrases"] as const) expect(paths(service)).toEqual({});
 });

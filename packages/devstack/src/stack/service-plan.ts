@@ -86,6 +86,8 @@ export interface SharedSettings {
   readonly isOwnBroker: boolean;
   /** Files with the 32 bytes that wrap what a service keeps secret, by the service. */
   readonly kekFiles: Readonly<Record<"signing" | "delivery", string>>;
+  /** File with the key by which documents attests to signing what it committed. */
+  readonly attestationKeyFile: string;
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;
   /** Undefined in a stack without certificates. */
@@ -129,6 +131,23 @@ export function databaseOf(service: ServiceName, prefix: string): string {
   return `${prefix}_${databases[service]}`;
 }
 
+/** Secrets whose files only the named services may know, and the variables with their paths. */
+const secretFiles = {
+  SIGNING_KEK_FILE: ["signing"],
+  SIGNING_OLD_KEK_FILE: ["signing"],
+  ATTESTATION_KEY_FILE: ["documents", "signing"],
+  ATTESTATION_OLD_KEY_FILE: ["signing"],
+  DELIVERY_KEK_FILE: ["delivery"],
+  DELIVERY_OTHER_KEK_FILE: ["delivery"],
+} as const satisfies Record<string, readonly ServiceName[]>;
+
+/** Drops the paths of secrets that are not the service's. */
+function ownPaths(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const foreign = Object.entries(secretFiles).filter(([, owners]) => !owners.some((owner) => owner === service));
+  const names = new Set(foreign.map(([name]) => name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+}
+
 /**
  * Returns the whole environment of a service: `env` with ports, database and addresses added.
  *
@@ -141,11 +160,10 @@ export function serviceEnv(
   own: ServicePorts = shared.ports[service],
 ): NodeJS.ProcessEnv {
   const target = (name: ServiceName) => meshTarget(name, shared);
-  const { SIGNING_KEK_FILE: _, DELIVERY_KEK_FILE: __, ...inherited } = env;
   const user = shared.databaseUsers?.[service];
-  return {
+  return ownPaths(service, {
     ...developmentDefaults,
-    ...inherited,
+    ...env,
     HOST: "127.0.0.1",
     HTTP_HOST: "127.0.0.1",
     HTTP_PORT: String(own.http ?? ""),
@@ -156,16 +174,16 @@ export function serviceEnv(
     MONGODB_DATABASE: databaseOf(service, shared.databasePrefix),
     NATS_URL: shared.natsUrl,
     ...(shared.isOwnBroker && brokerSettings(shared.identities?.services[service])),
-    // A service may know where its own KEK is, and no other one.
-    ...(service === "signing" && { SIGNING_KEK_FILE: shared.kekFiles.signing }),
-    ...(service === "delivery" && { DELIVERY_KEK_FILE: shared.kekFiles.delivery }),
+    SIGNING_KEK_FILE: shared.kekFiles.signing,
+    DELIVERY_KEK_FILE: shared.kekFiles.delivery,
+    ATTESTATION_KEY_FILE: shared.attestationKeyFile,
     ACCESS_TARGET: target("gateway"),
     DOCUMENTS_TARGET: target("documents"),
     PHRASES_TARGET: target("phrases"),
     SIGNING_TARGET: target("signing"),
     DELIVERY_TARGET: target("delivery"),
     ...(shared.identities && tlsSettings(shared.identities.services[service], shared.identities.grantsFile)),
-  };
+  });
 }
 
 /** Also empties what the environment says about another broker. */

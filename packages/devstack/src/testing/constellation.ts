@@ -66,19 +66,21 @@ export async function openConstellation(options: {
   const dir = await mkdtemp(join(tmpdir(), "vidimus-constellation-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
-  for (const file of Object.values(kekFiles)) await writeFile(file, randomBytes(32), { mode: 0o600 });
+  const attestationKeyFile = join(dir, "attestation-key");
+  const secretFiles = [...Object.values(kekFiles), attestationKeyFile];
+  for (const file of secretFiles) await writeFile(file, randomBytes(32), { mode: 0o600 });
 
   const ports = Object.fromEntries(serviceNames.map((name) => [name, { grpc: 0, mesh: 0, ops: 0, http: 0 }])) as Record<
     ServiceName,
     ServicePorts
   >;
-  // The gateway starts last, and services that start before it have to know where its mesh door will be.
-  ports.gateway = { ...ports.gateway, mesh: await pickFreePort() };
+  // Services that start before these have to know where their mesh doors will be.
+  for (const name of ["documents", "gateway"] as const) ports[name] = { ...ports[name], mesh: await pickFreePort() };
   const databasePrefix = testDatabaseName("e2e");
   const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";
   const identities = mtls ? await makeIdentities(join(dir, "tls")) : undefined;
   const backing = await openBacking(stack, dir, options.mongoUrl, databasePrefix, identities);
-  const shared = { ...backing, kekFiles, databasePrefix, identities, ports };
+  const shared = { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ports };
   for (const name of serviceNames) {
     const service = stack.use(await starters[name](serviceEnv(name, shared, { LOG_LEVEL: "warn", ...options.env })));
     const { grpcPort: grpc = 0, meshPort: mesh, opsPort: ops, httpPort: http = 0 } = service;

@@ -10,38 +10,41 @@ const headerBytes = 1 + kekIdBytes;
 /** Bytes that a box adds to what it holds. */
 export const boxOverheadBytes = nonceBytes + tagBytes;
 
-/** First bytes of each envelope: version (1 byte) and the KEK's id (8), which tells nothing else. */
-export function envelopeHeader(kek: KeyObject): Buffer {
-  const kekId = createHmac("sha256", kek).update("vidimus-kek-id").digest().subarray(0, kekIdBytes);
-  return Buffer.concat([Buffer.of(formatVersion), kekId]);
-}
-
-/** What an envelope holds, and the setting that names the KEK's file, for messages. */
-interface EnvelopeNames {
-  readonly name: string;
+/** A key encryption key. */
+export interface Kek {
+  readonly key: KeyObject;
+  /** In hex. It tells nothing about the key. */
+  readonly id: string;
+  /** First bytes of each envelope that the KEK wraps: version (1 byte) and the KEK's id (8). */
+  readonly header: Buffer;
+  /** The setting that names its file, for messages. */
   readonly setting: string;
 }
 
-/** Whether an envelope was sealed by the KEK that has this header. */
-export function isSealedBy(envelope: Uint8Array, header: Buffer): boolean {
+export function kekOf(key: KeyObject, setting: string): Kek {
+  const id = createHmac("sha256", key).update("vidimus-kek-id").digest().subarray(0, kekIdBytes);
+  return { key, id: id.toString("hex"), header: Buffer.concat([Buffer.of(formatVersion), id]), setting };
+}
+
+/** Whether a KEK has wrapped an envelope. */
+export function isWrappedBy(envelope: Uint8Array, { header }: Kek): boolean {
   return Buffer.from(envelope).subarray(0, headerBytes).equals(header);
 }
 
 /**
- * The boxes of an envelope, without its header.
+ * The boxes of an envelope, without its header, and the KEK that wrapped it.
  *
- * @throws ConfigError when it was sealed by another KEK
+ * @param name of what is sealed, for the message
+ * @throws ConfigError when it was wrapped by another KEK
  */
-export function openEnvelope(sealed: Uint8Array, header: Buffer, { name, setting }: EnvelopeNames): Buffer {
+export function openEnvelope(sealed: Uint8Array, keks: readonly Kek[], name: string): { boxes: Buffer; kek: Kek } {
   const envelope = Buffer.from(sealed);
   if (envelope[0] !== formatVersion) throw new Error(`${name} has an unknown envelope version`);
-  const sealedBy = envelope.subarray(1, headerBytes);
-  const ours = header.subarray(1);
-  if (!sealedBy.equals(ours)) {
-    const names = `${sealedBy.toString("hex")}; ${setting} holds ${ours.toString("hex")}`;
-    throw new ConfigError(`wrong KEK: ${name} is wrapped by the KEK ${names}`);
-  }
-  return envelope.subarray(headerBytes);
+  const kek = keks.find((each) => isWrappedBy(envelope, each));
+  if (kek) return { boxes: envelope.subarray(headerBytes), kek };
+  const held = keks.map(({ id, setting }) => `${setting} holds ${id}`).join(", ");
+  const kekId = envelope.subarray(1, headerBytes).toString("hex");
+  throw new ConfigError(`wrong KEK: ${name} is wrapped by the KEK ${kekId}; ${held}`);
 }
 
 /** Encrypts with AES-256-GCM: nonce (12 bytes), tag (16), ciphertext. */

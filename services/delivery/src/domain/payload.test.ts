@@ -4,7 +4,7 @@ import { createPayload, webhookIdOf } from "./payload.ts";
 import { vector } from "./webhook-vector.ts";
 
 const bytes = Buffer.from(vector.snapshotBase64, "base64");
-const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") };
+const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex"), attestation: new Uint8Array() };
 const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64") };
 
 describe("a payload", () => {

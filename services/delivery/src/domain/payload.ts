@@ -19,6 +19,8 @@ export interface Snapshot extends Reference {
   bytes: Uint8Array;
   /** SHA-256 of `bytes`, as documents computed it. */
   sha256: Uint8Array;
+  /** Of documents, for signing; passed on unread. */
+  attestation: Uint8Array;
 }
 
 /** An Ed25519 signature over a statement that names the snapshot. */

@@ -51,5 +51,6 @@ function fromProto(message: SnapshotMessage): Snapshot {
     committedAt: timestampDate(committedAt),
     bytes: message.snapshotJson,
     sha256: message.sha256,
+    attestation: message.attestation,
   };
 }

@@ -12,10 +12,13 @@ export interface SignedSnapshot {
 }
 
 /**
- * Reports a snapshot that is not sent, because its bytes differ from its digest, or another digest
- * was signed.
+ * Why a snapshot is not sent. `unattested`: signing does not accept what documents attested; it may
+ * when both have the same key again, so the snapshot stays pending.
  */
-type ReportMismatch = (snapshot: Snapshot, reason: "bytes_differ" | "signed_differently") => void;
+type Mismatch = "bytes_differ" | "signed_differently" | "unattested";
+
+/** Reports a snapshot that is not sent. */
+type ReportMismatch = (snapshot: Snapshot, reason: Mismatch) => void;
 
 interface SignSnapshotsDeps {
   signing: Pick<Client<typeof SigningService>, "signSnapshots">;
@@ -34,15 +37,16 @@ export async function signSnapshots(
   const { sound = [], differing = [] } = Object.groupBy(snapshots, (each) => (isSound(each) ? "sound" : "differing"));
   for (const snapshot of differing) reportMismatch(snapshot, "bytes_differ");
   if (sound.length === 0) return [];
-  const items = sound.map(({ tenantId, documentId, sequence, version, status, sha256 }) => {
-    return { tenantId, documentId, sequence: BigInt(sequence), version: BigInt(version), status, sha256 };
+  const items = sound.map(({ tenantId, documentId, sequence, version, status, sha256, attestation }) => {
+    const numbers = { sequence: BigInt(sequence), version: BigInt(version) };
+    return { tenantId, documentId, ...numbers, status, sha256, attestation };
   });
   const { results } = await signing.signSnapshots({ items }, { signal });
   if (results.length !== items.length) throw new TypeError("signing answered with another number of results");
   return sound.flatMap((snapshot, index) => {
     const outcome = results[index]?.outcome;
     if (outcome?.case === "signature") return { snapshot, signature: outcome.value };
-    reportMismatch(snapshot, "signed_differently");
+    reportMismatch(snapshot, outcome?.case === "unattested" ? "unattested" : "signed_differently");
     return [];
   });
 }

@@ -1,4 +1,4 @@
-import { box, envelopeHeader, isSealedBy, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
+import { box, isWrappedBy, type Kek, kekOf, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
 import type { KeyObject } from "node:crypto";
 
 /** The endpoint that a secret belongs to. */
@@ -22,8 +22,6 @@ export interface SecretBox {
   isCurrent(sealed: Uint8Array): boolean;
 }
 
-const setting = "DELIVERY_KEK_FILE";
-
 /**
  * Makes the box. An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens
  * only for its own endpoint: a row's secret that was copied into another row does not open there.
@@ -31,27 +29,26 @@ const setting = "DELIVERY_KEK_FILE";
  * @param other opens envelopes too, while the KEK is replaced; it seals none
  */
 export function createSecretBox(kek: KeyObject, other?: KeyObject): SecretBox {
-  const current = { kek, header: envelopeHeader(kek) };
-  const known = other ? [current, { kek: other, header: envelopeHeader(other) }] : [current];
+  const current = kekOf(kek, "DELIVERY_KEK_FILE");
+  const keks = other ? [current, kekOf(other, "DELIVERY_OTHER_KEK_FILE")] : [current];
   return {
     seal: (owner, kind, plain) => {
-      const aad = binding(current.header, owner, kind);
-      return Buffer.concat([current.header, box(kek, Buffer.from(plain), aad)]);
+      const aad = binding(current, owner, kind);
+      return Buffer.concat([current.header, box(current.key, Buffer.from(plain), aad)]);
     },
     open: (owner, kind, sealed) => {
       const name = `the ${kind} of endpoint ${owner.endpointId}`;
-      const by = known.find(({ header }) => isSealedBy(sealed, header)) ?? current;
-      const boxed = openEnvelope(sealed, by.header, { name, setting });
+      const { boxes, kek: by } = openEnvelope(sealed, keks, name);
       try {
-        return unbox(by.kek, boxed, binding(by.header, owner, kind));
+        return unbox(by.key, boxes, binding(by, owner, kind));
       } catch (error) {
         throw new Error(`${name} was changed where it is stored`, { cause: error });
       }
     },
-    isCurrent: (sealed) => isSealedBy(sealed, current.header),
+    isCurrent: (sealed) => isWrappedBy(sealed, current),
   };
 }
 
-function binding(header: Buffer, { tenantId, endpointId }: SecretOwner, kind: SecretKind): Buffer {
+function binding({ header }: Kek, { tenantId, endpointId }: SecretOwner, kind: SecretKind): Buffer {
   return Buffer.concat([Buffer.from("vidimus-endpoint\n"), header, Buffer.from(`${kind}\n${tenantId}\n${endpointId}`)]);
 }

@@ -1,6 +1,13 @@
 import { ConfigError } from "@vidimus/kit/env";
-import { box, boxOverheadBytes, envelopeHeader, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
-import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { box, boxOverheadBytes, type Kek, kekOf, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
+import {
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
 import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "../domain/key-custody.ts";
 import { keyIdOf } from "../domain/key-id.ts";
 import { ed25519Signer } from "./ed25519-signer.ts";
@@ -10,83 +17,115 @@ const localCustody = "local-wrapped";
 
 const dataKeyBytes = 32;
 const boxedDataKeyBytes = boxOverheadBytes + dataKeyBytes;
+const sealName = "the seal of the key ring";
 
 /**
  * Custody of keys that the database keeps encrypted: the PKCS #8 private key with a random
- * AES-256-GCM data key, and the data key with the KEK. Key id and public key are authenticated with
- * both, so a sealed key opens only under its own id. An open private key exists only as a
- * `KeyObject` of this process.
+ * AES-256-GCM data key, and the data key with the KEK. Key id, public key and the KEK's id are
+ * authenticated with both, so a sealed key opens only under its own id. An open private key exists
+ * only as a `KeyObject` of this process.
  *
  * Envelope of a signing key: header, boxed data key (60 bytes), boxed PKCS #8. Of a seal key:
  * header, boxed key.
+ *
+ * @param oldKek opens what it has wrapped, and wraps only for a ring that it wraps
  */
-export function localWrappedCustody(kek: KeyObject): KeyCustody {
-  const header = envelopeHeader(kek);
+export function localWrappedCustody(kek: KeyObject, oldKek?: KeyObject): KeyCustody {
+  const newest = kekOf(kek, "SIGNING_KEK_FILE");
+  const keks = oldKek ? [newest, kekOf(oldKek, "SIGNING_OLD_KEK_FILE")] : [newest];
   return {
-    generate: async () => generate(kek, header),
-    open: async (key) => ed25519Signer(unwrap(kek, header, key)),
-    generateSealKey: async () => generateSealKey(kek, header),
-    openSealKey: async (sealed) => openSealKey(kek, header, sealed),
+    kekIds: keks.map(({ id }) => id),
+    generate: async (seal) => generate(seal ? opened(seal, keks, sealName).kek : newest),
+    open: async (key) => ed25519Signer(privateKeyOf(unwrap(keks, key).pkcs8)),
+    generateSealKey: async () => wrapSealKey(newest, randomBytes(dataKeyBytes)),
+    openSealKey: async (sealed) => sealKeyOf(unwrapSealKey(keks, sealed).key),
+    rewrap: async (key) => rewrap(newest, keks, key),
+    rewrapSealKey: async (sealed) => {
+      const { kek: standing, key } = unwrapSealKey(keks, sealed);
+      if (standing !== newest) return wrapSealKey(newest, key);
+      key.fill(0);
+      return sealed;
+    },
   };
 }
 
-function generate(kek: KeyObject, header: Buffer): CustodyKey {
+function generate(kek: Kek): CustodyKey {
   const pair = generateKeyPairSync("ed25519");
   const publicKey = pair.publicKey.export({ type: "spki", format: "der" });
-  const keyId = keyIdOf(publicKey);
-  const aad = binding(header, keyId, publicKey);
-  const pkcs8 = pair.privateKey.export({ type: "pkcs8", format: "der" });
-  const dataKey = randomBytes(dataKeyBytes);
-  const envelope = Buffer.concat([header, box(kek, dataKey, aad), box(dataKey, pkcs8, aad)]);
-  dataKey.fill(0);
-  pkcs8.fill(0);
-  return { keyId, publicKey, sealed: { custody: localCustody, envelope } };
+  const key = { keyId: keyIdOf(publicKey), publicKey };
+  return { ...key, sealed: wrap(kek, key, pair.privateKey.export({ type: "pkcs8", format: "der" })) };
 }
 
-function unwrap(kek: KeyObject, header: Buffer, { keyId, publicKey, sealed }: CustodyKey): KeyObject {
-  const boxes = boxesOf(sealed, header, `the signing key ${keyId}`);
-  const aad = binding(header, keyId, publicKey);
+function rewrap(newest: Kek, keks: readonly Kek[], key: CustodyKey): SealedKey {
+  const { kek, pkcs8 } = unwrap(keks, key);
+  if (kek !== newest) return wrap(newest, key, pkcs8);
+  pkcs8.fill(0);
+  return key.sealed;
+}
+
+/** Overwrites `pkcs8`. */
+function wrap(kek: Kek, key: Pick<CustodyKey, "keyId" | "publicKey">, pkcs8: Buffer): SealedKey {
+  const aad = binding(kek, key);
+  const dataKey = randomBytes(dataKeyBytes);
+  const envelope = Buffer.concat([kek.header, box(kek.key, dataKey, aad), box(dataKey, pkcs8, aad)]);
+  dataKey.fill(0);
+  pkcs8.fill(0);
+  return { custody: localCustody, envelope };
+}
+
+function unwrap(keks: readonly Kek[], key: CustodyKey): { kek: Kek; pkcs8: Buffer } {
+  const { kek, boxes } = opened(key.sealed, keks, `the signing key ${key.keyId}`);
+  const aad = binding(kek, key);
   try {
-    const dataKey = unbox(kek, boxes.subarray(0, boxedDataKeyBytes), aad);
+    const dataKey = unbox(kek.key, boxes.subarray(0, boxedDataKeyBytes), aad);
     const pkcs8 = unbox(dataKey, boxes.subarray(boxedDataKeyBytes), aad);
     dataKey.fill(0);
-    const privateKey = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
-    pkcs8.fill(0);
-    return privateKey;
+    return { kek, pkcs8 };
   } catch (error) {
-    throw new Error(`the signing key ${keyId} was changed where it is stored, and cannot be used`, { cause: error });
+    const message = `the signing key ${key.keyId} was changed where it is stored, and cannot be used`;
+    throw new Error(message, { cause: error });
   }
 }
 
-function binding(header: Buffer, keyId: string, publicKey: Uint8Array): Buffer {
+/** Overwrites `pkcs8`. */
+function privateKeyOf(pkcs8: Buffer): KeyObject {
+  const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
+  pkcs8.fill(0);
+  return key;
+}
+
+function opened({ custody, envelope }: SealedKey, keks: readonly Kek[], name: string): { boxes: Buffer; kek: Kek } {
+  if (custody === localCustody) return openEnvelope(envelope, keks, name);
+  throw new ConfigError(`${name} is in the custody "${custody}", not in "${localCustody}"`);
+}
+
+function binding({ header }: Kek, { keyId, publicKey }: Pick<CustodyKey, "keyId" | "publicKey">): Buffer {
   return Buffer.concat([Buffer.from("vidimus-sealed-key\n"), header, Buffer.from(`${keyId}\n`), publicKey]);
 }
 
-function generateSealKey(kek: KeyObject, header: Buffer): SealedKey {
-  const key = randomBytes(dataKeyBytes);
-  const envelope = Buffer.concat([header, box(kek, key, sealBinding(header))]);
+/** Overwrites `key`. */
+function wrapSealKey(kek: Kek, key: Buffer): SealedKey {
+  const envelope = Buffer.concat([kek.header, box(kek.key, key, sealBinding(kek))]);
   key.fill(0);
   return { custody: localCustody, envelope };
 }
 
-function openSealKey(kek: KeyObject, header: Buffer, sealed: SealedKey): SealKey {
-  const boxed = boxesOf(sealed, header, "the seal of the key ring");
+function unwrapSealKey(keks: readonly Kek[], sealed: SealedKey): { kek: Kek; key: Buffer } {
+  const { kek, boxes } = opened(sealed, keks, sealName);
   try {
-    const key = unbox(kek, boxed, sealBinding(header));
-    return { mac: async (bytes) => createHmac("sha256", key).update(bytes).digest() };
+    return { kek, key: unbox(kek.key, boxes, sealBinding(kek)) };
   } catch (error) {
-    throw new Error("the seal of the key ring was changed where it is stored", { cause: error });
+    throw new Error(`${sealName} was changed where it is stored`, { cause: error });
   }
 }
 
-function sealBinding(header: Buffer): Buffer {
+/** Overwrites `bytes`. */
+function sealKeyOf(bytes: Buffer): SealKey {
+  const key = createSecretKey(bytes);
+  bytes.fill(0);
+  return { mac: async (message) => createHmac("sha256", key).update(message).digest() };
+}
+
+function sealBinding({ header }: Kek): Buffer {
   return Buffer.concat([Buffer.from("vidimus-seal-key\n"), header]);
-}
-
-/** @throws ConfigError when it was sealed by another custody or another KEK */
-function boxesOf(sealed: SealedKey, header: Buffer, name: string): Buffer {
-  if (sealed.custody !== localCustody) {
-    throw new ConfigError(`${name} is in the custody "${sealed.custody}", not in "${localCustody}"`);
-  }
-  return openEnvelope(sealed.envelope, header, { name, setting: "SIGNING_KEK_FILE" });
 }

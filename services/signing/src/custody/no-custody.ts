@@ -7,8 +7,11 @@ const refuse = async (): Promise<never> => {
 
 /** Custody of a process without a KEK: signing is off, and there must be no ring. */
 export const noCustody: KeyCustody = {
+  kekIds: [],
   generate: refuse,
   open: refuse,
   generateSealKey: refuse,
   openSealKey: refuse,
+  rewrap: refuse,
+  rewrapSealKey: refuse,
 };

@@ -28,8 +28,18 @@ export interface SealKey {
 
 /** Makes and uses private keys. It never returns one. */
 export interface KeyCustody {
-  /** Makes an Ed25519 key pair. */
-  generate(): Promise<CustodyKey>;
+  /**
+   * Ids of the KEKs that this process holds, the newest first. Empty when the custody needs no secret
+   * of this process.
+   */
+  readonly kekIds: readonly string[];
+  /**
+   * Makes an Ed25519 key pair.
+   *
+   * @param seal of the ring that gets the key. The key is wrapped by the same KEK, because other
+   * processes of the ring may not hold a newer one yet; without it: by the newest
+   */
+  generate(seal?: SealedKey): Promise<CustodyKey>;
   /**
    * Opens a key for signing.
    *
@@ -42,4 +52,13 @@ export interface KeyCustody {
   generateSealKey(): Promise<SealedKey>;
   /** Opens it. Throws as `open` does. */
   openSealKey(sealed: SealedKey): Promise<SealKey>;
+  /**
+   * Wraps a private key by the newest KEK.
+   *
+   * @returns `key.sealed` itself when it is wrapped by that one
+   * @throws as `open` does
+   */
+  rewrap(key: CustodyKey): Promise<SealedKey>;
+  /** Wraps the key that seals the ring by the newest KEK, as `rewrap` does. */
+  rewrapSealKey(sealed: SealedKey): Promise<SealedKey>;
 }

@@ -9,14 +9,14 @@ import { RingWatch, type Signers } from "./ring-watch.ts";
 import type { SealedRing } from "./sealed-ring.ts";
 import { SealedRings, type SealedRingStorage } from "./sealed-rings.ts";
 import { pendingKey } from "./key-ring.ts";
-import { withStandby } from "./tend-ring.ts";
+import { type GenerateKey, withStandby } from "./tend-ring.ts";
 import { updateRing } from "./update-ring.ts";
 
 const secondMs = 1_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const rules = { prepublishMs: 3 * hourMs, rotateAfterMs: 90 * dayMs };
-const custody = localWrappedCustody(createSecretKey(Buffer.alloc(32, 1)));
+const kek = (generation: number) => createSecretKey(Buffer.alloc(32, generation));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** An operation may be refused, but in no other way. */
@@ -34,6 +34,8 @@ interface Replica {
 /** Storage, clock and processes, and what everybody could see at which time. */
 class World implements SealedRingStorage {
   clock = Date.parse("2026-11-21T09:30:00.000Z");
+  /** Of the KEK that a process holds which starts now; it also holds the one before. */
+  generation = 1;
   readonly history: { at: number; ring: KeyRing }[] = [];
   readonly replicas: Replica[] = [];
   readonly #seen = new Map<string, number>();
@@ -68,12 +70,24 @@ class World implements SealedRingStorage {
     this.replicas[index] = this.#start(isOn);
   }
 
-  async change(index: number, change: (keys: Keys) => Keys | Promise<Keys>): Promise<void> {
+  async change(index: number, change: Change): Promise<void> {
+    const { rings } = this.replicas[index]!;
+    const generate = () => rings.generate();
     await updateRing(
-      this.replicas[index]!.rings,
+      rings,
       async (standing) =>
-        standing && withStandby(await change(standing.keys), this.now(), rules, () => custody.generate()),
+        standing && withStandby(await change(this, standing.keys, generate), this.now(), rules, generate),
     ).catch(refusal);
+  }
+
+  /** Whether the KEK of a generation alone opens the seal and every private key, or none of them. */
+  async opened(generation: number): Promise<"all" | "none" | "some"> {
+    const custody = localWrappedCustody(kek(generation));
+    const sealed = this.keys.flatMap((key) => (key.sealed ? [{ ...key, sealed: key.sealed }] : []));
+    const openings = [custody.openSealKey(this.#stored!.seal), ...sealed.map((key) => custody.open(key))];
+    const opened = (await Promise.allSettled(openings)).filter(({ status }) => status === "fulfilled").length;
+    if (opened === openings.length) return "all";
+    return opened === 0 ? "none" : "some";
   }
 
   #start(isOn: boolean): Replica {
@@ -83,11 +97,21 @@ class World implements SealedRingStorage {
       leave: async () => void this.#seen.delete(id),
       anyAlive: async () => [...this.#seen.values()].some((at) => this.clock - at < 10 * secondMs),
     };
+    const custody = localWrappedCustody(kek(this.generation), kek(this.generation - 1));
     const rings = new SealedRings(this, custody);
     const lastRingRevision = async () => undefined;
     const clocks = { now: this.now, elapsedMs: () => this.clock };
     return {
-      watch: new RingWatch({ rings, signers, custody, lastRingRevision, rules, isOn, ...clocks }),
+      watch: new RingWatch({
+        rings,
+        signers,
+        custody,
+        generate: () => rings.generate(),
+        lastRingRevision,
+        rules,
+        isOn,
+        ...clocks,
+      }),
       rings,
       isOn,
       id,
@@ -149,7 +173,7 @@ const restart = fc.tuple(which, fc.boolean(), fc.boolean()).map(([index, isOn, c
 );
 
 type Keys = readonly RingKey[];
-type Change = (world: World, keys: Keys) => Keys | Promise<Keys>;
+type Change = (world: World, keys: Keys, generate: GenerateKey) => Keys | Promise<Keys>;
 const nth = (keys: readonly RingKey[], n: number) => keys[n % Math.max(keys.length, 1)]?.keyId ?? "";
 const pendingOf = (keys: readonly RingKey[]) => keys.filter(({ state }) => state === "pending");
 
@@ -163,7 +187,7 @@ function changes(emergencies: boolean): fc.Arbitrary<[string, Change]> {
         activate: ({ now }, keys) => activateKey(keys, nth(pendingOf(keys), n), now(), options),
         retire: ({ now }, keys) => retireKey(keys, nth(pendingOf(keys), n), now()),
         revoke: ({ now }, keys) => revokeKey(keys, nth(keys, n), now(), options),
-        prepare: async ({ now }, keys) => [...keys, pendingKey(await custody.generate(), now(), rules.prepublishMs)],
+        prepare: async ({ now }, keys, make) => [...keys, pendingKey(await make(), now(), rules.prepublishMs)],
       };
       return [`${verb} ${n}${urgent ? " urgently" : ""}`, acts[verb]];
     });
@@ -172,14 +196,32 @@ function changes(emergencies: boolean): fc.Arbitrary<[string, Change]> {
 const administer = (emergencies: boolean) =>
   fc
     .tuple(which, changes(emergencies))
-    .map(([index, [name, change]]) =>
-      command(`${index}: ${name}`, (world) => world.change(index, (keys) => change(world, keys))),
-    );
+    .map(([index, [name, change]]) => command(`${index}: ${name}`, (world) => world.change(index, change)));
 const race = (emergencies: boolean) =>
   fc.tuple(changes(emergencies), changes(emergencies)).map(([one, two]) =>
     command(`${one[0]} beside ${two[0]} and looks`, async (world) => {
-      const [first, second] = [one, two].map(([, change], index) => world.change(index, (keys) => change(world, keys)));
+      const [first, second] = [one, two].map(([, change], index) => world.change(index, change));
       await Promise.all([first, second, ...world.replicas.map(({ watch }) => watch.look())]);
+    }),
+  );
+
+/** One process after the other is started anew with a new KEK, and one of them re-wraps the ring. */
+const rewrap = (emergencies: boolean) =>
+  fc.tuple(which, changes(emergencies)).map(([index, [name, change]]) =>
+    command(`${index} re-wraps beside ${name}`, async (world) => {
+      const lookAll = () => Promise.all(world.replicas.map(({ watch }) => watch.look()));
+      await lookAll();
+      world.generation += 1;
+      for (const [each, { isOn }] of world.replicas.entries()) {
+        world.restart(each, isOn, false);
+        await lookAll();
+      }
+      const { rings } = world.replicas[index]!;
+      const [rewrapped] = await Promise.all([rings.rewrap(), world.change(1 - index, change), lookAll()]);
+      if (!rewrapped) return;
+      expect(await world.opened(world.generation)).toBe("all");
+      expect(await world.opened(world.generation - 1)).toBe("none");
+      await lookAll();
     }),
   );
 
@@ -213,7 +255,7 @@ function sign(emergencies: boolean): fc.Arbitrary<Command> {
 
 async function holds(emergencies: boolean, numRuns: number): Promise<void> {
   const all = [wait, wait, look, bothLook, restart, administer(emergencies), race(emergencies), sign(emergencies)];
-  const schedules = fc.commands([...all, sign(emergencies)], { maxCommands: 40, size: "max" });
+  const schedules = fc.commands([...all, rewrap(emergencies), sign(emergencies)], { maxCommands: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(schedules, (commands) => fc.asyncModelRun(() => ({ model: {}, real: new World() }), commands)),
     { numRuns },

@@ -4,7 +4,7 @@ import { type KeyRing, type RingKey, signingKey } from "./key-ring.ts";
 import { pauseSigning } from "./ring-changes.ts";
 import { RingFault } from "./sealed-ring.ts";
 import type { SigningKey, SigningState } from "./sign-digests.ts";
-import { type RingRules, tendRing } from "./tend-ring.ts";
+import { type GenerateKey, type RingRules, tendRing } from "./tend-ring.ts";
 import { type RingStorage, updateRing } from "./update-ring.ts";
 
 /** Which processes sign: `store/signer-store.ts`. */
@@ -20,7 +20,9 @@ export interface Signers {
 export interface RingWatchDeps {
   rings: RingStorage;
   signers: Signers;
-  custody: Pick<KeyCustody, "generate" | "open">;
+  custody: Pick<KeyCustody, "open">;
+  /** Makes a key for the ring that was read last. */
+  generate: GenerateKey;
   /**
    * Revision of the ring under which the last batch of the ledger was signed; undefined when nothing
    * was ever signed. No ring is founded, and no older one used, when something was.
@@ -122,10 +124,10 @@ export class RingWatch {
   }
 
   async #tend(): Promise<KeyRing | undefined> {
-    const { rings, rules, custody, now } = this.#deps;
+    const { rings, rules, generate, now } = this.#deps;
     return updateRing(rings, async (standing) => {
       await this.#checkAgainstLedger(standing);
-      return tendRing(standing?.keys, now(), rules, () => custody.generate());
+      return tendRing(standing?.keys, now(), rules, generate);
     });
   }
 

@@ -1,5 +1,5 @@
-import type { KeyCustody, SealedKey, SealKey } from "./key-custody.ts";
-import type { KeyRing } from "./key-ring.ts";
+import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "./key-custody.ts";
+import type { KeyRing, RingKey } from "./key-ring.ts";
 import { openSealedRing, RingFault, type SealedRing, sealRing } from "./sealed-ring.ts";
 import type { RingStorage } from "./update-ring.ts";
 
@@ -11,6 +11,17 @@ export interface SealedRingStorage {
   save(ring: SealedRing): Promise<boolean>;
 }
 
+type RingCustody = Pick<KeyCustody, "generate" | "generateSealKey" | "openSealKey" | "rewrap" | "rewrapSealKey">;
+
+/** What `SealedRings.rewrap` did. */
+export interface RewrappedRing {
+  readonly ring: KeyRing;
+  /** False when the newest KEK wrapped everything already. */
+  readonly isChanged: boolean;
+}
+
+const rewrapAttemptsMax = 10;
+
 /**
  * Seals rings and checks the seals of those it reads. It also refuses a ring that is older than one
  * it has read, or missing after that: one that was brought back from a backup would list revoked keys
@@ -18,12 +29,13 @@ export interface SealedRingStorage {
  */
 export class SealedRings implements RingStorage {
   readonly #store: SealedRingStorage;
-  readonly #custody: Pick<KeyCustody, "generateSealKey" | "openSealKey">;
+  readonly #custody: RingCustody;
   #revision = 0;
   #opened: { envelope: Buffer; sealKey: SealKey } | undefined;
+  /** Of revision `#revision`; made by the first `save` when there is no ring. */
   #seal: SealedKey | undefined;
 
-  constructor(store: SealedRingStorage, custody: Pick<KeyCustody, "generateSealKey" | "openSealKey">) {
+  constructor(store: SealedRingStorage, custody: RingCustody) {
     this.#store = store;
     this.#custody = custody;
   }
@@ -34,21 +46,49 @@ export class SealedRings implements RingStorage {
     const sealed = await this.#store.read();
     if (!sealed) {
       if (known > 0) throw new RingFault(`the key ring, last seen at revision ${known}, is gone`);
-      this.#seal = undefined;
       return undefined;
     }
     const ring = await openSealedRing(sealed, await this.#open(sealed.seal));
     if (ring.revision < known) {
       throw new RingFault(`an old key ring was brought back: revision ${ring.revision}, after ${known} was read`);
     }
-    this.#revision = Math.max(this.#revision, ring.revision);
-    this.#seal = sealed.seal;
+    this.#note(ring.revision, sealed.seal);
     return ring;
   }
 
   async save(ring: KeyRing): Promise<boolean> {
-    const seal = (this.#seal ??= await this.#custody.generateSealKey());
-    return this.#store.save(await sealRing(ring, seal, await this.#open(seal)));
+    // When another process has changed the seal meanwhile, the revision is taken and nothing is stored.
+    const seal = this.#seal ?? (await this.#custody.generateSealKey());
+    return this.#saveUnder(seal, ring);
+  }
+
+  /** Makes a key for the ring that was read last. */
+  generate(): Promise<CustodyKey> {
+    return this.#custody.generate(this.#seal);
+  }
+
+  /**
+   * Wraps the private keys and the seal of the ring by the newest KEK. The ring is stored by one write,
+   * so a process that dies meanwhile leaves all of it under the old KEK, or all under the new one.
+   *
+   * @returns undefined when there is no ring
+   * @throws RingFault, whatever `KeyCustody.rewrap` throws
+   */
+  async rewrap(): Promise<RewrappedRing | undefined> {
+    for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
+      const standing = await this.read();
+      const seal = this.#seal;
+      // A read beside this one may have found a newer ring, whose seal is not this ring's.
+      if (standing && standing.revision < this.#revision) continue;
+      if (!standing || !seal) return undefined;
+      const newSeal = await this.#custody.rewrapSealKey(seal);
+      const keys = await Promise.all(standing.keys.map((key) => this.#rewrapKey(key)));
+      const isChanged = newSeal !== seal || keys.some((key, index) => key !== standing.keys[index]);
+      if (!isChanged) return { ring: standing, isChanged };
+      const ring = { revision: standing.revision + 1, keys };
+      if (await this.#saveUnder(newSeal, ring)) return { ring, isChanged };
+    }
+    throw new Error(`other processes changed the key ring ${rewrapAttemptsMax} times in between`);
   }
 
   /**
@@ -59,6 +99,25 @@ export class SealedRings implements RingStorage {
   sealKey(): SealKey {
     if (this.#opened) return this.#opened.sealKey;
     throw new Error("no key ring was read yet");
+  }
+
+  async #rewrapKey(key: RingKey): Promise<RingKey> {
+    if (!key.sealed) return key;
+    const sealed = await this.#custody.rewrap({ ...key, sealed: key.sealed });
+    return sealed === key.sealed ? key : { ...key, sealed };
+  }
+
+  async #saveUnder(seal: SealedKey, ring: KeyRing): Promise<boolean> {
+    if (!(await this.#store.save(await sealRing(ring, seal, await this.#open(seal))))) return false;
+    this.#note(ring.revision, seal);
+    return true;
+  }
+
+  /** Reads that cross may end in another order than they began. */
+  #note(revision: number, seal: SealedKey): void {
+    if (revision < this.#revision) return;
+    this.#revision = revision;
+    this.#seal = seal;
   }
 
   async #open(seal: SealedKey): Promise<SealKey> {

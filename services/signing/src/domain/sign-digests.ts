@@ -27,6 +27,8 @@ export interface SnapshotSignature {
   readonly statement: string;
   /** 64 bytes. */
   readonly value: Uint8Array;
+  /** 1; one more each time the snapshot was signed anew because the key before was revoked. */
+  readonly signing: number;
 }
 
 /**
@@ -91,7 +93,8 @@ function outcomeOf(entry: LedgerEntry, digest: SnapshotDigest, ring: KeyRing): S
   const { keyId, signedAt, sha256 } = found.stated;
   if (statementOf(digest, { keyId, signedAt }) !== entry.statement) return { kind: "conflict", standingSha256: sha256 };
   if (found.kind === "revoked") return undefined;
-  return { kind: "signed", signature: { keyId, signedAt, statement: entry.statement, value: entry.value } };
+  const { statement, value, signing } = entry;
+  return { kind: "signed", signature: { keyId, signedAt, statement, value, signing } };
 }
 
 /** Of a statement that may be no statement at all. */

@@ -123,22 +123,25 @@ export class LedgerStore implements Ledger {
 
   /** The newest entry of each snapshot, which a majority holds. */
   async #find(entries: readonly LedgerEntry[]): Promise<Map<string, LedgerEntry>> {
-    const keys = entries.map(({ snapshotKey }) => snapshotKey);
+    const found = await this.entriesOf(entries.map(({ snapshotKey }) => snapshotKey));
+    const newest = (all: LedgerEntry[]) => all.reduce((one, other) => (other.signing > one.signing ? other : one));
+    return new Map(found.entries().map(([snapshotKey, all]) => [snapshotKey, newest(all)]));
+  }
+
+  /** All entries of each snapshot that has one, which a majority holds. */
+  async entriesOf(snapshotKeys: readonly string[], signal?: AbortSignal): Promise<Map<string, LedgerEntry[]>> {
+    const keys = [...snapshotKeys];
     const isWanted = { $in: ["$$entry.snapshotKey", keys] };
     const rows = this.#batches.aggregate<{ entries: EntryRow[] }>(
       [
         { $match: { "entries.snapshotKey": { $in: keys } } },
         { $project: { entries: { $filter: { input: "$entries", as: "entry", cond: isWanted } } } },
       ],
-      { maxTimeMS: 10_000, readConcern: "majority" },
+      { maxTimeMS: 10_000, readConcern: "majority", ...(signal && { signal }) },
     );
-    const newest = new Map<string, LedgerEntry>();
-    for await (const row of rows) {
-      for (const entry of row.entries.map(fromEntryRow)) {
-        if (entry.signing > (newest.get(entry.snapshotKey)?.signing ?? 0)) newest.set(entry.snapshotKey, entry);
-      }
-    }
-    return newest;
+    const found: LedgerEntry[] = [];
+    for await (const row of rows) found.push(...row.entries.map(fromEntryRow));
+    return Map.groupBy(found, ({ snapshotKey }) => snapshotKey);
   }
 }
 

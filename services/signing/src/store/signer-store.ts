@@ -6,20 +6,28 @@ interface SignerRow {
   _id: string;
   /** By the clock of the database, which all processes share. */
   seenAt: Date;
+  /** Of the KEKs that the process holds. A process of an earlier version states none. */
+  kekIds?: readonly string[];
 }
 
 const aliveMs = 10_000;
 const keptSeconds = 3_600;
+const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
 
 /** Which processes sign. While there is one, a process with signing off does not pause the ring. */
 export class SignerStore implements Signers {
   readonly #rows: Collection<SignerRow>;
   readonly #id: string;
+  readonly #kekIds: readonly string[];
 
-  /** @param id of this process */
-  constructor(db: Db, id: string) {
+  /**
+   * @param id of this process
+   * @param kekIds of the KEKs that it holds
+   */
+  constructor(db: Db, id: string, kekIds: readonly string[]) {
     this.#rows = db.collection("signers");
     this.#id = id;
+    this.#kekIds = kekIds;
   }
 
   async ensureIndexes(): Promise<void> {
@@ -27,7 +35,8 @@ export class SignerStore implements Signers {
   }
 
   async report(): Promise<void> {
-    await this.#rows.updateOne({ _id: this.#id }, { $currentDate: { seenAt: true } }, { upsert: true });
+    const change = { $currentDate: { seenAt: true }, $set: { kekIds: this.#kekIds } } as const;
+    await this.#rows.updateOne({ _id: this.#id }, change, { upsert: true });
   }
 
   async leave(): Promise<void> {
@@ -35,7 +44,11 @@ export class SignerStore implements Signers {
   }
 
   async anyAlive(): Promise<boolean> {
-    const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
     return (await this.#rows.findOne({ $expr: isAlive }, { maxTimeMS: 5_000 })) !== null;
+  }
+
+  /** How many processes that sign do not hold a KEK. */
+  async countWithout(kekId: string): Promise<number> {
+    return this.#rows.countDocuments({ $expr: isAlive, kekIds: { $ne: kekId } }, { maxTimeMS: 5_000 });
   }
 }

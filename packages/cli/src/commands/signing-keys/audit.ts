@@ -15,11 +15,27 @@ export function auditSignatures(world: World): Command {
     .action(async ({ head: notedHead = "" }: { head?: string }, command: Command) => {
       const session = await openSession(world, command);
       using signing = await openService(session, "signing", KeyAdminService);
-      const { batches, entries, head, fault } = await signing.read((client, options) =>
+      const { batches, entries, head, fault, documents } = await signing.read((client, options) =>
         client.auditLedger({ notedHead }, { ...options, timeoutMs }),
       );
-      const counts = { batches: Number(batches), entries: Number(entries), head };
+      const compared = documents && {
+        signatures: Number(documents.signatures),
+        outdated: Number(documents.outdated),
+        unsettled: Number(documents.unsettled),
+      };
+      const counts = { batches: Number(batches), entries: Number(entries), head, documents: compared ?? null };
       if (fault) throw new CliError(`the ledger is broken after ${entries} signatures: ${fault}`);
-      session.print(counts, `${entries} signatures in ${batches} batches are whole. Note the head: ${head}`);
+      const whole = `${entries} signatures in ${batches} batches are whole.`;
+      session.print(counts, `${whole} ${witness(compared)} Note the head: ${head}`);
     });
+}
+
+function witness(compared: { signatures: number; outdated: number; unsettled: number } | undefined): string {
+  if (!compared) return "documents was not asked, because signing has no DOCUMENTS_TARGET.";
+  const { signatures, outdated, unsettled } = compared;
+  const rest = [
+    ...(outdated > 0 ? [`${outdated} of them were signed anew since`] : []),
+    ...(unsettled > 0 ? [`${unsettled} more are not settled yet`] : []),
+  ];
+  return [`documents holds ${signatures} of them`, ...rest].join(", ").concat(".");
 }

@@ -47,6 +47,12 @@ export interface SnapshotSignature {
   readonly value: Uint8Array;
 }
 
+/** The signature of a snapshot. */
+export interface HeldSignature extends SnapshotKey {
+  /** Absent until the snapshot is signed and settled. */
+  readonly signature?: SnapshotSignature;
+}
+
 /** A snapshot as delivery sees it. */
 export interface SignedSnapshot extends SnapshotKey {
   readonly type: string;

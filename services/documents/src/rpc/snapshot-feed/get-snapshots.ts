@@ -7,9 +7,13 @@ import { fromReferences, toSnapshot } from "./messages.ts";
 const referencesMax = 256;
 const bytesMax = 4 * 1024 * 1024;
 
-/** The store of snapshots. */
+/** Makes the attestation of a snapshot; empty without a key. */
+export type Attest = (snapshot: SignedSnapshot) => Uint8Array;
+
+/** The store of snapshots, and what attests them to signing. */
 interface GetSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "find" | "olderPending">;
+  attest: Attest;
 }
 
 /** Reads snapshots by reference, in the order of the references, up to where the answer is full. */
@@ -19,7 +23,8 @@ export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof Snapshot
     const found = await readFirst(deps, keys, signal);
     const listed = await withOlderPending(deps, found, signal);
     const byName = new Map(listed.map((snapshot) => [nameOf(snapshot), snapshot]));
-    return { snapshots: keys.flatMap((key) => byName.get(nameOf(key)) ?? []).map(toSnapshot) };
+    const ordered = keys.flatMap((key) => byName.get(nameOf(key)) ?? []);
+    return { snapshots: ordered.map((each) => Object.assign(toSnapshot(each), { attestation: deps.attest(each) })) };
   };
 }
 

@@ -3,13 +3,18 @@ import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
 import { attachSignatures } from "./attach-signatures.ts";
-import { getSnapshots } from "./get-snapshots.ts";
+import { type Attest, getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
 import { listSnapshots, type ListSnapshotsDeps } from "./list-snapshots.ts";
 import { settleSnapshots } from "./settle-snapshots.ts";
 
+interface SnapshotFeedDeps extends ListSnapshotsDeps {
+  snapshots: SnapshotStore;
+  attest: Attest;
+}
+
 /** The service for delivery. */
-export function snapshotFeedRoute(deps: ListSnapshotsDeps & { snapshots: SnapshotStore }): MeshRoute {
+export function snapshotFeedRoute(deps: SnapshotFeedDeps): MeshRoute {
   const methods = route(SnapshotFeedService, {
     listPendingSnapshots: listPendingSnapshots(deps),
     getSnapshots: getSnapshots(deps),

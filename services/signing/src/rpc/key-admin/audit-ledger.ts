@@ -1,18 +1,29 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MethodImpl } from "@connectrpc/connect";
-import type { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import type {
+  DocumentsComparisonSchema,
+  KeyAdminService,
+} from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { auditLedger as audit } from "../../domain/audit-ledger.ts";
-import type { LedgerBatch } from "../../domain/ledger.ts";
+import { type Comparison, compareSignatures, type HeldSignatures } from "../../domain/compare-signatures.ts";
 import type { SealedRings } from "../../domain/sealed-rings.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
 import { requireOperator, verified } from "./change-ring.ts";
 
 export interface AuditLedgerDeps {
   rings: Pick<SealedRings, "read" | "sealKey">;
-  ledger: { batches(signal: AbortSignal): AsyncIterable<LedgerBatch> };
+  ledger: Pick<LedgerStore, "batches" | "entriesOf">;
+  /** What documents holds; undefined in a process that does not call documents. */
+  held: HeldSignatures | undefined;
 }
 
 /** Implements `AuditLedger`. INVALID_ARGUMENT when the noted head is none. */
-export function auditLedger({ rings, ledger }: AuditLedgerDeps): MethodImpl<typeof KeyAdminService.method.auditLedger> {
+export function auditLedger({
+  rings,
+  ledger,
+  held,
+}: AuditLedgerDeps): MethodImpl<typeof KeyAdminService.method.auditLedger> {
   return async ({ notedHead }, context) => {
     requireOperator(context);
     if (!/^([0-9a-f]{64})?$/.test(notedHead)) {
@@ -29,7 +40,16 @@ export function auditLedger({ rings, ledger }: AuditLedgerDeps): MethodImpl<type
     const batches = ledger.batches(context.signal);
     const noted = notedHead === "" ? undefined : notedHead;
     const report = await audit({ batches, sealKey: rings.sealKey(), readRing, notedHead: noted });
-    const { head, fault = "" } = report;
-    return { batches: BigInt(report.batches), entries: BigInt(report.entries), head, fault };
+    const comparison =
+      held && report.fault === undefined
+        ? await compareSignatures({ ledger, held, signal: context.signal })
+        : undefined;
+    const { head, fault = comparison?.fault ?? "" } = report;
+    const found = { batches: BigInt(report.batches), entries: BigInt(report.entries), head, fault };
+    return { ...found, ...(comparison && { documents: toProto(comparison) }) };
   };
+}
+
+function toProto({ signatures, outdated, unsettled }: Comparison): MessageInitShape<typeof DocumentsComparisonSchema> {
+  return { signatures: BigInt(signatures), outdated: BigInt(outdated), unsettled: BigInt(unsettled) };
 }

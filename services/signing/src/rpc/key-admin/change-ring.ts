@@ -2,15 +2,15 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import type { KeyCustody } from "../../domain/key-custody.ts";
 import type { KeyRing, RingKey } from "../../domain/key-ring.ts";
 import { RingFault } from "../../domain/sealed-ring.ts";
-import { type RingRules, withStandby } from "../../domain/tend-ring.ts";
+import { type GenerateKey, type RingRules, withStandby } from "../../domain/tend-ring.ts";
 import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
 
 export interface ChangeRingDeps {
   rings: RingStorage;
-  custody: Pick<KeyCustody, "generate">;
+  /** Makes a key for the ring that was read last. */
+  generate: GenerateKey;
   rules: RingRules;
   log: Pick<Logger, "warn">;
   now(): Date;
@@ -20,11 +20,14 @@ export interface ChangeRingDeps {
 interface RingChange {
   /** For the log, for example `revoke`. */
   readonly action: string;
-  /** "" for a key that the change makes. */
-  readonly keyId: string;
+  /** Absent for a change that makes a key, which is the last one then. */
+  readonly keyId?: string;
   readonly emergency?: boolean;
   change(keys: readonly RingKey[], now: Date): readonly RingKey[] | Promise<readonly RingKey[]>;
 }
+
+/** The message that is logged when an operator changed the ring. */
+export const operatorChangedRing = "an operator changed the key ring";
 
 /**
  * Changes the ring, keeps one key pending, and logs who did it.
@@ -34,7 +37,7 @@ interface RingChange {
  * unavailable when the ring does not verify
  */
 export async function changeRing(
-  { rings, custody, rules, log, now }: ChangeRingDeps,
+  { rings, generate, rules, log, now }: ChangeRingDeps,
   context: HandlerContext,
   { action, keyId, emergency = false, change }: RingChange,
 ): Promise<KeyRing> {
@@ -42,11 +45,12 @@ export async function changeRing(
   const ring = await verified(() =>
     updateRing(rings, async (standing) => {
       const at = now();
-      return standing && withStandby(await change(standing.keys, at), at, rules, () => custody.generate());
+      return standing && withStandby(await change(standing.keys, at), at, rules, generate);
     }),
   );
   if (!ring) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
-  log.warn({ action, keyId, emergency, actor, ringRevision: ring.revision }, "an operator changed the key ring");
+  const changed = keyId ?? ring.keys.at(-1)?.keyId;
+  log.warn({ action, keyId: changed, emergency, actor, ringRevision: ring.revision }, operatorChangedRing);
   return ring;
 }
 

@@ -4,12 +4,15 @@ import { activateKey } from "./activate-key.ts";
 import { auditLedger, type AuditLedgerDeps } from "./audit-ledger.ts";
 import { listRing, type ListRingDeps } from "./list-ring.ts";
 import { prepareKey } from "./prepare-key.ts";
+import { rewrapKeys, type RewrapKeysDeps } from "./rewrap-keys.ts";
 import { retireKey } from "./retire-key.ts";
 import { revokeKey } from "./revoke-key.ts";
 import type { ChangeRingDeps } from "./change-ring.ts";
 
+export type KeyAdminDeps = ListRingDeps & ChangeRingDeps & AuditLedgerDeps & RewrapKeysDeps;
+
 /** What the admin door serves. */
-export function keyAdminRoutes(deps: ListRingDeps & ChangeRingDeps & AuditLedgerDeps): TeamsRoute[] {
+export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
   const methods = route(KeyAdminService, {
     listRing: listRing(deps),
     prepareKey: prepareKey(deps),
@@ -17,6 +20,7 @@ export function keyAdminRoutes(deps: ListRingDeps & ChangeRingDeps & AuditLedger
     retireKey: retireKey(deps),
     revokeKey: revokeKey(deps),
     auditLedger: auditLedger(deps),
+    rewrapKeys: rewrapKeys(deps),
   });
   const effects = {
     listRing: "platform",
@@ -25,6 +29,7 @@ export function keyAdminRoutes(deps: ListRingDeps & ChangeRingDeps & AuditLedger
     retireKey: "platform",
     revokeKey: "platform",
     auditLedger: "platform",
+    rewrapKeys: "platform",
   } as const;
   return [teamsRoute(methods, effects)];
 }

@@ -11,16 +11,14 @@ const pendingMax = 8;
 /** Implements `PrepareKey`. FAILED_PRECONDITION when eight keys are pending. */
 export function prepareKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.prepareKey> {
   return async (_, context) => {
-    const made = await deps.custody.generate();
     const ring = await changeRing(deps, context, {
       action: "prepare",
-      keyId: made.keyId,
-      change: (keys, now) => {
+      change: async (keys, now) => {
         const pending = keys.filter(({ state }) => state === "pending").length;
         if (pending >= pendingMax) throw new DomainError("failed_precondition", `${pending} keys are pending already`);
-        return [...keys, pendingKey(made, now, deps.rules.prepublishMs)];
+        return [...keys, pendingKey(await deps.generate(), now, deps.rules.prepublishMs)];
       },
     });
-    return keyOfRing(ring, made.keyId);
+    return keyOfRing(ring, ring.keys.at(-1)?.keyId ?? "");
   };
 }

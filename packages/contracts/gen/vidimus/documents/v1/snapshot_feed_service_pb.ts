@@ -201,8 +201,9 @@ export type Snapshot = Message<"vidimus.documents.v1.Snapshot"> & {
   olderPending: bigint[];
 
   /**
-   * 32 bytes: an HMAC of documents over tenant, document, sequence, version, status and digest,
-   * which signing asks for. Empty when documents has no key for it.
+   * Says to signing that documents committed exactly this snapshot, 32 bytes: HMAC-SHA256 over
+   * `vidimus-attestation-v1`, tenant, document, sequence, version, status and digest in hex, joined
+   * by LF. Empty when documents has no attestation key.
    *
    * @generated from field: bytes attestation = 11;
    */

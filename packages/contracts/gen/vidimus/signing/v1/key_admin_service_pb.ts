@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/key_admin_service.proto.
  */
 export const file_vidimus_signing_v1_key_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QiTwoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkiVAoTQXVkaXRMZWRnZXJSZXNwb25zZRIPCgdiYXRjaGVzGAEgASgEEg8KB2VudHJpZXMYAiABKAQSDAoEaGVhZBgDIAEoCRINCgVmYXVsdBgEIAEoCTK5BAoPS2V5QWRtaW5TZXJ2aWNlElUKCExpc3RSaW5nEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RSaW5nUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0UmluZ1Jlc3BvbnNlElsKClByZXBhcmVLZXkSJS52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlcXVlc3QaJi52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlc3BvbnNlEl4KC0FjdGl2YXRlS2V5EiYudmlkaW11cy5zaWduaW5nLnYxLkFjdGl2YXRlS2V5UmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BY3RpdmF0ZUtleVJlc3BvbnNlElgKCVJldGlyZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXRpcmVLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldGlyZUtleVJlc3BvbnNlElgKCVJldm9rZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXZva2VLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldm9rZUtleVJlc3BvbnNlEl4KC0F1ZGl0TGVkZ2VyEiYudmlkaW11cy5zaWduaW5nLnYxLkF1ZGl0TGVkZ2VyUmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BdWRpdExlZGdlclJlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3NpZ25pbmcvdjE7c2lnbmluZ3YxYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QiTwoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkikAEKE0F1ZGl0TGVkZ2VyUmVzcG9uc2USDwoHYmF0Y2hlcxgBIAEoBBIPCgdlbnRyaWVzGAIgASgEEgwKBGhlYWQYAyABKAkSDQoFZmF1bHQYBCABKAkSOgoJZG9jdW1lbnRzGAUgASgLMicudmlkaW11cy5zaWduaW5nLnYxLkRvY3VtZW50c0NvbXBhcmlzb24iTgoTRG9jdW1lbnRzQ29tcGFyaXNvbhISCgpzaWduYXR1cmVzGAEgASgEEhAKCG91dGRhdGVkGAIgASgEEhEKCXVuc2V0dGxlZBgDIAEoBCITChFSZXdyYXBLZXlzUmVxdWVzdCJdChJSZXdyYXBLZXlzUmVzcG9uc2USDgoGa2VrX2lkGAEgASgJEhQKDHByaXZhdGVfa2V5cxgCIAEoDRIQCghyZXZpc2lvbhgDIAEoBBIPCgdjaGFuZ2VkGAQgASgIMpYFCg9LZXlBZG1pblNlcnZpY2USVQoITGlzdFJpbmcSIy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdFJpbmdSZXF1ZXN0GiQudmlkaW11cy5zaWduaW5nLnYxLkxpc3RSaW5nUmVzcG9uc2USWwoKUHJlcGFyZUtleRIlLnZpZGltdXMuc2lnbmluZy52MS5QcmVwYXJlS2V5UmVxdWVzdBomLnZpZGltdXMuc2lnbmluZy52MS5QcmVwYXJlS2V5UmVzcG9uc2USXgoLQWN0aXZhdGVLZXkSJi52aWRpbXVzLnNpZ25pbmcudjEuQWN0aXZhdGVLZXlSZXF1ZXN0GicudmlkaW11cy5zaWduaW5nLnYxLkFjdGl2YXRlS2V5UmVzcG9uc2USWAoJUmV0aXJlS2V5EiQudmlkaW11cy5zaWduaW5nLnYxLlJldGlyZUtleVJlcXVlc3QaJS52aWRpbXVzLnNpZ25pbmcudjEuUmV0aXJlS2V5UmVzcG9uc2USWAoJUmV2b2tlS2V5EiQudmlkaW11cy5zaWduaW5nLnYxLlJldm9rZUtleVJlcXVlc3QaJS52aWRpbXVzLnNpZ25pbmcudjEuUmV2b2tlS2V5UmVzcG9uc2USXgoLQXVkaXRMZWRnZXISJi52aWRpbXVzLnNpZ25pbmcudjEuQXVkaXRMZWRnZXJSZXF1ZXN0GicudmlkaW11cy5zaWduaW5nLnYxLkF1ZGl0TGVkZ2VyUmVzcG9uc2USWwoKUmV3cmFwS2V5cxIlLnZpZGltdXMuc2lnbmluZy52MS5SZXdyYXBLZXlzUmVxdWVzdBomLnZpZGltdXMuc2lnbmluZy52MS5SZXdyYXBLZXlzUmVzcG9uc2VCKFomdmlkaW11cy9jb250cmFjdHMvc2lnbmluZy92MTtzaWduaW5ndjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A key of the ring.
@@ -351,6 +351,14 @@ export type AuditLedgerResponse = Message<"vidimus.signing.v1.AuditLedgerRespons
    * @generated from field: string fault = 4;
    */
   fault: string;
+
+  /**
+   * What the signatures that documents holds were found to be. Absent when this process does not
+   * call documents, and when the ledger itself is broken.
+   *
+   * @generated from field: vidimus.signing.v1.DocumentsComparison documents = 5;
+   */
+  documents?: DocumentsComparison | undefined;
 };
 
 /**
@@ -359,6 +367,98 @@ export type AuditLedgerResponse = Message<"vidimus.signing.v1.AuditLedgerRespons
  */
 export const AuditLedgerResponseSchema: GenMessage<AuditLedgerResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_key_admin_service, 12);
+
+/**
+ * The ledger beside the signatures that documents holds.
+ *
+ * @generated from message vidimus.signing.v1.DocumentsComparison
+ */
+export type DocumentsComparison = Message<"vidimus.signing.v1.DocumentsComparison"> & {
+  /**
+   * Signatures that both have.
+   *
+   * @generated from field: uint64 signatures = 1;
+   */
+  signatures: bigint;
+
+  /**
+   * Of them, those that were signed anew since, because the key was revoked.
+   *
+   * @generated from field: uint64 outdated = 2;
+   */
+  outdated: bigint;
+
+  /**
+   * Snapshots that were signed and whose signature documents does not hold yet.
+   *
+   * @generated from field: uint64 unsettled = 3;
+   */
+  unsettled: bigint;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.DocumentsComparison.
+ * Use `create(DocumentsComparisonSchema)` to create a new message.
+ */
+export const DocumentsComparisonSchema: GenMessage<DocumentsComparison> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 13);
+
+/**
+ * A request to wrap the keys by the newest KEK.
+ *
+ * @generated from message vidimus.signing.v1.RewrapKeysRequest
+ */
+export type RewrapKeysRequest = Message<"vidimus.signing.v1.RewrapKeysRequest"> & {
+};
+
+/**
+ * Describes the message vidimus.signing.v1.RewrapKeysRequest.
+ * Use `create(RewrapKeysRequestSchema)` to create a new message.
+ */
+export const RewrapKeysRequestSchema: GenMessage<RewrapKeysRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 14);
+
+/**
+ * The keys are wrapped by it.
+ *
+ * @generated from message vidimus.signing.v1.RewrapKeysResponse
+ */
+export type RewrapKeysResponse = Message<"vidimus.signing.v1.RewrapKeysResponse"> & {
+  /**
+   * Id of the KEK, which tells nothing about it. In hex.
+   *
+   * @generated from field: string kek_id = 1;
+   */
+  kekId: string;
+
+  /**
+   * How many private keys it wraps.
+   *
+   * @generated from field: uint32 private_keys = 2;
+   */
+  privateKeys: number;
+
+  /**
+   * Revision of the ring.
+   *
+   * @generated from field: uint64 revision = 3;
+   */
+  revision: bigint;
+
+  /**
+   * Whether this call changed anything.
+   *
+   * @generated from field: bool changed = 4;
+   */
+  changed: boolean;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.RewrapKeysResponse.
+ * Use `create(RewrapKeysResponseSchema)` to create a new message.
+ */
+export const RewrapKeysResponseSchema: GenMessage<RewrapKeysResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 15);
 
 /**
  * The life of the signing keys, for operators. It has a door of its own, which is closed unless it
@@ -423,7 +523,8 @@ export const KeyAdminService: GenService<{
     output: typeof RevokeKeyResponseSchema;
   },
   /**
-   * Walks the ledger and verifies every batch and every signature. Takes minutes for millions of
+   * Walks the ledger and verifies every batch and every signature, then compares it with the
+   * signatures that documents holds. Takes minutes for millions of
    * signatures; give the call a deadline.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.AuditLedger
@@ -432,6 +533,18 @@ export const KeyAdminService: GenService<{
     methodKind: "unary";
     input: typeof AuditLedgerRequestSchema;
     output: typeof AuditLedgerResponseSchema;
+  },
+  /**
+   * Wraps every private key, and the key that seals the ring, by the KEK of SIGNING_KEK_FILE. After
+   * it nothing in the database needs the KEK before. May be repeated. FAILED_PRECONDITION when a
+   * process that signs does not hold the KEK, or there is no ring.
+   *
+   * @generated from rpc vidimus.signing.v1.KeyAdminService.RewrapKeys
+   */
+  rewrapKeys: {
+    methodKind: "unary";
+    input: typeof RewrapKeysRequestSchema;
+    output: typeof RewrapKeysResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_signing_v1_key_admin_service, 0);

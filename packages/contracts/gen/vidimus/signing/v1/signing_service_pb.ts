@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/signing_service.proto.
  */
 export const file_vidimus_signing_v1_signing_service: GenFile = /*@__PURE__*/
-  fileDesc("Cih2aWRpbXVzL3NpZ25pbmcvdjEvc2lnbmluZ19zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiSQoUU2lnblNuYXBzaG90c1JlcXVlc3QSMQoFaXRlbXMYASADKAsyIi52aWRpbXVzLnNpZ25pbmcudjEuU25hcHNob3REaWdlc3QiewoOU25hcHNob3REaWdlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg8KB3ZlcnNpb24YBCABKAQSDgoGc3RhdHVzGAUgASgJEg4KBnNoYTI1NhgGIAEoDCJQChVTaWduU25hcHNob3RzUmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RSZXN1bHQicQoSU2lnblNuYXBzaG90UmVzdWx0EjIKCXNpZ25hdHVyZRgBIAEoCzIdLnZpZGltdXMuc2lnbmluZy52MS5TaWduYXR1cmVIABIcChJjb25mbGljdGluZ19zaGEyNTYYAiABKAxIAEIJCgdvdXRjb21lImwKCVNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMEi0KCXNpZ25lZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAydgoOU2lnbmluZ1NlcnZpY2USZAoNU2lnblNuYXBzaG90cxIoLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVxdWVzdBopLnZpZGltdXMuc2lnbmluZy52MS5TaWduU25hcHNob3RzUmVzcG9uc2VCKFomdmlkaW11cy9jb250cmFjdHMvc2lnbmluZy92MTtzaWduaW5ndjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cih2aWRpbXVzL3NpZ25pbmcvdjEvc2lnbmluZ19zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiSQoUU2lnblNuYXBzaG90c1JlcXVlc3QSMQoFaXRlbXMYASADKAsyIi52aWRpbXVzLnNpZ25pbmcudjEuU25hcHNob3REaWdlc3QikAEKDlNuYXBzaG90RGlnZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBIPCgd2ZXJzaW9uGAQgASgEEg4KBnN0YXR1cxgFIAEoCRIOCgZzaGEyNTYYBiABKAwSEwoLYXR0ZXN0YXRpb24YByABKAwiUAoVU2lnblNuYXBzaG90c1Jlc3BvbnNlEjcKB3Jlc3VsdHMYASADKAsyJi52aWRpbXVzLnNpZ25pbmcudjEuU2lnblNuYXBzaG90UmVzdWx0IocBChJTaWduU25hcHNob3RSZXN1bHQSMgoJc2lnbmF0dXJlGAEgASgLMh0udmlkaW11cy5zaWduaW5nLnYxLlNpZ25hdHVyZUgAEhwKEmNvbmZsaWN0aW5nX3NoYTI1NhgCIAEoDEgAEhQKCnVuYXR0ZXN0ZWQYAyABKAlIAEIJCgdvdXRjb21lIoQBCglTaWduYXR1cmUSDgoGa2V5X2lkGAEgASgJEhEKCXN0YXRlbWVudBgCIAEoCRINCgV2YWx1ZRgDIAEoDBItCglzaWduZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnNpZ25pbmdfbnVtYmVyGAUgASgNMnYKDlNpZ25pbmdTZXJ2aWNlEmQKDVNpZ25TbmFwc2hvdHMSKC52aWRpbXVzLnNpZ25pbmcudjEuU2lnblNuYXBzaG90c1JlcXVlc3QaKS52aWRpbXVzLnNpZ25pbmcudjEuU2lnblNuYXBzaG90c1Jlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3NpZ25pbmcvdjE7c2lnbmluZ3YxYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Snapshots to sign.
@@ -82,6 +82,13 @@ export type SnapshotDigest = Message<"vidimus.signing.v1.SnapshotDigest"> & {
    * @generated from field: bytes sha256 = 6;
    */
   sha256: Uint8Array;
+
+  /**
+   * `Snapshot.attestation` of documents for exactly this snapshot, 32 bytes.
+   *
+   * @generated from field: bytes attestation = 7;
+   */
+  attestation: Uint8Array;
 };
 
 /**
@@ -141,6 +148,15 @@ export type SignSnapshotResult = Message<"vidimus.signing.v1.SignSnapshotResult"
      */
     value: Uint8Array;
     case: "conflictingSha256";
+  } | {
+    /**
+     * Refused, and nothing was signed: documents did not attest exactly this item. Says why. The
+     * item may be accepted later, when both services hold the same attestation key.
+     *
+     * @generated from field: string unattested = 3;
+     */
+    value: string;
+    case: "unattested";
   } | { case: undefined; value?: undefined };
 };
 
@@ -185,6 +201,13 @@ export type Signature = Message<"vidimus.signing.v1.Signature"> & {
    * @generated from field: google.protobuf.Timestamp signed_at = 4;
    */
   signedAt?: Timestamp | undefined;
+
+  /**
+   * 1; one more each time the snapshot was signed anew because the key before was revoked.
+   *
+   * @generated from field: uint32 signing_number = 5;
+   */
+  signingNumber: number;
 };
 
 /**
@@ -202,7 +225,7 @@ export const SignatureSchema: GenMessage<Signature> = /*@__PURE__*/
  */
 export const SigningService: GenService<{
   /**
-   * Signs a batch. A repeated digest for the same (tenant, document, sequence) gets the same
+   * Signs a batch of snapshots that documents attested. A repeated digest for the same (tenant, document, sequence) gets the same
    * signature, or one new signature when the key of the first was revoked; another digest is
    * refused in that item's result. INVALID_ARGUMENT when an item is
    * malformed, and then nothing is signed; FAILED_PRECONDITION while signing is off.

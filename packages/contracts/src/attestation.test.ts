@@ -1,0 +1,34 @@
+import { createHash, createSecretKey } from "node:crypto";
+import { expect, test } from "vitest";
+import { type AttestedSnapshot, attestationOf } from "./attestation.ts";
+
+const key = createSecretKey(Buffer.alloc(32, 1));
+const snapshot: AttestedSnapshot = {
+  tenantId: "demo",
+  documentId: "01890000-0000-4000-8000-00000000beef",
+  sequence: 12,
+  version: 7,
+  status: "usable",
+  sha256: createHash("sha256").update("{}").digest(),
+};
+
+test("an attestation is the HMAC-SHA256 of seven lines", () => {
+  // printf 'vidimus-attestation-v1\ndemo\n01890000-…\n12\n7\nusable\n44136fa3…' |
+  //   openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…
+  expect(attestationOf(key, snapshot).toString("hex")).toBe(
+    "a6d39bf6b00444cc2b438cff75a30641bcfeb5d21407430cd801656423624560",
+  );
+});
+
+test.each<[string, Partial<AttestedSnapshot>]>([
+  ["tenant", { tenantId: "rival" }],
+  ["document", { documentId: "01890000-0000-4000-8000-00000000beee" }],
+  ["sequence", { sequence: 13 }],
+  ["version", { version: 8 }],
+  ["status", { status: "withheld" }],
+  ["digest", { sha256: Buffer.alloc(32) }],
+])("another %s, or another key, gives another attestation", (_, change) => {
+  const attestation = attestationOf(key, snapshot);
+  expect(attestationOf(key, { ...snapshot, ...change })).not.toEqual(attestation);
+  expect(attestationOf(createSecretKey(Buffer.alloc(32, 2)), snapshot)).not.toEqual(attestation);
+});

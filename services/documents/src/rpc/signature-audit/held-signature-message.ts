@@ -1,0 +1,9 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { HeldSignatureSchema } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
+import type { HeldSignature } from "../../domain/snapshots/snapshot-feed.ts";
+import { toReference } from "../snapshot-feed/messages.ts";
+
+/** The signature of a snapshot as a message. */
+export function heldSignatureToProto(held: HeldSignature): MessageInitShape<typeof HeldSignatureSchema> {
+  return { reference: toReference(held), ...(held.signature && { signature: held.signature }) };
+}

@@ -1,0 +1,55 @@
+import type { Collection, Db } from "mongodb";
+import type { HeldSignature, SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
+import type { SnapshotRow } from "./rows.ts";
+import { groupSnapshots } from "./snapshot-groups.ts";
+
+/** An index of the snapshots, too. */
+const order = { tenantId: 1, documentId: 1, sequence: 1 } as const;
+const columns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, signature: 1 } as const;
+
+type SignatureColumns = Pick<SnapshotRow, "tenantId" | "documentId" | "sequence" | "signature">;
+
+/** Reads the signatures of snapshots, and nothing else of them. */
+export class SignatureStore {
+  readonly #snapshots: Collection<SnapshotRow>;
+
+  constructor(db: Db) {
+    this.#snapshots = db.collection("snapshots");
+  }
+
+  /** The signed snapshots of all tenants in the order of their keys, behind `after`. */
+  async list({ limit, after }: { limit: number; after?: SnapshotKey }, signal: AbortSignal): Promise<HeldSignature[]> {
+    const rows = await this.#snapshots
+      .find({ signature: { $exists: true }, ...(after ? { $or: behind(after) } : {}) }, { signal, maxTimeMS: 30_000 })
+      .hint(order)
+      .sort(order)
+      .limit(limit)
+      .project<SignatureColumns>(columns)
+      .toArray();
+    return rows.map(fromRow);
+  }
+
+  /** Those of the snapshots that exist, in any order. */
+  async find(keys: readonly SnapshotKey[], signal: AbortSignal): Promise<HeldSignature[]> {
+    const rows = await this.#snapshots
+      .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, { signal, maxTimeMS: 10_000 })
+      .project<SignatureColumns>(columns)
+      .toArray();
+    return rows.map(fromRow);
+  }
+}
+
+/** Every place behind `after`, as the ranges that an index can walk. */
+function behind({ tenantId, documentId, sequence }: SnapshotKey) {
+  return [
+    { tenantId: { $gt: tenantId } },
+    { tenantId, documentId: { $gt: documentId } },
+    { tenantId, documentId, sequence: { $gt: sequence } },
+  ];
+}
+
+function fromRow({ signature, ...key }: SignatureColumns): HeldSignature {
+  if (!signature) return key;
+  const { keyId, statement, value } = signature;
+  return { ...key, signature: { keyId, statement, value: value.value() } };
+}

@@ -1,0 +1,88 @@
+/** What documents says about signatures: its attestations to signing, and those that it holds to an audit. */
+import { Code } from "@connectrpc/connect";
+import { attestationOf } from "@vidimus/contracts/attestation";
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { article, type Publishing, runPublishing } from "./publishing.ts";
+
+const stack = new AsyncDisposableStack();
+const folder = mkdtempSync(join(tmpdir(), "vidimus-attestation-"));
+const key = randomBytes(32);
+let service: Publishing;
+let audit: RpcClient<typeof SignatureAuditService>;
+
+beforeAll(async () => {
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  const attestationKeyFile = join(folder, "key");
+  writeFileSync(attestationKeyFile, key, { mode: 0o600 });
+  const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
+  service = stack.use(await runPublishing({ ...servers, attestationKeyFile }));
+  audit = stack.use(openRpcClient(SignatureAuditService, { target: service.meshTarget }));
+});
+afterAll(() => stack.disposeAsync());
+
+async function publish(tenantId: string) {
+  const documentId = await service.create(tenantId, article());
+  await service.take(tenantId, documentId, "publish");
+  return { tenantId, documentId, sequence: 1n };
+}
+
+test("a snapshot is handed out with the attestation of exactly what was committed", async () => {
+  const reference = await publish("acme");
+  await service.take("acme", reference.documentId, "withhold");
+  const references = [reference, { ...reference, sequence: 2n }];
+  const { snapshots } = await service.feed.getSnapshots({ references });
+  const expected = ["usable", "withheld"].map((status, index) => {
+    const { documentId } = reference;
+    const { sha256 } = snapshots[index]!;
+    const snapshot = { tenantId: "acme", documentId, sequence: index + 1, version: 1, status, sha256 };
+    return attestationOf(createSecretKey(key), snapshot);
+  });
+  expect(snapshots.map(({ attestation }) => Buffer.from(attestation))).toEqual(expected);
+});
+
+test("without a key a snapshot has no attestation", async () => {
+  const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
+  await using other = await runPublishing({ ...servers, database: service.database });
+  const { snapshots } = await other.feed.getSnapshots({ references: [await publish("acme")] });
+  expect(snapshots[0]!.attestation).toHaveLength(0);
+});
+
+test("signatures are listed once each, of all tenants, in one order, and unsigned snapshots are not", async () => {
+  const signed = await Promise.all(["b", "a", "b", "a", "c"].map(publish));
+  const unsigned = await publish("a");
+  const value = (at: number) => new Uint8Array(64).fill(at + 1);
+  const attachments = signed.map((reference, at) => {
+    return { reference, signature: { keyId: `key-${at}`, statement: `statement ${at}`, value: value(at) } };
+  });
+  await service.feed.attachSignatures({ attachments });
+  for (const limit of [1, 2, 1_000]) {
+    const listed = [];
+    for (let pageToken = ""; ;) {
+      const page = await audit.listSignatures({ limit, pageToken });
+      listed.push(...page.signatures);
+      if (page.nextPageToken === "") break;
+      pageToken = page.nextPageToken;
+    }
+    const nameOf = ({ tenantId, documentId }: { tenantId: string; documentId: string }) => `${tenantId} ${documentId}`;
+    expect(listed.map(({ reference }) => nameOf(reference!))).toEqual(signed.map(nameOf).toSorted());
+    const first = listed.find(({ reference }) => reference?.documentId === signed[0]!.documentId);
+    expect(first?.signature).toMatchObject({ keyId: "key-0", statement: "statement 0" });
+    expect(Buffer.from(first!.signature!.value)).toEqual(Buffer.from(value(0)));
+  }
+  const references = [signed[1]!, unsigned, { ...unsigned, documentId: randomUUID() }];
+  const { signatures } = await audit.getSignatures({ references });
+  const held = new Map(signatures.map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
+  expect(held).toEqual(
+    new Map([
+      [signed[1]!.documentId, "key-1"],
+      [unsigned.documentId, undefined],
+    ]),
+  );
+  await expect(audit.listSignatures({ pageToken: "x" })).rejects.toMatchObject({ code: Code.InvalidArgument });
+});

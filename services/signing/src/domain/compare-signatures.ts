@@ -1,0 +1,94 @@
+import type { LedgerBatch, LedgerEntry } from "./ledger.ts";
+
+/** The signature of a snapshot as documents holds it. */
+export interface HeldSignature {
+  /** `snapshotKeyOf` the snapshot. */
+  readonly snapshotKey: string;
+  /** Undefined until delivery has settled the snapshot. */
+  readonly signature: { readonly statement: string; readonly value: Uint8Array } | undefined;
+}
+
+/** What documents holds: `rpc/documents-signatures.ts`. */
+export interface HeldSignatures {
+  /** All signatures, a page at a time. */
+  pages(signal: AbortSignal): AsyncIterable<readonly HeldSignature[]>;
+  /** Those of the snapshots that documents has. */
+  get(snapshotKeys: readonly string[], signal: AbortSignal): Promise<readonly HeldSignature[]>;
+}
+
+/** What a comparison found. */
+export interface Comparison {
+  /** Signatures that documents holds and the ledger has. */
+  readonly signatures: number;
+  /** Of them, those that were signed anew since. */
+  readonly outdated: number;
+  /** Snapshots of the ledger whose signature documents does not hold yet. */
+  readonly unsettled: number;
+  /** The first difference; undefined when there is none. */
+  readonly fault: string | undefined;
+}
+
+interface CompareOptions {
+  ledger: {
+    batches(signal: AbortSignal): AsyncIterable<Pick<LedgerBatch, "entries">>;
+    /** All entries of each snapshot that has one. */
+    entriesOf(snapshotKeys: readonly string[], signal: AbortSignal): Promise<Map<string, LedgerEntry[]>>;
+  };
+  held: HeldSignatures;
+  signal: AbortSignal;
+}
+
+const keysMax = 256;
+
+/**
+ * Compares the ledger with the signatures that documents holds, both ways. documents is a witness that
+ * has another database and no key of signing's: a ledger that was cut off, or written anew with the
+ * KEK, lacks signatures that documents holds; and what was signed without documents has no snapshot
+ * there.
+ */
+export async function compareSignatures({ ledger, held, signal }: CompareOptions): Promise<Comparison> {
+  const found = { signatures: 0, outdated: 0, unsettled: 0 };
+  for await (const page of held.pages(signal)) {
+    for (const some of chunks(page)) {
+      const entries = await ledger.entriesOf(
+        some.map(({ snapshotKey }) => snapshotKey),
+        signal,
+      );
+      for (const each of some) {
+        const standing = entries.get(each.snapshotKey) ?? [];
+        const same = standing.find((entry) => isSame(entry, each));
+        if (!same) return { ...found, fault: faultOf(each.snapshotKey, standing) };
+        found.signatures += 1;
+        if (standing.some(({ signing }) => signing > same.signing)) found.outdated += 1;
+      }
+    }
+  }
+  for await (const { entries } of ledger.batches(signal)) {
+    const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
+    for (const some of chunks(first)) {
+      const snapshots = new Map((await held.get(some, signal)).map((each) => [each.snapshotKey, each]));
+      const missing = some.find((snapshotKey) => !snapshots.has(snapshotKey));
+      if (missing !== undefined) {
+        return { ...found, fault: `${missing} was signed, and documents has no such snapshot` };
+      }
+      found.unsettled += snapshots
+        .values()
+        .filter(({ signature }) => !signature)
+        .toArray().length;
+    }
+  }
+  return { ...found, fault: undefined };
+}
+
+function faultOf(snapshotKey: string, standing: readonly LedgerEntry[]): string {
+  if (standing.length === 0) return `documents holds a signature of ${snapshotKey} that the ledger does not have`;
+  return `documents holds another signature of ${snapshotKey} than the ledger`;
+}
+
+function isSame({ statement, value }: LedgerEntry, { signature }: HeldSignature): boolean {
+  return signature?.statement === statement && Buffer.compare(signature.value, value) === 0;
+}
+
+function* chunks<T>(all: readonly T[]): Iterable<readonly T[]> {
+  for (let at = 0; at < all.length; at += keysMax) yield all.slice(at, at + keysMax);
+}

@@ -1,0 +1,91 @@
+/** Signing signs what documents attested, and nothing else: who has delivery's identity is not enough. */
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { MongoClient } from "mongodb";
+import { createSecretKey, randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { attest, digest, digestOf, kekFiles, runSigning, signaturesOf, type TestDigest } from "./running-signing.ts";
+
+const stack = new AsyncDisposableStack();
+const database = testDatabaseName("signing");
+const kekFile = stack.use(kekFiles()).make(1);
+const client = stack.use(new MongoClient(inject("mongoUrl")));
+let signing: Awaited<ReturnType<typeof runSigning>>;
+
+beforeAll(async () => {
+  signing = stack.use(await runSigning(database, { SIGNING_KEK_FILE: kekFile }));
+});
+afterAll(() => stack.disposeAsync());
+
+/** How often the ledger names a document. */
+function entriesOf({ documentId }: TestDigest): Promise<number> {
+  const name = { $regex: `/${documentId}/` };
+  return client.db(database).collection("ledger_batches").countDocuments({ "entries.snapshotKey": name });
+}
+
+async function expectRefused(item: TestDigest & { attestation: Uint8Array }): Promise<void> {
+  const neighbour = digest();
+  const items = [{ attestation: attest(neighbour), ...neighbour }, item];
+  const { results } = await signing.unattested.signSnapshots({ items });
+  expect(results.map(({ outcome }) => outcome.case)).toEqual(["signature", "unattested"]);
+  expect(results[1]!.outcome.value).toContain("attestation is missing");
+  expect(await entriesOf(item)).toBe(0);
+}
+
+describe("a snapshot is not signed", () => {
+  test.each<[string, (item: TestDigest) => Uint8Array]>([
+    ["without an attestation", () => new Uint8Array()],
+    ["with random bytes for one", () => randomBytes(32)],
+    ["with one of another key", (item) => attest(item, createSecretKey(randomBytes(32)))],
+    ["with half of the right one", (item) => attest(item).slice(0, 16)],
+  ])("%s", async (_, attestation) => {
+    const item = digest();
+    await expectRefused({ ...item, attestation: attestation(item) });
+  });
+
+  test.each<[string, Partial<TestDigest>]>([
+    ["tenant", { tenantId: "rival" }],
+    ["document", { documentId: digest().documentId }],
+    ["sequence", { sequence: 2n }],
+    ["version", { version: 2n }],
+    ["status", { status: "withheld" }],
+    ["content", { sha256: digestOf("forged") }],
+  ])("with the attestation of one that has another %s", async (_, change) => {
+    const item = digest();
+    await expectRefused({ ...item, ...change, attestation: attest(item) });
+  });
+
+  test("even when it was signed before: who was refused learns no signature", async () => {
+    const item = digest();
+    await signing.signing.signSnapshots({ items: [item] });
+    const { results } = await signing.unattested.signSnapshots({ items: [item] });
+    expect(results[0]!.outcome.case).toBe("unattested");
+  });
+});
+
+test("a new key takes the place of the old one while both are accepted, and then the old one is refused", async () => {
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+  const file = (name: string, key: Buffer) => {
+    const path = join(dirname(kekFile), name);
+    writeFileSync(path, key, { mode: 0o600 });
+    return path;
+  };
+  const [oldFile, newFile] = [file("old-attestation", oldKey), file("new-attestation", newKey)];
+  const signedBy = async (keyFiles: Record<string, string>) => {
+    await using running = await runSigning(database, { SIGNING_KEK_FILE: kekFile, ...keyFiles });
+    const attested = (item: TestDigest, key: Buffer) =>
+      Object.assign(item, { attestation: attest(item, createSecretKey(key)) });
+    const sent = [attested(digest(), oldKey), attested(digest(), newKey)];
+    const { results } = await running.unattested.signSnapshots({ items: sent });
+    return results.map(({ outcome }) => outcome.case === "signature");
+  };
+  expect(await signedBy({ ATTESTATION_KEY_FILE: oldFile })).toEqual([true, false]);
+  expect(await signedBy({ ATTESTATION_KEY_FILE: newFile, ATTESTATION_OLD_KEY_FILE: oldFile })).toEqual([true, true]);
+  expect(await signedBy({ ATTESTATION_KEY_FILE: newFile })).toEqual([false, true]);
+});
+
+test("a signature says how often its snapshot was signed", async () => {
+  const [signature] = signaturesOf(await signing.signing.signSnapshots({ items: [digest()] }));
+  expect(signature!.signingNumber).toBe(1);
+});
