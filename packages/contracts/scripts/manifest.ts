@@ -1,0 +1,28 @@
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const manifest = join(import.meta.dirname, "../package.json");
+const original = join(import.meta.dirname, "../.package.original.json");
+
+interface Manifest {
+  readonly publishConfig: object;
+  readonly scripts: object;
+}
+
+export function readManifest(): Manifest {
+  return JSON.parse(readFileSync(manifest, "utf8"));
+}
+
+export function writeManifest(value: object): void {
+  writeFileSync(manifest, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Keeps a copy of `package.json`. */
+export function setAside(): void {
+  copyFileSync(manifest, original);
+}
+
+/** Makes the copy `package.json` again, if there is one. */
+export function putBack(): void {
+  if (existsSync(original)) renameSync(original, manifest);
+}

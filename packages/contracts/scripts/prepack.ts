@@ -1,0 +1,17 @@
+/**
+ * Builds `dist/` and lets `package.json` name it, as the tarball needs it: Node runs no TypeScript
+ * below node_modules. In the workspace the exports name `gen/`, which needs no build; `postpack`
+ * sets them back.
+ */
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { readManifest, setAside, writeManifest } from "./manifest.ts";
+
+const root = join(import.meta.dirname, "..");
+rmSync(join(root, "dist"), { recursive: true, force: true });
+const { status } = spawnSync("tsc", ["--project", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+if (status !== 0) throw new Error("packages/contracts cannot be built");
+setAside();
+const { publishConfig, scripts: _, ...manifest } = readManifest();
+writeManifest({ ...manifest, ...publishConfig });
