@@ -1,0 +1,123 @@
+/**
+ * `npm run test:editors`: runs the programs of docs/editors.md, as they stand there, against a stack
+ * of its own: with grpcurl, in Python, and in TypeScript, the latter in an empty project into which
+ * the packed `@vidimus/contracts` is installed. Fails also when a method of the three services is in
+ * none of them.
+ *
+ * Needs python3 with venv, Go and npm. Installs grpcurl by the Go proxy and the pinned grpcio from
+ * PyPI into .vidimus/editors once.
+ */
+import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const grpcurl = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4";
+const root = join(import.meta.dirname, "..");
+const docs = readFileSync(join(root, "docs/editors.md"), "utf8");
+const tools = join(root, ".vidimus/editors");
+const work = join(tools, "work");
+rmSync(work, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+
+requireEveryMethod();
+const programs = { grpcurl: grpcurlProgram(), python: pythonProgram(), typescript: typescriptProgram() };
+await using stack = await openProcessConstellation();
+for (const [name, { command, env = {} }] of Object.entries(programs)) {
+  const startedMs = performance.now();
+  const [program = "", ...args] = command;
+  const settings = { ...process.env, ...env, DOCUMENTS: stack.dev.grpc.documents };
+  const child = spawn(program, args, { cwd: work, env: settings, stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  await once(child, "close");
+  if (child.exitCode === 0) console.log(`ok    ${name} (${Math.round(performance.now() - startedMs)} ms)`);
+  else console.error(`${said}\nFAIL  ${name}: exit ${child.exitCode}`);
+  if (child.exitCode !== 0) process.exitCode = 1;
+}
+
+/** A program to run, in the work folder. */
+interface Program {
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function requireEveryMethod(): void {
+  const shell = programOf("bash");
+  for (const service of ["document", "schema", "workflow"]) {
+    const proto = readFileSync(join(root, `proto/vidimus/documents/v1/${service}_service.proto`), "utf8");
+    for (const [, method = ""] of proto.matchAll(/^ {2}rpc (\w+)\(/gm)) {
+      const isShown = shell.includes(`/${method} `) || programOf("python").includes(`.${method},`);
+      if (!isShown) throw new Error(`docs/editors.md has no call of ${method}`);
+    }
+  }
+}
+
+/** The one program of a language on the page. */
+function programOf(language: string): string {
+  const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
+  if (!program?.[1] || others.length > 0) throw new Error(`docs/editors.md must hold one program in ${language}`);
+  return program[1];
+}
+
+function written(file: string, language: string): string {
+  const path = join(work, file);
+  writeFileSync(path, programOf(language));
+  return path;
+}
+
+function grpcurlProgram(): Program {
+  const bin = join(tools, "bin");
+  if (!existsSync(join(bin, "grpcurl"))) run("go", ["install", grpcurl], { env: { ...process.env, GOBIN: bin } });
+  const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+  return { command: ["bash", written("editor.sh", "bash")], env };
+}
+
+/** By the commands of the page, in a folder of its own. */
+function pythonProgram(): Program {
+  const folder = join(tools, "python");
+  const [, commands = ""] = /^```console\n(\$ python3 -m venv.*?)^```$/ms.exec(docs) ?? [];
+  const lines = commands.replaceAll("\\\n", " ").replaceAll(".vidimus/python", folder).split("\n");
+  const [venv = "", install = "", stubs = ""] = lines.map((line) => line.replace(/^\$ /, ""));
+  if (!existsSync(join(folder, install.replace(/\W+/g, "-").slice(-60)))) {
+    for (const command of [venv, install]) run("bash", ["-c", command]);
+    writeFileSync(join(folder, install.replace(/\W+/g, "-").slice(-60)), "");
+  }
+  run("bash", ["-c", stubs]);
+  return { command: [join(folder, "bin/python"), written("editor.py", "python")], env: { PYTHONPATH: folder } };
+}
+
+/** By the commands of the page, in an empty project. */
+function typescriptProgram(): Program {
+  run("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
+  const project = join(work, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
+  const [, install = ""] = /^\$ (npm install .*)$/m.exec(docs) ?? [];
+  run("bash", ["-c", install.replace("./", "../")], { cwd: project });
+  written("project/editor.ts", "typescript");
+  const compilerOptions = {
+    strict: true,
+    module: "nodenext",
+    target: "es2022",
+    rootDir: ".",
+    outDir: "dist",
+    skipLibCheck: true,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["editor.ts"] }));
+  run("tsc", ["--project", "."], { cwd: project });
+  return { command: [process.execPath, join(project, "dist/editor.js")] };
+}
+
+function run(program: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): void {
+  const { status, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    ...options,
+  });
+  if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
+}
