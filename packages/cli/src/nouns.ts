@@ -51,6 +51,7 @@ export const nouns: readonly Noun[] = [
       show: async () => (await import("./commands/documents/show.ts")).showDocument,
       update: async () => (await import("./commands/documents/update.ts")).updateDocument,
       transition: async () => (await import("./commands/documents/transition.ts")).transitionDocument,
+      transitions: async () => (await import("./commands/documents/transitions.ts")).listTransitions,
       publish: async () => (await import("./commands/documents/publish.ts")).publishDocuments,
       withhold: async () => (await import("./commands/documents/withhold.ts")).withholdDocuments,
       history: async () => (await import("./commands/documents/history.ts")).showHistory,

@@ -1,4 +1,4 @@
-import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { DocumentOrder, DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { DomainError } from "@vidimus/kit/errors";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -17,6 +17,7 @@ let services: Awaited<ReturnType<typeof openTestServices>>;
 let dir: string;
 const updates: { expectedVersion: bigint; json: string }[] = [];
 const pages: unknown[] = [];
+const filters: unknown[] = [];
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
@@ -26,12 +27,33 @@ beforeAll(async () => {
     route(DocumentService, {
       getDocument: ({ documentId }) => ({ document: { documentId, version: 7n, status: "review" } }),
       updateDocument({ documentId, expectedVersion, documentJson }) {
+        const metadata = { legal_transitions: "return,approve" };
+        const message = `document ${documentId} is at version 7, review`;
+        if (expectedVersion === 5n) throw new DomainError("conflict", message, { metadata });
         if (expectedVersion !== 7n) throw new DomainError("conflict", `document ${documentId} is at version 7, review`);
         updates.push({ expectedVersion, json: Buffer.from(documentJson).toString() });
         return { document: { documentId, version: 8n, status: "draft" } };
       },
-      listDocuments({ type, status, limit, pageToken }) {
+      listTransitions: () => ({
+        version: 2n,
+        status: "draft",
+        mayUpdate: true,
+        transitions: [
+          { name: "submit", expectedVersion: 2n, fromStatus: "draft", toStatus: "review" },
+          {
+            name: "publish",
+            expectedVersion: 2n,
+            fromStatus: "draft",
+            toStatus: "usable",
+            guards: ["notEmbargoed"],
+            refusal: { kind: "failed_precondition", message: "notEmbargoed: later" },
+          },
+        ],
+      }),
+      listDocuments({ type, status, limit, pageToken, ...request }) {
+        if (request.count) return { count: request.actor === "many" ? 100_001 : 7 };
         pages.push({ type, status, limit, pageToken });
+        filters.push({ actor: request.actor, order: request.order, changedSince: request.changedSince });
         const from = Number(pageToken);
         const to = Math.min(from + limit, owned);
         const documents = Array.from({ length: to - from }, (_, n) => ({ ...summary, documentId: `d${from + n}` }));
@@ -61,6 +83,7 @@ afterAll(async () => {
 beforeEach(() => {
   updates.splice(0);
   pages.splice(0);
+  filters.splice(0);
 });
 
 function documents(argv: readonly string[], world: { stdin?: string } = {}) {
@@ -128,6 +151,31 @@ test("list walks the pages up to the limit, and asks for no row beyond it", asyn
 test("list that reaches the last document does not tell of more", async () => {
   const { stdout, stderr } = await documents(["list", "--limit", "1000", "--json"]);
   expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
+});
+
+test("list filters by actor and time, orders and counts", async () => {
+  await documents(["list", "--actor", "ida", "--changed-since", "2026-11-22", "--sort", "created", "--limit", "1"]);
+  await documents(["list", "--limit", "1"]);
+  expect(filters).toMatchObject([
+    { actor: "ida", order: DocumentOrder.CREATED, changedSince: { seconds: 1_795_305_600n } },
+    { actor: "", order: DocumentOrder.CHANGED, changedSince: undefined },
+  ]);
+  expect((await documents(["list", "--count"])).stdout).toBe("7\n");
+  expect((await documents(["list", "--count", "--actor", "many"])).stdout).toBe("more than 100000\n");
+  expect((await documents(["list", "--changed-since", "today"])).code).toBe(2);
+});
+
+test("transitions lists what the role may do, and what would refuse it", async () => {
+  const { stdout } = await documents(["transitions", "a"]);
+  expect(stdout).toContain("version 2 is draft, and may be updated");
+  expect(stdout).toMatch(/submit +2 +draft +review +-\n/);
+  expect(stdout).toMatch(/publish +2 +draft +usable +notEmbargoed: later\n/);
+});
+
+test("a refusal says which transitions are possible", async () => {
+  expect((await documents(["update", "stale", "new.json", "--version", "5"])).stderr).toBe(
+    "error: document stale is at version 7, review\npossible now: return, approve\n",
+  );
 });
 
 test("history lists who did what, and names intake and edits, which are no transitions", async () => {

@@ -29,6 +29,16 @@ export interface Violation {
   readonly reason?: string;
 }
 
+/** What a failure carries beside its kind and its message. */
+export interface ErrorOptions {
+  readonly violations?: readonly Violation[];
+  /** The case within the kind, one of the words listed in `errors.proto`. */
+  readonly reason?: string | undefined;
+  /** Facts of the failure for programs, under the keys listed in `errors.proto`. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
 /**
  * An expected failure. Its message may be shown to the caller. Any other error is a bug and is
  * shown as `internal error`.
@@ -40,11 +50,16 @@ export class DomainError extends Error {
   override readonly name = "DomainError";
   readonly kind: ErrorKind;
   readonly violations: readonly Violation[];
+  /** "" where the kind has one case only. */
+  readonly reason: string;
+  readonly metadata: Readonly<Record<string, string>>;
 
-  constructor(kind: ErrorKind, message: string, options: { violations?: readonly Violation[]; cause?: unknown } = {}) {
+  constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
     super(message.toWellFormed(), options.cause === undefined ? {} : { cause: options.cause });
     this.kind = kind;
     this.violations = (options.violations ?? []).map(wellFormed);
+    this.reason = options.reason ?? "";
+    this.metadata = options.metadata ?? {};
   }
 }
 

@@ -54,9 +54,9 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const now = () => new Date();
     const publication = openPublication({ mongo, rollout, types, workflow, now, announce });
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
-    const editing = { documents, revisions, history, readDraft, types, workflow, publication, now };
+    const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };
     const adding = { schemas, readSchema, forget: types.forget, now };
-    const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, now })];
+    const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, types, now })];
     const mesh = [
       batchIntakeRoute(editing),
       publishedDocumentRoute(publication),

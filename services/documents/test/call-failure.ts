@@ -14,5 +14,7 @@ export async function failure(call: Promise<unknown>) {
     kind: domain?.kind,
     message: error.rawMessage,
     pointers: domain?.violations.map(({ pointer }) => pointer) ?? [],
+    reason: domain?.reason,
+    metadata: domain?.metadata,
   };
 }

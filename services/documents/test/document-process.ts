@@ -6,6 +6,7 @@ import type { DoorPorts } from "@vidimus/kit/rpc/open-doors";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { adminByDefault } from "./running-documents.ts";
 
 /** A documents service in a process of its own. */
 export interface DocumentProcess extends AsyncDisposable {
@@ -47,7 +48,7 @@ export async function runDocumentProcess(options: {
   stack.defer(async () => void (await stop()));
   const { grpcPort, meshPort } = await portsOf(createInterface({ input: child.stdout }));
   const at = (port: number) => ({ target: `127.0.0.1:${port}`, defaultTimeoutMs: 60_000 });
-  const documents = stack.use(openRpcClient(DocumentService, at(grpcPort)));
+  const documents = adminByDefault(stack.use(openRpcClient(DocumentService, at(grpcPort))));
   const published = stack.use(openRpcClient(PublishedDocumentService, at(meshPort)));
   const schemas = stack.use(openRpcClient(SchemaService, at(grpcPort)));
   const opened = stack.move();

@@ -1,5 +1,7 @@
+import { DocumentOrder } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { failure } from "./call-failure.ts";
 import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
 
@@ -35,7 +37,9 @@ async function create(tenantId: string, type: string, title: string): Promise<st
   return documentId;
 }
 
-async function walk(request: { tenantId: string; type?: string; status?: string; limit?: number }) {
+type ListRequest = Parameters<RunningDocuments["client"]["listDocuments"]>[0];
+
+async function walk(request: ListRequest) {
   const walked: string[] = [];
   let pageToken = "";
   do {
@@ -84,6 +88,80 @@ test("type and status narrow the list, and an edit moves a document to its front
     documentJson: json({ title: "again" }),
   });
   expect((await walk({ tenantId: "demo", type: "core/article" }))[0]).toBe(ids[0]);
+});
+
+describe("a list", () => {
+  const tenantId = "filters";
+  const as = (actor: string) => ({ headers: { "vidimus-role": "editor", "vidimus-actor": actor } });
+  const made: string[] = [];
+
+  beforeAll(async () => {
+    for (const [index, actor] of ["ida", "bob", "ida", "J%C3%BCrgen"].entries()) {
+      const request = { tenantId, draft: { documentJson: draft("core/tag", `T${index}`) } };
+      made.push((await documents.client.createDocument(request, as(actor))).documentId);
+    }
+  });
+
+  const titles = async (request: object) => {
+    const page = await documents.client.listDocuments({ tenantId, ...request });
+    return page.documents.map(({ title }) => title);
+  };
+
+  test("of an actor has what that one wrote last", async () => {
+    expect(await titles({ actor: "ida" })).toEqual(["T2", "T0"]);
+    expect(await titles({ actor: "J\u00fcrgen" })).toEqual(["T3"]);
+    expect(await titles({ actor: "Ida" })).toEqual([]);
+    const edit = { tenantId, documentId: made[0]!, expectedVersion: 1n, documentJson: json({ title: "T0b" }) };
+    await documents.client.updateDocument(edit, as("bob"));
+    expect(await titles({ actor: "ida" })).toEqual(["T2"]);
+    expect(await titles({ actor: "bob" })).toEqual(["T0b", "T1"]);
+  });
+
+  test("is ordered by change or by creation, each walked once in pages, whose tokens do not mix", async () => {
+    expect(await titles({})).toEqual(["T0b", "T3", "T2", "T1"]);
+    expect(await titles({ order: DocumentOrder.CREATED })).toEqual(["T3", "T2", "T1", "T0b"]);
+    for (const order of [DocumentOrder.CHANGED, DocumentOrder.CREATED]) {
+      const walked = await walk({ tenantId, limit: 1, order });
+      expect(new Set(walked)).toEqual(new Set(made));
+      expect(walked).toHaveLength(4);
+    }
+    const { nextPageToken: pageToken } = await documents.client.listDocuments({ tenantId, limit: 1 });
+    const other = documents.client.listDocuments({ tenantId, pageToken, order: DocumentOrder.CREATED });
+    await expect(failure(other)).resolves.toMatchObject({ code: "InvalidArgument" });
+  });
+
+  test("since a time has what changed then or later, and counts all pages when asked to", async () => {
+    const { documents: all } = await documents.client.listDocuments({ tenantId });
+    const changedSince = all[1]!.changedAt!;
+    expect(await titles({ changedSince })).toEqual(["T0b", "T3"]);
+    expect(await titles({ changedSince: { ...changedSince, nanos: changedSince.nanos + 1 } })).toEqual(["T0b"]);
+    expect(await walk({ tenantId, changedSince, limit: 1 })).toHaveLength(2);
+    const counted = await documents.client.listDocuments({ tenantId, changedSince, limit: 1, count: true });
+    expect([counted.count, counted.documents.length]).toEqual([2, 1]);
+    expect((await documents.client.listDocuments({ tenantId })).count).toBeUndefined();
+  });
+
+  test.each([
+    { type: "core/tag", status: "draft", actor: "bob" },
+    { order: DocumentOrder.CREATED, status: "draft", actor: "bob", changedSince: { seconds: 1n, nanos: 0 } },
+    { count: true, actor: "bob", status: "draft" },
+  ])("%o reads an index for what it passes over, and rows for what it shows", async (request) => {
+    await using mongo = await MongoClient.connect(inject("mongoUrl"));
+    const db = mongo.db(documents.database);
+    await db.command({ profile: 2 });
+    await documents.client.listDocuments({ tenantId, ...request });
+    await db.command({ profile: 0 });
+    const reads = await db
+      .collection("system.profile")
+      .find({ ns: `${documents.database}.heads` })
+      .toArray();
+    await db.dropCollection("system.profile");
+    expect(reads.length).toBeGreaterThan(0);
+    for (const { planSummary, docsExamined } of reads) {
+      expect(planSummary).toMatch(/^IXSCAN|^COUNT_SCAN/);
+      expect(docsExamined).toBeLessThanOrEqual(2);
+    }
+  });
 });
 
 test("a page that cannot be is refused", async () => {

@@ -4,7 +4,7 @@ import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/sna
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { type Db, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
-import { runDocuments } from "./running-documents.ts";
+import { adminByDefault, runDocuments } from "./running-documents.ts";
 
 /** A call's metadata. */
 export function as(role: string, actor = `${role}@example.com`) {
@@ -65,7 +65,7 @@ export async function runPublishing(options: {
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await runDocuments(options));
   const { target, meshTarget, database } = running;
-  const documents = stack.use(openRpcClient(DocumentService, { target }));
+  const documents = adminByDefault(stack.use(openRpcClient(DocumentService, { target })));
   const published = stack.use(openRpcClient(PublishedDocumentService, { target: meshTarget }));
   const feed = stack.use(openRpcClient(SnapshotFeedService, { target: meshTarget }));
   const mongo = await new MongoClient(options.mongoUrl).connect();

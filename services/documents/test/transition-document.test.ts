@@ -86,7 +86,9 @@ describe("publishing", () => {
     const transition = { documentId: id, name: "publish", expectedVersion: 1n };
     const asWriter = service.documents.transitionDocument({ tenantId, transition }, as("writer"));
     expect(await codeOf(asWriter)).toBe(Code.PermissionDenied);
-    expect(await codeOf(service.documents.transitionDocument({ tenantId, transition }))).toBe(Code.PermissionDenied);
+    expect(await codeOf(service.documents.transitionDocument({ tenantId, transition }, as("")))).toBe(
+      Code.PermissionDenied,
+    );
   });
 
   test("says ABORTED and what stands there when another version is named", async () => {

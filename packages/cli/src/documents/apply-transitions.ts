@@ -5,7 +5,7 @@ import {
 import { CliError } from "../cli-error.ts";
 import { forEachConcurrent } from "../for-each-concurrent.ts";
 import { openService, type ServiceCaller } from "../rpc/open-service.ts";
-import { withPlaces } from "../terminal/with-places.ts";
+import { describeRefusal } from "../terminal/describe-refusal.ts";
 import type { Session } from "../session.ts";
 import { StoppedStackError } from "../settings/stopped-stack.ts";
 import { printable } from "../terminal/printable.ts";
@@ -113,7 +113,7 @@ async function applyBatch(
 function resultOf(id: string, result: TransitionDocumentResult | undefined): Result {
   const { outcome } = result ?? {};
   if (outcome?.case === "transitioned") return fromProto(outcome.value);
-  if (outcome?.case === "error") return { id, reason: withPlaces(outcome.value.message, outcome.value.violations) };
+  if (outcome?.case === "error") return { id, reason: describeRefusal(outcome.value) };
   return unanswered(id);
 }
 

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { CliError } from "../cli-error.ts";
 import { connectionFailure } from "../connection-failure.ts";
-import { withPlaces } from "../terminal/with-places.ts";
+import { describeRefusal } from "../terminal/describe-refusal.ts";
 
 /**
  * Whether a call failed because the service could not be reached, or refused it for lack of
@@ -17,7 +17,7 @@ export function rpcFailure(error: unknown, service: string): CliError {
   if (error instanceof CliError) return error;
   const failure = ConnectError.from(error);
   const [info] = failure.findDetails(ErrorInfoSchema);
-  if (info) return new CliError(withPlaces(info.message, info.violations), { cause: error });
+  if (info) return new CliError(describeRefusal(info), { cause: error });
   return new CliError(messageOf(failure, service), { cause: error });
 }
 

@@ -1,6 +1,7 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { randomFillSync } from "node:crypto";
 import { uuidv7 } from "../ids.ts";
+import { decodeActor, encodeActor } from "./actor-name.ts";
 
 /** Caller and identity of a request. Passed on in metadata from service to service. */
 export interface CallContext {
@@ -43,10 +44,15 @@ export function readCallContext(header: Pick<Headers, "get">, identity: string):
   return {
     requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
     traceparent: readTraceparent(header.get("traceparent")),
-    actor: header.get("vidimus-actor") ?? "",
+    actor: readActor(header.get("vidimus-actor") ?? ""),
     role: header.get("vidimus-role") ?? "",
     identity,
   };
+}
+
+/** The teams door refuses a name that cannot be decoded: `requireActorName`. */
+function readActor(encoded: string): string {
+  return decodeActor(encoded) ?? encoded;
 }
 
 /** Random bytes for 256 traceparents. One call of randomFillSync costs 5 µs whatever its size. */
@@ -73,7 +79,7 @@ export function contextHeaders(context: Partial<CallContext>): Record<string, st
   return {
     ...(context.requestId ? { "x-request-id": context.requestId } : {}),
     ...(context.traceparent ? { traceparent: context.traceparent } : {}),
-    ...(context.actor ? { "vidimus-actor": context.actor } : {}),
+    ...(context.actor ? { "vidimus-actor": encodeActor(context.actor) } : {}),
     ...(context.role ? { "vidimus-role": context.role } : {}),
   };
 }

@@ -14,7 +14,7 @@ const codes: Readonly<Record<ErrorKind, Code>> = {
   conflict: Code.Aborted,
   failed_precondition: Code.FailedPrecondition,
   exhausted: Code.ResourceExhausted,
-  too_large: Code.ResourceExhausted,
+  too_large: Code.InvalidArgument,
   unavailable: Code.Unavailable,
   deadline_exceeded: Code.DeadlineExceeded,
 };
@@ -39,11 +39,15 @@ export function toErrorInfo(error: DomainError): {
   message: string;
   violations: Violation[];
   code: Code;
+  reason: string;
+  metadata: Record<string, string>;
 } {
-  return { kind: error.kind, ...fitError(error), code: codes[error.kind] };
+  return { kind: error.kind, ...fitError(error), code: codes[error.kind], reason: error.reason };
 }
 
 type ReceivedError = Pick<ErrorInfo, "kind" | "message" | "code"> & {
+  readonly reason?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
   readonly violations: readonly Pick<ErrorInfo["violations"][number], "pointer" | "message" | "line" | "reason">[];
 };
 
@@ -61,7 +65,8 @@ export function fromErrorInfo(info: ReceivedError): Error {
     ...(line ? { line } : {}),
     ...(reason ? { reason } : {}),
   }));
-  return new DomainError(kind, info.message, { violations });
+  const { reason, metadata = {} } = info;
+  return new DomainError(kind, info.message, { violations, reason, metadata });
 }
 
 /**

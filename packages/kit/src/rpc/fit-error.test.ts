@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fitError } from "./fit-error.ts";
 
 test("an error that fits is unchanged", () => {
-  const error = { message: "no", violations: [{ pointer: "/a", message: "wrong", line: 7 }] };
+  const error = { message: "no", violations: [{ pointer: "/a", message: "wrong", line: 7 }], metadata: { role: "x" } };
   expect(fitError(error)).toEqual(error);
 });
 
@@ -12,7 +12,8 @@ test("an error that quotes any input stays small and well-formed", () => {
     pointer: `/${index}${long}`,
     message: `x${long}`,
   }));
-  const fitted = fitError({ message: `\ud800${long}`, violations });
+  const fitted = fitError({ message: `\ud800${long}`, violations, metadata: { role: long, guard: "fourEyes" } });
+  expect(fitted.metadata).toEqual({ guard: "fourEyes" });
   expect(fitted.violations.length).toBeGreaterThan(5);
   expect(fitted.violations[1]?.pointer).toMatch(/^\/1😀+…$/u);
   const text = JSON.stringify(fitted);

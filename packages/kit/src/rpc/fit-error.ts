@@ -3,19 +3,28 @@ import type { Violation } from "../errors.ts";
 interface ErrorText {
   readonly message: string;
   readonly violations: readonly Violation[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface FittedText {
+  message: string;
+  violations: Violation[];
+  metadata: Record<string, string>;
 }
 
 /** Limits in bytes of UTF-8. */
 const messageBytesMax = 1_024;
 const partBytesMax = 512;
 const violationsBytesMax = 8_192;
+/** Of one value: 100 transitions of 32 characters, with their commas. */
+const metadataBytesMax = 4_096;
 
 /**
  * Shortens an error so that it fits into gRPC trailers. With more than about 64 KiB of trailers the
  * peer resets the stream, so a refusal that quotes a large request would look like a crash. The
  * last violations are dropped first.
  */
-export function fitError({ message, violations }: ErrorText): { message: string; violations: Violation[] } {
+export function fitError({ message, violations, metadata }: ErrorText): FittedText {
   const fitting: Violation[] = [];
   let bytes = 0;
   for (const violation of violations) {
@@ -24,7 +33,13 @@ export function fitError({ message, violations }: ErrorText): { message: string;
     if (bytes > violationsBytesMax) break;
     fitting.push({ ...violation, pointer, message: text });
   }
-  return { message: cut(message, messageBytesMax), violations: fitting };
+  return { message: cut(message, messageBytesMax), violations: fitting, metadata: fitMetadata(metadata) };
+}
+
+/** A value that does not fit is left out: a program must not act on a piece of it. */
+function fitMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  const fitting = Object.entries(metadata).filter(([, value]) => Buffer.byteLength(value) <= metadataBytesMax);
+  return Object.fromEntries(fitting);
 }
 
 function cut(text: string, bytesMax: number): string {

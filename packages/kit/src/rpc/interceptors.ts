@@ -1,4 +1,5 @@
 import { Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import { requireActorName } from "./actor-name.ts";
 import { callContextKey, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
 import type { ConnectionPeers } from "./connection-peers.ts";
@@ -27,6 +28,7 @@ export function guardInterceptor(guard: TeamsGuard, peers: ConnectionPeers | und
     const context = { ...request.contextValues.get(callContextKey), identity };
     request.contextValues.set(callContextKey, context);
     const check = guard.admit(request.method, { ...context, peer });
+    requireActorName(request.header.get("vidimus-actor") ?? "");
     if (request.stream) return next({ ...request, message: checked(request.message, check) });
     await check(request.message);
     return next(request);

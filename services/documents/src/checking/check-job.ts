@@ -1,4 +1,4 @@
-import { DomainError, type ErrorKind, type Violation } from "@vidimus/kit/errors";
+import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { LRUCache } from "lru-cache";
 import { type CheckableDocument, parseParts } from "../domain/document/assemble-document.ts";
 import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
@@ -30,11 +30,7 @@ export type Report =
   | { readonly progress: readonly Violation[] | undefined }
   | { readonly done: unknown }
   | {
-      readonly refused: {
-        readonly kind: ErrorKind;
-        readonly message: string;
-        readonly violations: readonly Violation[];
-      };
+      readonly refused: Pick<DomainError, "kind" | "message" | "violations" | "reason" | "metadata">;
     }
   | { readonly failed: string };
 
@@ -44,7 +40,10 @@ export function runJob(job: Job, report: (report: Report) => void): void {
     report({ done: resultOf(job, (progress) => report({ progress })) });
   } catch (error) {
     if (!(error instanceof DomainError)) report({ failed: String(error instanceof Error ? error.stack : error) });
-    else report({ refused: { kind: error.kind, message: error.message, violations: error.violations } });
+    else {
+      const { kind, message, violations, reason, metadata } = error;
+      report({ refused: { kind, message, violations, reason, metadata } });
+    }
   }
 }
 

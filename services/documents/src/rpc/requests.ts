@@ -31,20 +31,17 @@ export function requireBatch(items: readonly unknown[], what = "items"): void {
 /** How many items a page may have. */
 export interface PageSizeRule {
   readonly max: number;
-  /** Size when a request has 0; without it 0 is refused. */
-  readonly fallback?: number;
+  /** Size when a request has 0. */
+  readonly fallback: number;
 }
 
-/** Page size of the lists for editors. */
-export const editorPages: PageSizeRule = { max: 200, fallback: 50 };
-/** Page size of the lists for readers; the gateway always names one. */
-export const readerPages: PageSizeRule = { max: 200 };
+/** Page size of the lists of documents, for editors and for readers. */
+export const documentPages: PageSizeRule = { max: 200, fallback: 50 };
 
 /** The number of items of a page; throws `invalid` when `limit` is not within the rule. */
 export function pageSize(limit: number, { max, fallback }: PageSizeRule): number {
-  const size = limit === 0 ? fallback : limit;
-  if (size !== undefined && size <= max) return size;
-  throw new DomainError("invalid", `limit must be from 1 to ${max}`);
+  if (limit <= max) return limit === 0 ? fallback : limit;
+  throw new DomainError("invalid", `limit must be from 1 to ${max}, or 0 for ${fallback}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { Collection, Db } from "mongodb";
-import type { Head, HeadSummary, ListPosition, NewDocument } from "../domain/document/document.ts";
+import type { Collection, Db, Filter } from "mongodb";
+import type { Head, HeadSummary, ListOrder, ListPosition, NewDocument } from "../domain/document/document.ts";
 import { titleText } from "../domain/document/title-text.ts";
 import type { DocumentReference, Intake, IntakeStore } from "../domain/intake/take-in.ts";
 import { fromHeadRow, fromLastPublished, toHeadRow } from "./head-row.ts";
@@ -8,10 +8,23 @@ import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
 
+/** What lists filter by; it stands in their indexes, so that a list reads only the rows it shows. */
+const filtered = { type: 1, status: 1, "changedBy.actor": 1 } as const;
 /**
- * Type and status stand in it so that a list passes over what it does not show without reading it.
+ * One index for each order, which every write of a head writes. An index for each filter would be
+ * more, and each would cost every intake. So a filter that few documents meet walks the entries of
+ * the others, without their rows.
  */
-const listIndex = { tenantId: 1, changedAt: -1, documentId: -1, type: 1, status: 1 } as const;
+export const listIndexes = {
+  changed: { tenantId: 1, changedAt: -1, documentId: -1, ...filtered },
+  created: { tenantId: 1, createdAt: -1, documentId: -1, ...filtered, changedAt: 1 },
+} as const;
+/** By which earlier releases list; they cannot list without it. */
+export const formerListIndex = { tenantId: 1, changedAt: -1, documentId: -1, type: 1, status: 1 } as const;
+/** Most documents that are counted. */
+const countMax = 100_000;
+const maxTimeMS = 5_000;
+
 const summaryColumns = {
   _id: 0,
   documentId: 1,
@@ -25,14 +38,22 @@ const summaryColumns = {
   changedAt: 1,
 } as const;
 
+/** Which documents a list is about. */
+export interface ListFilter {
+  readonly type?: string;
+  readonly status?: string;
+  /** Who wrote the newest version. */
+  readonly actor?: string;
+  readonly changedSince?: Date;
+}
+
 /** What a list of documents asks for. */
-interface ListQuery {
-  type?: string;
-  status?: string;
-  limit: number;
-  /** Only what changed before it, or at the same time and with a smaller id. */
-  after?: ListPosition;
-  signal?: AbortSignal;
+interface ListQuery extends ListFilter {
+  readonly order: ListOrder;
+  readonly limit: number;
+  /** Only what comes behind it. */
+  readonly after?: ListPosition;
+  readonly signal?: AbortSignal;
 }
 
 /** Keeps the head of every document. */
@@ -46,7 +67,7 @@ export class DocumentStore implements IntakeStore {
   /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
     await this.#heads.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
-    await this.#heads.createIndex(listIndex);
+    for (const index of Object.values(listIndexes)) await this.#heads.createIndex(index);
   }
 
   /**
@@ -75,25 +96,38 @@ export class DocumentStore implements IntakeStore {
     return row ? fromHeadRow(row) : undefined;
   }
 
-  /** Documents without their content, last changed first. */
-  async list(tenantId: string, { type, status, limit, after, signal }: ListQuery): Promise<HeadSummary[]> {
+  /** Documents without their content, last changed or created first. */
+  async list(tenantId: string, query: ListQuery): Promise<HeadSummary[]> {
+    const { order, limit, after, signal } = query;
+    const column = `${order}At` as const;
     const rows = await this.#heads
       .find(
-        {
-          tenantId,
-          ...(type === undefined ? {} : { type }),
-          ...(status === undefined ? {} : { status }),
-          ...(after ? behind(after) : {}),
-        },
-        { ...(signal ? { signal } : {}), maxTimeMS: 5_000 },
+        { ...listFilter(tenantId, query), ...(after ? behind(column, after, query) : {}) },
+        { ...(signal ? { signal } : {}), maxTimeMS },
       )
-      .hint(listIndex)
-      .sort({ changedAt: -1, documentId: -1 })
+      .hint(listIndexes[order])
+      .sort({ [column]: -1, documentId: -1 })
       .limit(limit)
       .project<SummaryRow>(summaryColumns)
       .toArray();
     return rows.map(fromSummaryRow);
   }
+
+  /** How many documents a list is about; 100,001 stands for all greater numbers. */
+  async count(tenantId: string, filter: ListFilter, signal?: AbortSignal): Promise<number> {
+    const options = { ...(signal ? { signal } : {}), maxTimeMS, limit: countMax + 1, hint: listIndexes.changed };
+    return this.#heads.countDocuments(listFilter(tenantId, filter), options);
+  }
+}
+
+function listFilter(tenantId: string, { type, status, actor, changedSince }: ListFilter): Filter<HeadRow> {
+  return {
+    tenantId,
+    ...(type === undefined ? {} : { type }),
+    ...(status === undefined ? {} : { status }),
+    ...(actor === undefined ? {} : { "changedBy.actor": actor }),
+    ...(changedSince === undefined ? {} : { changedAt: { $gte: changedSince } }),
+  };
 }
 
 type IntakeRow = Pick<HeadRow, "tenantId" | "documentId" | "intakeDigest" | "intakeToken">;
@@ -108,6 +142,11 @@ function fromSummaryRow({ title, lastPublished, live, ...row }: SummaryRow): Hea
 }
 
 /** As one range with its ties taken out: written as two ranges, it would be two scans to merge. */
-function behind({ changedAt, documentId }: ListPosition) {
-  return { changedAt: { $lte: changedAt }, $nor: [{ changedAt, documentId: { $gte: documentId } }] };
+function behind(
+  column: "changedAt" | "createdAt",
+  { at, documentId }: ListPosition,
+  { changedSince }: ListFilter,
+): Filter<HeadRow> {
+  const since = column === "changedAt" && changedSince ? { $gte: changedSince } : {};
+  return { [column]: { ...since, $lte: at }, $nor: [{ [column]: at, documentId: { $gte: documentId } }] };
 }

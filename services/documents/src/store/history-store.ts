@@ -1,3 +1,4 @@
+import type { NamedEntry } from "../domain/editing/repeated-update.ts";
 import { type Collection, type Db, ObjectId, type WithId } from "mongodb";
 import type { HistoryPosition } from "../domain/editing/document-history.ts";
 import type { HistoryEntry } from "../domain/document/revision.ts";
@@ -27,6 +28,16 @@ export class HistoryStore {
       .limit(limit)
       .toArray();
     return rows.map(fromHistoryRow);
+  }
+
+  /** What the request of that token did to a document. */
+  async findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined> {
+    const filter = { tenantId, documentId, "request.token": requestToken };
+    const row = await this.#history.findOne(filter, { maxTimeMS: 5_000 });
+    if (!row) return undefined;
+    const { position: _, ...entry } = fromHistoryRow(row);
+    const { lastPublished } = row.request ?? {};
+    return { ...entry, ...(lastPublished ? { lastPublished } : {}) };
   }
 }
 

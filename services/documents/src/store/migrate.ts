@@ -2,9 +2,10 @@ import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { Db } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
-import { DocumentStore } from "./document-store.ts";
+import { DocumentStore, formerListIndex, listIndexes } from "./document-store.ts";
+import { dropIndex, findIndex } from "./indexes.ts";
 import { PublicationStore } from "./publication-store.ts";
-import { RevisionStore } from "./revision-store.ts";
+import { requestIndex, RevisionStore } from "./revision-store.ts";
 import { rewriteRows } from "./rewrite-rows.ts";
 import { lookAgainMs, preparedVersion, Rollout, rowsVersion, schemaVersion } from "./rollout.ts";
 import type { SnapshotRow } from "./rows.ts";
@@ -19,8 +20,8 @@ type Database = Pick<Mongo, "client" | "db">;
 const settleMs = lookAgainMs + 1_000;
 
 /**
- * Adds what this version needs, and takes nothing away: processes of version 2 go on beside those
- * of this one. A database without rows of version 2 is brought to `schemaVersion`. Idempotent, and
+ * Adds what this version needs, and takes nothing away: processes of earlier versions go on beside
+ * those of this one. A database without rows of version 2 is brought to `schemaVersion`. Idempotent, and
  * harmless beside itself.
  *
  * @returns the version the database was at; 0 for a new one
@@ -46,8 +47,8 @@ export async function prepareDatabase({ client, db }: Database): Promise<number>
 }
 
 /**
- * Brings the database to `schemaVersion`. No process of version 2 may run any more; those of this
- * version may, and see every row as it is. May be killed anywhere and run again, and is harmless
+ * Brings the database to `schemaVersion`. No process of an earlier version may run any more; those
+ * of this version may, and see every row as it is. May be killed anywhere and run again, and is harmless
  * beside itself. It rewrites all old rows even when the version was reached before: a process of
  * version 2 may have left some since.
  *
@@ -63,6 +64,7 @@ export async function migrate(database: Database): Promise<number> {
   if (from === preparedVersion) await pause(Math.max(0, settleMs - endedMs));
   await rewriteRows(db);
   await rollout.reach(rowsVersion);
+  await dropFormerIndexes(db);
   await rollout.reach(schemaVersion);
   return from;
 }
@@ -80,11 +82,22 @@ async function adoptOutbox(db: Db): Promise<void> {
   }
 }
 
-/** Migrates the database at the start of a service, unless that was done before. */
+/** Processes of earlier versions cannot list documents without it. */
+async function dropFormerIndexes(db: Db): Promise<void> {
+  await dropIndex(db.collection("heads"), formerListIndex);
+}
+
+/**
+ * Migrates the database at the start of a service, unless that was done before. No process of an
+ * earlier version may run any more.
+ */
 export async function ensureMigrated(database: Database): Promise<void> {
   const version = await new Rollout(database.db).version();
   if (version < rowsVersion) await migrate(database);
-  else if (version < schemaVersion) await prepareDatabase(database);
+  else if (version < schemaVersion) {
+    await prepareDatabase(database);
+    await dropFormerIndexes(database.db);
+  }
 }
 
 /**
@@ -93,8 +106,17 @@ export async function ensureMigrated(database: Database): Promise<void> {
  */
 export async function requirePrepared(db: Db): Promise<void> {
   const version = await new Rollout(db).version();
-  if (version >= preparedVersion) return;
-  throw new Error(
-    `database ${db.databaseName} is at version ${version}, but ${preparedVersion} is needed: run migrate.ts`,
-  );
+  const lacking = version < preparedVersion ? undefined : await lackingIndex(db);
+  if (version >= preparedVersion && lacking === undefined) return;
+  const fault = lacking ?? `is at version ${version}, but ${preparedVersion} is needed`;
+  throw new Error(`database ${db.databaseName} ${fault}: run migrate.ts`);
+}
+
+/** Earlier releases prepared databases of version 2 without these indexes, for the same version. */
+async function lackingIndex(db: Db): Promise<string | undefined> {
+  const ofHeads = Object.values(listIndexes).map((key) => ["heads", key] as const);
+  for (const [name, key] of [...ofHeads, ["history", requestIndex] as const]) {
+    if (!(await findIndex(db.collection(name), key))) return `lacks index ${JSON.stringify(key)} of ${name}`;
+  }
+  return undefined;
 }

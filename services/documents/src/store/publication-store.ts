@@ -125,6 +125,13 @@ export class PublicationStore {
     return row?.slug;
   }
 
+  /** Id of the published document of a type that has a slug. */
+  async slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined> {
+    const options = { projection: { documentId: 1 }, ...(signal ? { signal } : {}), maxTimeMS };
+    const row = await this.#publications.findOne({ tenantId, type, slug }, options);
+    return row?.documentId;
+  }
+
   /**
    * Published documents among these, in any order; those that would go beyond `bytesMax` are left
    * out.

@@ -1,12 +1,17 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db, MongoClient } from "mongodb";
 import { type Head, initialStatus } from "../domain/document/document.ts";
+import { requestTokenReused } from "../domain/document/request-token.ts";
 import type { DocumentVersion, Revision, VersionSummary } from "../domain/document/revision.ts";
 import { AbandonedTransactions } from "./abandoned-transactions.ts";
-import { fromHeadRow, toPartsRow } from "./head-row.ts";
+import { fromHeadRow, fromLastPublished, toPartsRow } from "./head-row.ts";
 import type { HeadRow, HistoryRow, VersionRow } from "./rows.ts";
 import { runTransaction } from "./run-transaction.ts";
 import { fromVersionRow, fromVersionSummaryRow, toVersionRow, type VersionSummaryRow } from "./version-row.ts";
+
+/** For rows of named requests only, so that the others cost nothing. */
+export const requestIndex = { tenantId: 1, documentId: 1, "request.token": 1 } as const;
 
 const summaryColumns = { _id: 0, version: 1, status: 1, title: 1, schemaGeneration: 1, createdAt: 1, createdBy: 1 };
 
@@ -35,13 +40,21 @@ export class RevisionStore {
   async ensureIndexes(): Promise<void> {
     await this.#versions.createIndex({ tenantId: 1, documentId: 1, version: 1 }, { unique: true });
     await this.#history.createIndex({ tenantId: 1, documentId: 1, at: 1, _id: 1 });
+    const named = { "request.token": { $exists: true } };
+    await this.#history.createIndex(requestIndex, { unique: true, partialFilterExpression: named });
   }
 
   /**
    * Writes what `decide` makes of the head as the next version, in one transaction that keeps the
-   * old one and writes history. `decide` may run several times, and refuses by throwing.
+   * old one and writes history, with the token of the request. `decide` may run several times, and
+   * refuses by throwing.
    */
-  async revise(tenantId: string, documentId: string, decide: (head: Head) => Revision): Promise<Head> {
+  async revise(
+    tenantId: string,
+    documentId: string,
+    decide: (head: Head) => Revision,
+    requestToken?: string,
+  ): Promise<Head> {
     return runTransaction(this.#client, this.#abandoned, async (session) => {
       const row = await this.#heads.findOne({ tenantId, documentId }, { projection: { _id: 0 }, session });
       if (!row) throw new DomainError("not_found", `document ${documentId} does not exist`);
@@ -50,7 +63,10 @@ export class RevisionStore {
       // else.
       await this.#heads.replaceOne({ tenantId, documentId, version: row.version }, revised, { session });
       await this.#versions.insertOne(toVersionRow(row), { session });
-      await this.#history.insertOne(toEditRow(row, revised), { session });
+      await this.#history.insertOne(toEditRow(row, revised, requestToken), { session }).catch((error: unknown) => {
+        // Not a conflict that ends: an earlier request of the document had the token.
+        throw requestToken !== undefined && isDuplicateKey(error) ? requestTokenReused() : error;
+      });
       return fromHeadRow(revised);
     });
   }
@@ -97,7 +113,8 @@ function toRevisedRow(row: HeadRow, revision: Revision): HeadRow {
   };
 }
 
-function toEditRow({ tenantId, documentId, status }: HeadRow, revised: HeadRow): HistoryRow {
+function toEditRow({ tenantId, documentId, status }: HeadRow, revised: HeadRow, token?: string): HistoryRow {
   const { version, changedAt: at, changedBy: by } = revised;
-  return { tenantId, documentId, at, by, version, from: status, to: revised.status };
+  const request = token === undefined ? {} : { request: { token, ...fromLastPublished(revised) } };
+  return { tenantId, documentId, at, by, version, from: status, to: revised.status, ...request };
 }

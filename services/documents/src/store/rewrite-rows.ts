@@ -3,6 +3,7 @@ import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 import { type DocumentSlug, slugOfDocument } from "./head-update.ts";
 import type { PublicationRow } from "./publication-row.ts";
 import type { HeadRow, SlugRow } from "./rows.ts";
+import { dropIndex } from "./indexes.ts";
 import { groupSnapshots } from "./snapshot-groups.ts";
 
 /** Rows in one step: a step ends in tens of milliseconds, and nobody waits for its locks. */
@@ -66,16 +67,6 @@ async function dropIndexes(db: Db): Promise<void> {
   await dropIndex(db.collection("publications"), { tenantId: 1, type: 1, state: 1, ...newestFirst });
   await dropIndex(db.collection("publications"), { tenantId: 1, type: 1, slug: 1, ...newestFirst });
   await dropIndex(db.collection("slugs"), { tenantId: 1, documentId: 1 });
-}
-
-async function dropIndex(rows: Collection, key: Readonly<Record<string, number>>): Promise<void> {
-  const found = (await rows.indexes()).find((index) => JSON.stringify(index.key) === JSON.stringify(key));
-  // Another migration may have been faster.
-  if (found?.name !== undefined) await rows.dropIndex(found.name).catch(unlessMissing);
-}
-
-function unlessMissing(error: unknown): void {
-  if (!(error instanceof Error && "codeName" in error && error.codeName === "IndexNotFound")) throw error;
 }
 
 async function inSteps<Row extends object>(

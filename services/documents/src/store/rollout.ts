@@ -6,8 +6,11 @@ export const preparedVersion = 3;
 /** The version from which on no row is as version 2 wrote it. */
 export const rowsVersion = 4;
 
-/** As `rowsVersion`, with the indexes that list snapshots. Processes of version 4 go on beside it. */
-export const schemaVersion = 5;
+/**
+ * As `rowsVersion`, with the indexes of version 5, which list snapshots, those that list documents,
+ * and that of named requests. Processes of versions 4 and 5 go on beside it.
+ */
+export const schemaVersion = 6;
 
 /** Most milliseconds between two looks at the database while processes of version 2 may run. */
 export const lookAgainMs = 5_000;

@@ -88,7 +88,10 @@ export interface VersionRow extends PartsRow {
   createdBy: ActorRow;
 }
 
-/** `history`: one row for every change after intake. Index (tenantId, documentId, at, _id). */
+/**
+ * `history`: one row for every change after intake. Index (tenantId, documentId, at, _id). Unique on
+ * (tenantId, documentId, request.token).
+ */
 export interface HistoryRow {
   tenantId: string;
   documentId: string;
@@ -99,6 +102,22 @@ export interface HistoryRow {
   version: number;
   from: string;
   to: string;
+  /** What a repetition of the request is answered from; absent when the caller did not name it. */
+  request?: RequestRow;
+}
+
+/**
+ * The request that made a row of history. Its token is unique in the document: a second row of the
+ * same request cannot be committed.
+ */
+export interface RequestRow {
+  token: string;
+  /** Of a transition: the document's type, and the snapshot that it made; 0 for none. */
+  type?: string;
+  sequence?: number;
+  updatedAt?: Date;
+  /** Of an update: what was published then. */
+  lastPublished?: LastPublishedRow;
 }
 
 /**

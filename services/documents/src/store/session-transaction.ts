@@ -6,7 +6,7 @@ import type { TransitionTransaction } from "../domain/transitions/transition-tra
 import { fromHeadRow } from "./head-row.ts";
 import { toHeadUpdates } from "./head-update.ts";
 import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
-import { fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
+import { fromHistoryRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
 import { readRows } from "./read-rows.ts";
 import { slugFilters } from "./slug-store.ts";
 import { toSlugUpdates } from "./slug-updates.ts";
@@ -30,8 +30,11 @@ export interface TransitionCollections {
 export interface TransactionMode {
   /** Whether rows are written so that processes of database version 2 can read them. */
   readonly asVersion2: boolean;
-  /** Whether it looks who holds a slug; if not, an index refuses a second holder at the write. */
-  readonly readsSlugs: boolean;
+  /**
+   * Whether it looks who holds a slug, and which requests were answered before; if not, an index
+   * refuses the second one at the write.
+   */
+  readonly followsDuplicate: boolean;
 }
 
 /**
@@ -60,6 +63,10 @@ export class SessionTransaction implements TransitionTransaction {
     this.#tenantId = tenantId;
     this.#holder = holder;
     this.#mode = mode;
+  }
+
+  get followsDuplicate(): boolean {
+    return this.#mode.followsDuplicate;
   }
 
   async tick(types: ReadonlySet<string>): Promise<Date> {
@@ -120,10 +127,19 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   async readSlugs(slugs: readonly SlugName[]): Promise<Slug[]> {
-    if (!this.#mode.readsSlugs) return [];
+    if (!this.followsDuplicate) return [];
     const filter = { tenantId: this.#tenantId, $or: slugFilters(slugs) };
     const projection = { _id: 0, type: 1, slug: 1, documentId: 1 };
     return this.#collections.publications.find(filter, { session: this.#session }).project<Slug>(projection).toArray();
+  }
+
+  async readRequests(requests: readonly { documentId: string; requestToken: string }[]) {
+    const tenantId = this.#tenantId;
+    const $or = requests.map(({ documentId, requestToken }) => {
+      return { tenantId, documentId, "request.token": requestToken };
+    });
+    const rows = await this.#collections.history.find({ $or }, { session: this.#session }).toArray();
+    return rows.map(fromHistoryRow);
   }
 
   async write(changes: Changes): Promise<void> {

@@ -12,6 +12,15 @@ export function toHistoryRow(tenantId: string, entry: TransitionEntry): HistoryR
   return { tenantId, ...entry, by: { ...entry.by } };
 }
 
+/** An update has no transition, so that no request of a transition agrees with its entry. */
+export function fromHistoryRow({ documentId, at, by, transition = "", version, ...row }: HistoryRow): TransitionEntry {
+  const { from, to, request } = row;
+  const entry = { documentId, at, by, transition, version, from, to };
+  if (request?.type === undefined) return entry;
+  const { token, type, sequence = 0, updatedAt } = request;
+  return { ...entry, request: { token, type, sequence, ...(updatedAt ? { updatedAt } : {}) } };
+}
+
 export function fromStoredVersionRow(row: VersionRow): StoredVersion {
   const { documentId, version, schemaGeneration, createdBy } = row;
   return {

@@ -58,8 +58,9 @@ export class TransitionStore {
 
   /**
    * Runs `work` in one transaction, and commits it if it wrote anything. When an index refused a
-   * slug, `work` runs once more, and is shown who holds the slugs that it asks for: most slugs are
-   * free, and not to look saves a statement.
+   * slug or the token of a request, `work` runs once more, and is shown who holds the slugs that it
+   * asks for, and which requests were answered before: most slugs are free and most requests new,
+   * and not to look saves a statement.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
    * process waits 6 ms, since otherwise it could lock the clock again and again while the other
@@ -72,9 +73,9 @@ export class TransitionStore {
     await this.#turns.get(tenantId);
     const asVersion2 = await this.#rollout.hasVersion2();
     try {
-      return await this.#attempt(tenantId, work, { asVersion2, readsSlugs: false }).catch((error: unknown) => {
+      return await this.#attempt(tenantId, work, { asVersion2, followsDuplicate: false }).catch((error: unknown) => {
         if (!(error instanceof TransactionConflict && isDuplicateKey(error.cause))) throw error;
-        return this.#attempt(tenantId, work, { asVersion2, readsSlugs: true });
+        return this.#attempt(tenantId, work, { asVersion2, followsDuplicate: true });
       });
     } catch (error) {
       if (error instanceof TransactionConflict) await this.#abandoned.end();

@@ -41,6 +41,11 @@ export class WorkflowStore {
     return row ? fromWorkflowRow(row) : undefined;
   }
 
+  /** Every version of a tenant's workflows. */
+  async all(tenantId: string): Promise<StoredWorkflow[]> {
+    return (await this.#workflows.find({ tenantId }, bounds).toArray()).map(fromWorkflowRow);
+  }
+
   /** The newest version of each of a tenant's workflows, by id. Read from the index alone. */
   async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#workflows

@@ -1,5 +1,10 @@
-import { DocumentService, type DocumentSummary } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { Command } from "commander";
+import {
+  DocumentOrder,
+  DocumentService,
+  type DocumentSummary,
+} from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { Command, Option } from "commander";
+import { timestamp, type TimestampInit } from "../../options/timestamp.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
@@ -11,29 +16,52 @@ import type { World } from "../../world.ts";
 interface ListOptions {
   type?: string;
   status?: string;
+  actor?: string;
+  changedSince?: TimestampInit;
+  sort: "changed" | "created";
+  count?: boolean;
   limit: number;
 }
 
-/** `documents list [--type T] [--status S] [--limit N]` */
+/**
+ * `documents list [--type T] [--status S] [--actor A] [--changed-since TIME] [--sort changed|created]
+ * [--count] [--limit N]`
+ */
 export function listDocuments(world: World): Command {
   return new Command("list")
-    .description("list a tenant's documents, last changed first")
+    .description("list a tenant's documents, last changed or last created first")
     .option("--type <type>", "only documents of this type, for example core/article")
     .option("--status <status>", "only documents whose newest version is in this state")
+    .option("--actor <actor>", "only documents whose newest version this actor wrote")
+    .option("--changed-since <time>", "only documents that changed then or later, for example 2026-11-22", timestamp)
+    .addOption(new Option("--sort <by>", "what comes first").choices(["changed", "created"]).default("changed"))
+    .option("--count", "say only how many documents there are")
     .option("--limit <n>", "most documents", wholeNumber(1, 100_000), 50)
-    .action(async ({ type = "", status = "", limit }: ListOptions, command: Command) => {
+    .action(async (listOptions: ListOptions, command: Command) => {
+      const { type = "", status = "", actor = "", changedSince, sort, count = false, limit } = listOptions;
       const session = await openSession(world, command);
       const tenantId = session.settings.get("tenant");
       using documents = await openService(session, "documents", DocumentService);
+      const order = sort === "created" ? DocumentOrder.CREATED : DocumentOrder.CHANGED;
+      const filter = { tenantId, type, status, actor, ...(changedSince ? { changedSince } : {}), order };
+      if (count) {
+        const request = { ...filter, count, limit: 1 };
+        const answer = await documents.read((client, options) => client.listDocuments(request, options));
+        session.print({ count: answer.count ?? 0 }, toCountText(answer.count ?? 0));
+        return;
+      }
       const { rows, more } = await walkPages(limit, async (page) => {
-        const answer = await documents.read((client, options) =>
-          client.listDocuments({ tenantId, type, status, ...page }, options),
-        );
+        const answer = await documents.read((client, options) => client.listDocuments({ ...filter, ...page }, options));
         return { rows: answer.documents.map(toShown), nextPageToken: answer.nextPageToken };
       });
       session.print(rows, toText(rows));
       if (more) world.stderr.write(`there are more than ${limit}: --limit\n`);
     });
+}
+
+/** The service counts as far as 100,000, and answers one more for all greater numbers. */
+function toCountText(count: number): string {
+  return count > 100_000 ? "more than 100000" : String(count);
 }
 
 function toShown({ documentId, type, version, status, title, lastPublished, createdAt, changedAt }: DocumentSummary) {

@@ -74,8 +74,15 @@ export interface HeadSummary {
   readonly changedAt: Date;
 }
 
+/** How a list of documents is ordered: by when they changed or were created, the last first. */
+export type ListOrder = "changed" | "created";
+
 /** A place in a list of documents. */
-export type ListPosition = Pick<HeadSummary, "changedAt" | "documentId">;
+export interface ListPosition {
+  /** When the document changed or was created, by the list's order. */
+  readonly at: Date;
+  readonly documentId: string;
+}
 
 /** State of every document on intake, and of every new version. */
 export const initialStatus = "draft";

@@ -68,8 +68,8 @@ export async function getVersion(
 }
 
 function headVersion(head: Head): DocumentVersion {
-  const { version, status, schemaGeneration, content, links, meta, title, changedBy } = head;
-  const parts = { content, links, meta, title };
+  const { version, status, schemaGeneration, content, links, meta, title, titleRich, changedBy } = head;
+  const parts = { content, links, meta, title, ...(titleRich ? { titleRich } : {}) };
   return {
     ...parts,
     version,
@@ -81,7 +81,7 @@ function headVersion(head: Head): DocumentVersion {
 }
 
 function headSummary(head: Head): VersionSummary {
-  const { content: _c, links: _l, meta: _m, title, ...summary } = headVersion(head);
+  const { content: _c, links: _l, meta: _m, titleRich: _r, title, ...summary } = headVersion(head);
   return { ...summary, title: titleText(title) };
 }
 

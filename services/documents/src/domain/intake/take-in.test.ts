@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { DocumentType } from "../types/document-type.ts";
+import { defaultWorkflow } from "../workflow/default-workflow.ts";
 import { readDraft } from "./read-draft.ts";
 import { takeIn } from "./take-in.ts";
 
@@ -22,6 +23,7 @@ test("a batch looks a type up once for each tenant, however many documents are o
   const deps = {
     documents: noDocuments,
     types,
+    workflow: async () => defaultWorkflow,
     now: () => new Date(),
     readDraft: async (_: string, json: Uint8Array, form: Parameters<typeof readDraft>[1]) => readDraft(json, form),
   };

@@ -1,8 +1,11 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import type { Actor, NewDocument } from "../document/document.ts";
+import type { Actor, NewDocument, WorkflowReference } from "../document/document.ts";
 import { invalidDocument } from "../document/invalid-document.ts";
+import { throwMissing } from "../document/throw-missing.ts";
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { TypeRegistry } from "../types/document-type.ts";
+import type { WorkflowDefinition } from "../workflow/definition.ts";
+import { requireRole } from "../workflow/roles.ts";
 import { unknownType } from "./validate-draft.ts";
 import { type DraftReader, draftViolations } from "./read-draft.ts";
 
@@ -14,6 +17,11 @@ export interface IntakeItem {
   /** Names the attempt; "" when the caller names none. */
   readonly intakeToken: string;
   readonly createdBy: Actor;
+  /**
+   * Whether the creator's API key has the scope to create; then the workflow is not asked for the
+   * role.
+   */
+  readonly isByScope?: boolean;
 }
 
 /** What is stored of an intake, to tell a retry from a collision. */
@@ -49,6 +57,8 @@ export interface IntakeDeps {
   documents: IntakeStore;
   readDraft: DraftReader;
   types: Pick<TypeRegistry, "find">;
+  /** Definition of a workflow version that new documents are stamped with. */
+  workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
 
@@ -62,6 +72,7 @@ export class IdInUse extends DomainError {
     const content = sameContent ? "with the same content" : "with other content";
     const reason = sameContent ? "same_content" : "other_content";
     super("already_exists", `document ${documentId} already exists ${content}`, {
+      reason,
       violations: [{ pointer: "/id", message: `is in use ${content}`, reason }],
     });
     this.documentId = documentId;
@@ -134,12 +145,14 @@ async function toCandidate(deps: IntakeDeps, item: IntakeItem, signal: AbortSign
   const { intakeToken, createdBy } = item;
   const tenantId = requireTenantId(item.tenantId);
   if (intakeToken.length > 64) throw new DomainError("invalid", "an intake token has at most 64 characters");
+  if (item.json.byteLength === 0) throwMissing("draft.document_json");
   const draft = await deps.readDraft(tenantId, item.json, { as: "create", tenantId, intakeToken }, signal);
   const { documentId, document } = draft;
   const candidate = { tenantId, documentId, intakeToken };
   if (!document) return { ...candidate, violations: draftViolations(draft, draft.violations) };
   const { type, parts, digest } = document;
   const known = await deps.types.find(tenantId, type);
+  if (known && !item.isByScope) await requireMayCreate(deps, tenantId, known.workflow, createdBy.role);
   const violations = known ? await known.type.check(document, "shape", signal) : [unknownType(type)];
   if (!known || violations.length > 0) {
     return { ...candidate, digest, violations: draftViolations(draft, violations) };
@@ -157,6 +170,16 @@ async function toCandidate(deps: IntakeDeps, item: IntakeItem, signal: AbortSign
     createdBy,
   };
   return { ...candidate, digest, document: accepted, violations: [] };
+}
+
+async function requireMayCreate(
+  { workflow }: Pick<IntakeDeps, "workflow">,
+  tenantId: string,
+  { workflowId, workflowVersion }: WorkflowReference,
+  role: string,
+): Promise<void> {
+  const definition = await workflow(tenantId, workflowId, workflowVersion);
+  requireRole(definition, role, definition.create, "create documents");
 }
 
 /** Stores what is sound, and answers what is not stored. */

@@ -70,6 +70,18 @@ export interface TransitionEntry {
   readonly version: number;
   readonly from: string;
   readonly to: string;
+  /** Absent when the caller did not name the request. */
+  readonly request?: AnsweredTransition;
+}
+
+/** What a repetition of a named request is answered from, beside the entry of its transition. */
+export interface AnsweredTransition {
+  /** The name that the caller gave the request. */
+  readonly token: string;
+  /** Of the document. */
+  readonly type: string;
+  readonly sequence: number;
+  readonly updatedAt?: Date;
 }
 
 /** Everything one transaction writes. */

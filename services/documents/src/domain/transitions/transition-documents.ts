@@ -1,14 +1,15 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { type DocumentValue, parsePart } from "../document/assemble-document.ts";
-import type { Actor, DocumentParts, Head, LastPublished } from "../document/document.ts";
-import { isJsonObject } from "../json/json-value.ts";
-import { type Chosen, chooseTransition } from "../workflow/choose-transition.ts";
-import type { Guard, WorkflowDefinition } from "../workflow/definition.ts";
-import { checkGuards } from "../workflow/check-guards.ts";
+import type { Actor, Head, LastPublished } from "../document/document.ts";
+import { chooseTransition } from "../workflow/choose-transition.ts";
+import type { WorkflowDefinition } from "../workflow/definition.ts";
+import type { Chosen } from "../workflow/legal-transitions.ts";
 import { planTransition, type TransitionPlan } from "../workflow/plan-transition.ts";
+import { standingOf } from "../workflow/standing.ts";
+import { checkTransition, type LoadedVersion, loadVersion } from "./check-transition.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
 import { publicationKeys } from "./publication-keys.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes, StoredVersion } from "./changes.ts";
+import { answerRepeated } from "./repeated-transitions.ts";
 import { sealSnapshot } from "../snapshots/seal-snapshot.ts";
 import { SlugTable } from "./slug-table.ts";
 import type { TransitionTransaction } from "./transition-transaction.ts";
@@ -21,6 +22,8 @@ export interface DocumentTransition {
   /** The version the caller saw. */
   readonly expectedVersion: number;
   readonly by: Actor;
+  /** Names the request, so that a repetition is answered as the first; absent when nobody named it. */
+  readonly requestToken?: string;
 }
 
 /** The state of a document after a transition. */
@@ -56,19 +59,14 @@ const bytesMax = 4 * 1024 * 1024;
 interface Attempt {
   readonly request: DocumentTransition;
   readonly head: Head;
+  readonly definition: WorkflowDefinition;
   readonly chosen: Chosen;
   readonly plan: TransitionPlan;
 }
 
 /** An attempt with the version that it acts on. */
 interface Loaded extends Attempt {
-  readonly parts: DocumentParts;
-  /** Content is parsed only where it is checked. */
-  readonly value: Pick<DocumentValue, "links" | "meta">;
-  readonly meta: Readonly<Record<string, unknown>>;
-  readonly writer: string;
-  readonly schemaGeneration: number;
-  readonly slug: string | undefined;
+  readonly version: LoadedVersion;
 }
 
 /**
@@ -85,9 +83,13 @@ export async function transitionDocuments(
   requests: readonly DocumentTransition[],
 ): Promise<TransitionOutcome[]> {
   const outcomes = new Map<string, TransitionOutcome>();
-  const attempts = await chooseAll(deps, transaction, tenantId, requests, outcomes);
+  if (transaction.followsDuplicate) await answerRepeated(transaction, requests, outcomes);
+  const others = requests.filter(({ documentId }) => !outcomes.has(documentId));
+  const attempts = await chooseAll(deps, transaction, tenantId, others, outcomes);
   // The clock is not locked when every transition is refused.
   if (attempts.length > 0) await transitionChosen(deps, transaction, tenantId, attempts, outcomes);
+  const refused = others.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
+  if (!transaction.followsDuplicate) await answerRepeated(transaction, refused, outcomes);
   return requests.map(({ documentId }) => outcomes.get(documentId));
 }
 
@@ -138,13 +140,15 @@ async function chooseAll(
       if (complete) outcomes.set(request.documentId, notFound(request.documentId));
       continue;
     }
-    const chosen = await refusal(async () => {
+    const attempt = await refusal(async () => {
       const definition = await deps.workflow(tenantId, head.workflowId, head.workflowVersion);
       const { name, expectedVersion, by } = request;
-      return chooseTransition(definition, standing(head), { name, expectedVersion, role: by.role });
+      const standing = standingOf(head);
+      const chosen = chooseTransition(definition, standing, { name, expectedVersion, role: by.role });
+      return { request, head, definition, chosen, plan: planTransition(standing, chosen) };
     });
-    if (chosen instanceof DomainError) outcomes.set(request.documentId, chosen);
-    else attempts.push({ request, head, chosen, plan: planTransition(standing(head), chosen) });
+    if (attempt instanceof DomainError) outcomes.set(request.documentId, attempt);
+    else attempts.push(attempt);
   }
   return attempts;
 }
@@ -168,25 +172,22 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
   const versionOf = new Map(versions.map((version) => [version.documentId, version]));
   return attempts.map((attempt) => {
     const { head, chosen } = attempt;
-    if (chosen.subject.version === head.version) return load(attempt, head, head.changedBy);
+    const loaded = (parts: typeof head | StoredVersion, writer: Actor) => {
+      return { ...attempt, version: loadVersion(head.type, parts, writer) };
+    };
+    if (chosen.subject.version === head.version) return loaded(head, head.changedBy);
     const version = versionOf.get(head.documentId);
     if (!version) throw new TypeError(`version ${chosen.subject.version} of document ${head.documentId} is not there`);
-    return load(attempt, version, version.createdBy);
+    return loaded(version, version.createdBy);
   });
-}
-
-function load(attempt: Attempt, parts: DocumentParts & { schemaGeneration: number }, writer: Actor): Loaded {
-  const value = { links: parsePart(parts.links), meta: parsePart(parts.meta) };
-  const meta = isJsonObject(value.meta) ? value.meta : {};
-  const { slug } = publicationKeys(attempt.head.type, value);
-  const { schemaGeneration } = parts;
-  return { ...attempt, parts, value, meta, writer: writer.actor, schemaGeneration, slug };
 }
 
 /** The slugs that will be taken, as far as others hold them, and those of the documents themselves. */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
-  const named = published.flatMap(({ head, slug }) => (slug === undefined ? [] : [{ type: head.type, slug }]));
+  const named = published.flatMap(({ head, version: { slug } }) =>
+    slug === undefined ? [] : [{ type: head.type, slug }],
+  );
   const own = loaded.flatMap(({ head: { type, documentId, lastPublished } }) => {
     return lastPublished?.slug === undefined ? [] : [{ type, slug: lastPublished.slug, documentId }];
   });
@@ -194,36 +195,27 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
   return new SlugTable([...held, ...own]);
 }
 
-async function check(
+function check(
   deps: TransitionDocumentsDeps,
   tenantId: string,
-  { request, head, chosen, parts, value, meta, writer, schemaGeneration, slug }: Loaded,
+  { request, head, definition, chosen, version }: Loaded,
   slugs: SlugTable,
   now: Date,
 ): Promise<void> {
-  await checkGuards(guardsOf(chosen), {
-    actor: request.by.actor,
-    writer,
-    everPublished: head.lastPublished !== undefined,
+  const { by } = request;
+  const { schemaGeneration, parts, slug } = version;
+  const { documentId, type } = head;
+  const { version: number } = chosen.subject;
+  return checkTransition({
+    head,
+    definition,
+    chosen,
+    version,
+    by,
     now,
-    meta,
-    links: Array.isArray(value.links) ? value.links : [],
-    violations: () => {
-      const { version } = chosen.subject;
-      return deps.checks.violations(tenantId, { ...request, version, type: head.type, schemaGeneration, parts });
-    },
-    slugHolder: () => (slug === undefined ? undefined : slugs.holder(head.type, slug, head.documentId)),
+    violations: () => deps.checks.violations(tenantId, { documentId, version: number, type, schemaGeneration, parts }),
+    slugHolder: () => (slug === undefined ? undefined : slugs.holder(type, slug, documentId)),
   });
-}
-
-/**
- * No two published documents of a type share a slug, even if the workflow does not ask for it:
- * readers rely on it.
- */
-function guardsOf({ transition, to }: Chosen): readonly Guard[] {
-  const { guards } = transition;
-  if (to !== "published" || guards.some(({ kind }) => kind === "slugFree")) return guards;
-  return [...guards, { kind: "slugFree" }];
 }
 
 function apply(loaded: Loaded, slugs: SlugTable, now: Date, changes: Changes): Transitioned {
@@ -237,16 +229,19 @@ function apply(loaded: Loaded, slugs: SlugTable, now: Date, changes: Changes): T
     state: { status: plan.headStatus, changedAt: at, ...(lastPublished ? { lastPublished } : {}) },
   });
   const { version, from, to } = plan;
-  changes.history.push({ documentId, at, by: request.by, transition: request.name, version, from, to });
-  const transitioned = { documentId, type, version, status: to };
-  return lastPublished
-    ? { ...transitioned, sequence: lastPublished.sequence, updatedAt: now }
-    : { ...transitioned, sequence: 0 };
+  const entry = { documentId, at, by: request.by, transition: request.name };
+  const { requestToken: token } = request;
+  const answer = lastPublished ? { sequence: lastPublished.sequence, updatedAt: now } : { sequence: 0 };
+  changes.history.push({ ...entry, version, from, to, ...(token ? { request: { token, type, ...answer } } : {}) });
+  if (version !== head.version && plan.headStatus !== head.status) {
+    changes.history.push({ ...entry, version: head.version, from: head.status, to: plan.headStatus });
+  }
+  return { documentId, type, version, status: to, ...answer };
 }
 
 /** Seals a snapshot, and writes it or a tombstone as the publication. */
 function publish(
-  { head, parts, value, slug }: Loaded,
+  { head, version: { parts, value, slug } }: Loaded,
   { version, status, snapshot }: NonNullable<TransitionPlan["lastPublished"]>,
   slugs: SlugTable,
   updatedAt: Date,
@@ -264,10 +259,6 @@ function publish(
     changes.publications.push({ ...row, content: { ...publicationKeys(type, value), bytes, linksStart, linksEnd } });
   } else changes.publications.push(row);
   return { version, status, sequence, updatedAt, ...(isPublished && slug !== undefined ? { slug } : {}) };
-}
-
-function standing({ version, status, lastPublished }: Head) {
-  return { head: { version, status }, ...(lastPublished ? { lastPublished } : {}) };
 }
 
 function notFound(documentId: string): DomainError {

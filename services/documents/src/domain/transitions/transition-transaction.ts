@@ -1,11 +1,16 @@
 import type { Head } from "../document/document.ts";
-import type { Changes, Slug, StoredVersion } from "./changes.ts";
+import type { Changes, Slug, StoredVersion, TransitionEntry } from "./changes.ts";
 
 /**
  * The reads and writes of transitions, all inside one transaction of
  * `store/session-transaction.ts`.
  */
 export interface TransitionTransaction {
+  /**
+   * Whether an index refused a row of the attempt before this one: a slug that another document
+   * has, or the token of a request that was answered before.
+   */
+  readonly followsDuplicate: boolean;
   /**
    * Takes the next tick of the tenant's clock, now or one millisecond after the last tick if that
    * is later, and stamps it on the types whose readers will see a change. Ticks commit in their
@@ -23,6 +28,8 @@ export interface TransitionTransaction {
    * an index refuses a second holder, and after that the transaction is repeated with the look.
    */
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
+  /** History of the documents as far as it was made by requests with these tokens. */
+  readRequests(requests: readonly { documentId: string; requestToken: string }[]): Promise<TransitionEntry[]>;
   /**
    * Writes all changes; called once, at the end. Without it the transaction is rolled back, and
    * with it the tick.

@@ -76,7 +76,9 @@ async function requireNewest(
 ): Promise<void> {
   const newest = (await schemas.newest(tenantId)).get(type) ?? 0;
   if (newest === expected) return;
-  throw new DomainError("conflict", `generation ${expected} of ${type} was expected, but ${newest} is the newest`);
+  const message = `generation ${expected} of ${type} was expected, but ${newest} is the newest`;
+  const metadata = { current_version: String(newest) };
+  throw new DomainError("conflict", message, { reason: "stale_generation", metadata });
 }
 
 function orEmpty(schema: Uint8Array): Uint8Array {

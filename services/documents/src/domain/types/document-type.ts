@@ -36,6 +36,8 @@ interface KnownType {
 
 /** The types a tenant knows; made by `type-registry.ts`. */
 export interface TypeRegistry {
+  /** Whether a tenant has a type: one of the core types, or one with a schema of its own. */
+  has(tenantId: string, name: string): Promise<boolean>;
   /**
    * The type in its newest generation with its current workflow; undefined when it lacks either.
    */

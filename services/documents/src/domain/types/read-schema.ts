@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { isJsonObject } from "../json/json-value.ts";
+import { isJsonObject, type JsonValue } from "../json/json-value.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { boundReferences } from "./bound-references.ts";
 import { compileSchema } from "./compile-schema.ts";
@@ -9,6 +9,9 @@ import { compileSchema } from "./compile-schema.ts";
  * Reads a schema that someone wants to add, wherever that is done; rejects as `readSchema` throws.
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
+
+/** The dialect that types are written in. */
+const dialectRead = "https://json-schema.org/draft/2020-12/schema";
 
 /** Largest schema, in bytes of JSON. */
 export const schemaBytesMax = 256 * 1024;
@@ -26,6 +29,7 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   if (!isJsonObject(schema)) throw new DomainError("invalid", `${field} must be a JSON object`);
   // An asynchronous validator would answer a promise, which is never false.
   if (Object.hasOwn(schema, "$async")) throw new DomainError("invalid", `${field} must not be asynchronous`);
+  requireDialect(field, schema["$schema"]);
   try {
     compileSchema(schema, { strict: true });
     boundReferences(schema);
@@ -33,6 +37,17 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
     throw new DomainError("invalid", `${field} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
   return canonicalJson(schema);
+}
+
+/** The empty fragment is how earlier dialects end their names. */
+function requireDialect(field: string, dialect: JsonValue | undefined): void {
+  if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;
+  const named = JSON.stringify(dialect).slice(0, 128);
+  const message =
+    `${field} says that it is written in ${named}; types are written in JSON Schema 2020-12: ` +
+    `rewrite it, and set $schema to "${dialectRead}" or leave it out`;
+  const violations = [{ pointer: "/$schema", message: `must be "${dialectRead}"` }];
+  throw new DomainError("invalid", message, { reason: "unknown_dialect", violations });
 }
 
 function reasonOf(error: unknown): string {

@@ -78,6 +78,7 @@ export function createTypeRegistry({ schemas, currentWorkflow, checks }: TypeReg
 
   return {
     at,
+    has: async (tenantId, name) => coreSchemas.has(name) || (await newestGeneration(tenantId, name)) !== undefined,
     find: async (tenantId, name) => {
       const generation = (await newestGeneration(tenantId, name)) ?? 0;
       if (generation === 0 && !coreSchemas.has(name)) return undefined;

@@ -73,7 +73,8 @@ async function requireNewest({ workflows }: CreateWorkflowVersionDeps, request: 
   const newest = own.get(workflowId) ?? (workflowId === defaultWorkflow.workflowId ? defaultWorkflow.version : 0);
   if (newest !== expectedVersion) {
     const message = `version ${expectedVersion} of ${workflowId} was expected, but ${newest} is the newest`;
-    throw new DomainError("conflict", message);
+    const metadata = { current_version: String(newest) };
+    throw new DomainError("conflict", message, { reason: "stale_workflow", metadata });
   }
   if (!own.has(workflowId) && own.size >= workflowsMax) {
     throw new DomainError("exhausted", `a tenant has at most ${workflowsMax} workflows`);

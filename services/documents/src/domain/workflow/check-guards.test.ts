@@ -60,7 +60,17 @@ describe("fourEyes", () => {
   test("refuses the version's writer and the nameless, and lets others pass", async () => {
     await expect(check({ kind: "fourEyes" }, { actor: "wanda" })).rejects.toThrow("wanda wrote this version");
     await expect(check({ kind: "fourEyes" }, { actor: "" })).rejects.toThrow("vidimus-actor");
+    await expect(check({ kind: "fourEyes" }, { writer: " " })).rejects.toThrow("nobody knows who wrote");
     await expect(check({ kind: "fourEyes" })).resolves.toBeUndefined();
+  });
+
+  test.each([
+    [" Wanda ", "wanda"],
+    ["Stra\u00dfe", "STRASSE"],
+    ["J\u00fcrgen", "Ju\u0308rgen"],
+    ["\uff29da", "ida"],
+  ])("takes %j and %j for one", async (actor, writer) => {
+    await expect(check({ kind: "fourEyes" }, { actor, writer })).rejects.toMatchObject({ reason: "guard_failed" });
   });
 });
 

@@ -18,22 +18,28 @@ export interface GuardFacts {
    * Id of another published document of the type that has the version's slug; called only by
    * `slugFree`.
    */
-  slugHolder(): string | undefined;
+  slugHolder(): Promise<string | undefined> | string | undefined;
 }
 
 /**
  * Checks guards in turn; `Guard` in `definition.ts` names what else a new one needs.
  *
- * Throws `failed_precondition` for the first guard that fails, with JSON pointers where the version
- * is at fault.
+ * @param standing metadata of the refusal, beside `guard`
+ * @throws DomainError `failed_precondition` with reason `guard_failed` for the first guard that
+ *   fails, with JSON pointers where the version is at fault
  */
-export async function checkGuards(guards: readonly Guard[], facts: GuardFacts): Promise<void> {
+export async function checkGuards(
+  guards: readonly Guard[],
+  facts: GuardFacts,
+  standing: Readonly<Record<string, string>> = {},
+): Promise<void> {
   for (const guard of guards) {
     const violations = await faultsOf(guard, facts);
     if (violations.length === 0) continue;
     const [first] = violations;
     const message = `${guard.kind}: ${first?.pointer ? `${first.pointer} ` : ""}${first?.message}`;
-    throw new DomainError("failed_precondition", message, { violations });
+    const metadata = { guard: guard.kind, ...standing };
+    throw new DomainError("failed_precondition", message, { violations, reason: "guard_failed", metadata });
   }
 }
 
@@ -42,7 +48,7 @@ async function faultsOf(guard: Guard, facts: GuardFacts): Promise<readonly Viola
     case "publishValid":
       return facts.violations();
     case "slugFree":
-      return fault(facts.slugHolder(), "/meta/slug", (id) => `is the slug of published document ${id}`);
+      return fault(await facts.slugHolder(), "/meta/slug", (id) => `is the slug of published document ${id}`);
     case "notEmbargoed":
       return fault(embargo(facts), "/meta/embargoUntil", (until) => `is ${until}, which is not past`);
     case "fourEyes":
@@ -93,8 +99,15 @@ function plainInstantOf(text: string): number {
 }
 
 function secondPair({ actor, writer }: GuardFacts): string | undefined {
-  if (actor === "") return "a second pair of eyes needs a name (metadata vidimus-actor)";
-  return actor === writer ? `${actor} wrote this version` : undefined;
+  if (actor.trim() === "") return "a second pair of eyes needs a name (metadata vidimus-actor)";
+  if (writer.trim() === "") return "nobody knows who wrote this version: write it again, with a name";
+  return folded(actor) === folded(writer) ? `${writer} wrote this version` : undefined;
+}
+
+/** A name in one form: neither case nor spaces around it nor composed letters tell people apart. */
+function folded(actor: string): string {
+  // Upper case first, so that "ß" and "SS", and the two small sigmas, become one.
+  return actor.normalize("NFKC").trim().toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 function isMissing(value: unknown): boolean {

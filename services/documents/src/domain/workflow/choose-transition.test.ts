@@ -1,8 +1,9 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { describe, expect, test } from "vitest";
-import { chooseTransition, type DocumentStanding } from "./choose-transition.ts";
+import { chooseTransition } from "./choose-transition.ts";
 import { defaultWorkflow } from "./default-workflow.ts";
 import { planTransition } from "./plan-transition.ts";
+import type { DocumentStanding } from "./standing.ts";
 
 const draft: DocumentStanding = { head: { version: 1, status: "draft" } };
 const usable: DocumentStanding = {

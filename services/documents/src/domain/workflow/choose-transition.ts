@@ -1,17 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { mayTake, type StateKind, type Transition, type WorkflowDefinition } from "./definition.ts";
-
-/** A version and its state. */
-export interface Standing {
-  readonly version: number;
-  readonly status: string;
-}
-
-/** A document's newest version, and the last published one, if any. */
-export interface DocumentStanding {
-  readonly head: Standing;
-  readonly lastPublished?: Standing;
-}
+import type { Transition, WorkflowDefinition } from "./definition.ts";
+import { type Chosen, choose, standingFacts } from "./legal-transitions.ts";
+import { requireRole } from "./roles.ts";
+import { type DocumentStanding, kindOf, places, type Standing } from "./standing.ts";
 
 /** The transition that a caller asks for, and their role. */
 interface TransitionRequest {
@@ -21,23 +12,14 @@ interface TransitionRequest {
   readonly role: string;
 }
 
-/** A transition that states, version and role allow; its guards are not checked yet. */
-export interface Chosen {
-  readonly transition: Transition;
-  /** The version that it acts on, with its state before. */
-  readonly subject: Standing;
-  readonly from: StateKind;
-  readonly to: StateKind;
-}
-
 /**
  * Finds the version that a named transition acts on: from the published or the withdrawn state the
  * last published version, otherwise the head. Where both are possible, the version that the caller
  * names decides.
  *
- * @throws DomainError `permission_denied` when the role may not take it; `conflict` when the caller
- *   names another version than the one it acts on; `failed_precondition` when there is no such
- *   transition or it does not start in the document's state
+ * @throws DomainError `permission_denied` when the role may not take it; `conflict` with reason
+ *   `stale_version` when the caller names another version than the one it acts on;
+ *   `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
  */
 export function chooseTransition(
   definition: WorkflowDefinition,
@@ -45,50 +27,38 @@ export function chooseTransition(
   request: TransitionRequest,
 ): Chosen {
   const transition = definition.transitions.find(({ name }) => name === request.name);
-  if (!transition) throw new DomainError("failed_precondition", unknownTransition(definition, request.name));
-  if (!mayTake(transition, request.role)) {
-    const who = request.role === "" ? "a caller without a role" : `role "${request.role}"`;
-    throw new DomainError("permission_denied", `${who} may not ${transition.name}`);
+  if (!transition) {
+    const metadata = standingFacts(definition, document, request.role);
+    const message = unknownTransition(definition, request.name);
+    throw new DomainError("failed_precondition", message, { reason: "unknown_transition", metadata });
   }
-  const subject = chooseVersion(definition, document, transition, request.expectedVersion);
-  return { transition, subject, from: kindOf(definition, subject.status), to: kindOf(definition, transition.to) };
+  requireRole(definition, request.role, transition.roles, transition.name);
+  return choose(definition, transition, chooseVersion(definition, document, transition, request));
 }
 
 function chooseVersion(
   definition: WorkflowDefinition,
   document: DocumentStanding,
   transition: Transition,
-  expectedVersion: number,
+  { expectedVersion, role }: TransitionRequest,
 ): Standing {
-  const places = standings(definition, document);
-  const candidates = places.filter(({ status }) => transition.from.includes(status));
+  const standings = places(definition, document);
+  const candidates = standings.filter(({ status }) => transition.from.includes(status));
   const named = candidates.find(({ version }) => version === expectedVersion);
   if (named) return named;
   const [candidate] = candidates;
-  if (candidate || !places.some(({ version }) => version === expectedVersion)) {
-    throw new DomainError("conflict", staleVersion(expectedVersion, candidate ?? document.head));
+  const seen = standings.find(({ version }) => version === expectedVersion);
+  if (candidate || !seen) {
+    const there = candidate ?? document.head;
+    throw staleVersion(expectedVersion, there, standingFacts(definition, document, role, there));
   }
-  const where = places.map(({ version, status }) => `version ${version} is ${status}`).join(", ");
+  if (standings.every(({ status }) => kindOf(definition, status) === "terminal")) throw ended(document.head);
+  const where = standings.map(({ version, status }) => `version ${version} is ${status}`).join(", ");
   throw new DomainError(
     "failed_precondition",
     `${transition.name} leads out of ${transition.from.join(", ")}, but ${where}`,
+    { reason: "wrong_state", metadata: standingFacts(definition, document, role, seen) },
   );
-}
-
-/**
- * The versions that transitions can act on: the last published one while it is published or
- * withdrawn, and the head.
- */
-function standings(definition: WorkflowDefinition, { head, lastPublished }: DocumentStanding): Standing[] {
-  const isOut = lastPublished && ["published", "withdrawn"].includes(kindOf(definition, lastPublished.status));
-  if (!isOut) return [head];
-  return lastPublished.version === head.version ? [lastPublished] : [lastPublished, head];
-}
-
-function kindOf(definition: WorkflowDefinition, state: string): StateKind {
-  const kind = definition.states.get(state);
-  if (!kind) throw new TypeError(`workflow ${definition.workflowId} has no state "${state}"`);
-  return kind;
 }
 
 function unknownTransition({ workflowId, version, transitions }: WorkflowDefinition, name: string): string {
@@ -96,6 +66,19 @@ function unknownTransition({ workflowId, version, transitions }: WorkflowDefinit
   return `workflow ${workflowId} version ${version} has no transition "${name.slice(0, 64)}"; it has ${names}`;
 }
 
-function staleVersion(expectedVersion: number, { version, status }: Standing): string {
-  return `version ${expectedVersion} was expected, but version ${version} stands there, ${status}`;
+/** The refusal of a request that names another version than the one that stands there. */
+export function staleVersion(
+  expectedVersion: number,
+  { version, status }: Standing,
+  metadata: Readonly<Record<string, string>>,
+): DomainError {
+  const message = `version ${expectedVersion} was expected, but version ${version} stands there, ${status}`;
+  return new DomainError("conflict", message, { reason: "stale_version", metadata });
+}
+
+/** The refusal of a change of a document that is in a terminal state. */
+export function ended({ version, status }: Standing): DomainError {
+  const metadata = { current_version: String(version), current_status: status };
+  const message = `the document is ${status}, and nothing leads out of that`;
+  return new DomainError("failed_precondition", message, { reason: "ended", metadata });
 }

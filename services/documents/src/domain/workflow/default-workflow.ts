@@ -13,6 +13,8 @@ function transition(
   return { name, from, to, roles, guards };
 }
 
+const editors: readonly string[] = ["writer", "editor", "chief", "system"];
+
 /** The workflow of every built-in type until a tenant activates another one. */
 export const defaultWorkflow: WorkflowDefinition = {
   workflowId: "editorial",
@@ -25,6 +27,15 @@ export const defaultWorkflow: WorkflowDefinition = {
     ["usable", "published"],
     ["withheld", "withdrawn"],
     ["cancelled", "terminal"],
+  ]),
+  create: ["integrator", ...editors],
+  edit: new Map([
+    ["draft", editors],
+    ["review", editors],
+    ["approved", editors],
+    ["spiked", []],
+    ["usable", editors],
+    ["withheld", editors],
   ]),
   transitions: [
     transition("submit", ["draft"], "review", ["writer", "editor"]),

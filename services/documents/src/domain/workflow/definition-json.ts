@@ -3,9 +3,14 @@ import type { JsonValue } from "../json/json-value.ts";
 import type { Guard, WorkflowDefinition } from "./definition.ts";
 
 /** A definition as canonical JSON, the form that `parseDefinition` reads. */
-export function definitionJson({ states, transitions }: WorkflowDefinition): Buffer {
+export function definitionJson({ states, create, edit, transitions }: WorkflowDefinition): Buffer {
+  const rolesOf = (state: string) => {
+    const roles = edit.get(state);
+    return roles ? { edit: [...roles] } : {};
+  };
   return canonicalJson({
-    states: Object.fromEntries([...states].map(([name, kind]) => [name, { kind }])),
+    ...(create ? { create: [...create] } : {}),
+    states: Object.fromEntries([...states].map(([name, kind]) => [name, { kind, ...rolesOf(name) }])),
     transitions: transitions.map(({ name, from, to, roles, guards }) => {
       return { name, from: [...from], to, roles: [...roles], guards: guards.map(guardJson) };
     }),

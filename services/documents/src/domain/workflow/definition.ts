@@ -1,5 +1,3 @@
-import { isAdministrator } from "@vidimus/kit/administrator";
-
 /**
  * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`,
  * `withheld`); a tenant's own states are working or terminal, and nothing leads out of a terminal
@@ -45,6 +43,10 @@ export interface WorkflowDefinition {
   readonly workflowId: string;
   readonly version: number;
   readonly states: ReadonlyMap<string, StateKind>;
+  /** Roles that may create documents; absent for every known role. */
+  readonly create?: readonly string[];
+  /** Roles that may edit a document, by its state; every known role in a state that is not there. */
+  readonly edit: ReadonlyMap<string, readonly string[]>;
   readonly transitions: readonly Transition[];
 }
 
@@ -52,8 +54,3 @@ export interface WorkflowDefinition {
 export const publishedState = "usable";
 /** The one withdrawn state. */
 export const withdrawnState = "withheld";
-
-/** Whether a role may take a transition. */
-export function mayTake(transition: Transition, role: string): boolean {
-  return isAdministrator(role) || transition.roles.includes(role);
-}

@@ -35,6 +35,15 @@ describe("a definition", () => {
     expect(parseDefinition({ states: listed, transitions: [check] }).states).toEqual(expected);
   });
 
+  test("reads who may create and, by state, edit; without either nothing is said", () => {
+    const ruled = { create: ["writer"], states: { draft: { kind: "working", edit: [] } }, transitions: [] };
+    expect(parseDefinition(ruled)).toMatchObject({ create: ["writer"], edit: new Map([["draft", []]]) });
+    const free = parseDefinition({ states, transitions: [] });
+    expect([free.create, free.edit]).toEqual([undefined, new Map()]);
+    const wrong = { create: ["A"], states: { cancelled: { kind: "terminal", edit: ["writer"] } }, transitions: [] };
+    expect(pointersOf(wrong)).toEqual(["/create/0", "/states/cancelled/edit"]);
+  });
+
   test("reads guards with and without an argument", () => {
     const guards = ["fourEyes", { metaPresent: ["slug"] }, { linkPresent: "source" }];
     expect(parseDefinition(having({ guards })).transitions[0]?.guards).toEqual([

@@ -10,7 +10,7 @@ const transitionsMax = 100;
 export const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** States every workflow has, whether its definition lists them or not. */
-const fixedStates: ReadonlyMap<string, StateKind> = new Map([
+export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
   [initialStatus, "working"],
   [publishedState, "published"],
   [withdrawnState, "withdrawn"],
@@ -18,37 +18,42 @@ const fixedStates: ReadonlyMap<string, StateKind> = new Map([
 ]);
 
 /** What a definition says, without the name and number it is kept under. */
-type DefinitionBody = Pick<WorkflowDefinition, "states" | "transitions">;
+type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
- * Reads a definition `{"states": {name: {"kind"}}, "transitions": [{name, from, to, roles,
- * guards?}]}`. A guard is its name, or for the two with an argument `{"metaPresent": [keys]}` or
+ * Reads a definition `{"create"?: roles, "states": {name: {"kind", "edit"?: roles}}, "transitions":
+ * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument `{"metaPresent": [keys]}` or
  * `{"linkPresent": rel}`.
  *
  * Throws `invalid` with every fault and its JSON pointer.
  */
 export function parseDefinition(value: unknown): DefinitionBody {
   const faults = new Faults();
-  const members = faults.object(value, "", ["states", "transitions"]);
-  const states = parseStates(members["states"], faults);
+  const members = faults.object(value, "", ["create", "states", "transitions"]);
+  const create = members["create"] === undefined ? undefined : faults.names(members["create"], "/create", { min: 0 });
+  const { states, edit } = parseStates(members["states"], faults);
   const transitions = parseTransitions(members["transitions"], states, faults);
   faults.finish();
-  return { states, transitions };
+  return { ...(create ? { create } : {}), states, edit, transitions };
 }
 
-function parseStates(value: unknown, faults: Faults): Map<string, StateKind> {
+function parseStates(value: unknown, faults: Faults): { states: Map<string, StateKind>; edit: Map<string, string[]> } {
   const states = new Map(fixedStates);
+  const edit = new Map<string, string[]>();
   for (const [name, state] of Object.entries(value === undefined ? {} : faults.object(value, "/states"))) {
     const pointer = jsonPointer(["states", name]);
     faults.check(namePattern.test(name), pointer, `must be named like ${namePattern.source}`);
-    const { kind } = faults.object(state, pointer, ["kind"]);
+    const { kind, edit: roles } = faults.object(state, pointer, ["kind", "edit"]);
     const fixed = fixedStates.get(name);
     if (fixed) faults.check(kind === fixed, `${pointer}/kind`, `must be "${fixed}"`);
     else if (kind === "working" || kind === "terminal") states.set(name, kind);
     else faults.add(`${pointer}/kind`, 'must be "working" or "terminal"');
+    if (roles === undefined) continue;
+    edit.set(name, faults.names(roles, `${pointer}/edit`, { min: 0 }));
+    faults.check(states.get(name) !== "terminal", `${pointer}/edit`, "is of a terminal state: nothing is edited in it");
   }
   faults.check(states.size <= statesMax, "/states", `must be at most ${statesMax}`);
-  return states;
+  return { states, edit };
 }
 
 function parseTransitions(value: unknown, states: ReadonlyMap<string, StateKind>, faults: Faults): Transition[] {

@@ -1,5 +1,6 @@
-import type { Chosen, DocumentStanding, Standing } from "./choose-transition.ts";
+import type { Chosen } from "./legal-transitions.ts";
 import { publishedState, withdrawnState } from "./definition.ts";
+import type { DocumentStanding, Standing } from "./standing.ts";
 
 /** The effect of a transition. */
 export interface TransitionPlan {

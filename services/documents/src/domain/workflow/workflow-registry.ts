@@ -11,6 +11,8 @@ interface WorkflowRegistryDeps {
   workflows: {
     find(tenantId: string, workflowId: string, version: number): Promise<StoredWorkflow | undefined>;
     activations(tenantId: string): Promise<Activation[]>;
+    /** Every version of a tenant's workflows. */
+    all(tenantId: string): Promise<StoredWorkflow[]>;
   };
 }
 
@@ -20,6 +22,8 @@ export interface WorkflowRegistry {
   at(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   /** What new documents of a type are stamped with; undefined when the type has no workflow. */
   current(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
+  /** Whether any version of a tenant's workflows has a state. */
+  hasState(tenantId: string, state: string): Promise<boolean>;
   /** Drops what is cached of a tenant's activations. */
   forget(tenantId: string): void;
 }
@@ -40,6 +44,8 @@ export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): Wor
     fetchMethod: async (tenantId) => toReferences(await workflows.activations(tenantId)),
   });
 
+  const states = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
+
   async function at(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition> {
     if (workflowId === defaultWorkflow.workflowId && version === defaultWorkflow.version) return defaultWorkflow;
     const key = JSON.stringify([tenantId, workflowId, version]);
@@ -59,7 +65,17 @@ export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): Wor
     return (await active.forceFetch(tenantId, { forceRefresh: true })).get(type);
   }
 
-  return { at, current, forget: (tenantId) => active.delete(tenantId) };
+  /** States are never lost, so that only one that is not known is asked for. */
+  async function hasState(tenantId: string, state: string): Promise<boolean> {
+    if (defaultWorkflow.states.has(state) || states.get(tenantId)?.has(state)) return true;
+    const known = new Set(
+      (await workflows.all(tenantId)).flatMap((each) => Array.from(toDefinition(each).states.keys())),
+    );
+    states.set(tenantId, known);
+    return known.has(state);
+  }
+
+  return { at, current, hasState, forget: (tenantId) => active.delete(tenantId) };
 }
 
 const builtIn: WorkflowReference = {

@@ -3,6 +3,7 @@ import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/do
 import { DomainError } from "@vidimus/kit/errors";
 import { IdInUse, type IntakeDeps, type IntakeOutcome, takeIn } from "../../domain/intake/take-in.ts";
 import { refused } from "../refused.ts";
+import { fromDraft } from "./messages.ts";
 import { callingActor } from "../requests.ts";
 
 /** Most documents in one call. */
@@ -17,7 +18,7 @@ export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentSer
       throw new DomainError("invalid", `an import has 1 to ${draftsMax} documents, this one ${drafts.length}`);
     }
     const createdBy = callingActor(context);
-    const items = drafts.map(({ documentJson: json, intakeToken }) => ({ tenantId, json, intakeToken, createdBy }));
+    const items = drafts.map((draft) => ({ tenantId, ...fromDraft(draft), createdBy }));
     const results: ReturnType<typeof toResult>[] = [];
     for (let start = 0; start < items.length; start += chunkSize) {
       context.signal.throwIfAborted();

@@ -10,7 +10,7 @@ import {
   type HistoryPosition,
   listHistory,
 } from "../../domain/editing/document-history.ts";
-import { editorPages, pagePlace, pageSize } from "../requests.ts";
+import { documentPages, pagePlace, pageSize } from "../requests.ts";
 
 /** Says who did what to a document, and when. */
 export function listDocumentHistory(
@@ -22,7 +22,7 @@ export function listDocumentHistory(
       documentId: requireDocumentId(request.documentId),
     };
     const before = pagePlace(request.pageToken, toPosition);
-    const page = { limit: pageSize(request.limit, editorPages), ...(before ? { before } : {}), signal };
+    const page = { limit: pageSize(request.limit, documentPages), ...(before ? { before } : {}), signal };
     const { entries, next } = await listHistory(deps, reference, page);
     return {
       entries: entries.map(toEntry),

@@ -5,7 +5,7 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { listVersions, type ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
 import { toDocumentVersion } from "./messages.ts";
-import { editorPages, pagePlace, pageSize } from "../requests.ts";
+import { documentPages, pagePlace, pageSize } from "../requests.ts";
 
 /** Walks the versions of one document, newest first. */
 export function listDocumentVersions(
@@ -18,7 +18,7 @@ export function listDocumentVersions(
     };
     const before = pagePlace(request.pageToken, toVersion);
     const { versions, hasMore } = await listVersions(deps, reference, {
-      limit: pageSize(request.limit, editorPages),
+      limit: pageSize(request.limit, documentPages),
       ...(before === undefined ? {} : { before }),
       signal,
     });

@@ -3,21 +3,30 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   CreateDocumentRequest,
   DocumentSchema,
+  Draft,
   LastPublishedSchema,
   Transition,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { assembleDocument } from "../../domain/document/assemble-document.ts";
 import type { Actor, Head, LastPublished } from "../../domain/document/document.ts";
+import { readRequestToken } from "../../domain/document/request-token.ts";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { throwMissing } from "../../domain/document/throw-missing.ts";
 import type { VersionSummary } from "../../domain/document/revision.ts";
 import type { IntakeItem } from "../../domain/intake/take-in.ts";
 import type { DocumentTransition, Transitioned } from "../../domain/transitions/transition-documents.ts";
+import { requireVersionNumber } from "../requests.ts";
 
 /** Reads a create request of the actor `by`; throws `invalid` when it names another. */
-export function fromCreateRequest(request: CreateDocumentRequest, by: Actor): IntakeItem {
-  if (request.createdBy) throw new DomainError("invalid", "created_by is for the gateway; metadata names the actor");
-  return fromGatewayItem(request, by);
+export function fromCreateRequest({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
+  if (createdBy) throw new DomainError("invalid", "created_by is for the gateway; metadata names the actor");
+  return { tenantId, ...fromDraft(draft), createdBy: by };
+}
+
+/** Reads a draft. One that is missing is refused with its own item, by `takeIn`. */
+export function fromDraft(draft: Draft | undefined): Pick<IntakeItem, "json" | "intakeToken"> {
+  return { json: draft?.documentJson ?? new Uint8Array(), intakeToken: draft?.intakeToken ?? "" };
 }
 
 /**
@@ -26,23 +35,17 @@ export function fromCreateRequest(request: CreateDocumentRequest, by: Actor): In
  */
 export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   const { actor, role } = createdBy ?? by;
-  return {
-    tenantId,
-    json: draft?.documentJson ?? new Uint8Array(),
-    intakeToken: draft?.intakeToken ?? "",
-    createdBy: { ...by, actor, role },
-  };
+  return { tenantId, ...fromDraft(draft), createdBy: { ...by, actor, role }, isByScope: true };
 }
 
 /** Reads a requested transition; throws `invalid` when it lacks a document, a name or a version. */
 export function fromTransition(transition: Transition | undefined, by: Actor): DocumentTransition {
-  const { documentId = "", name = "", expectedVersion = 0n } = transition ?? {};
+  const { documentId, name, expectedVersion: version, requestToken: token } = transition ?? throwMissing("transition");
   const id = requireDocumentId(documentId);
-  if (name === "") throw new DomainError("invalid", "name must name a transition");
-  if (expectedVersion < 1n || expectedVersion > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new DomainError("invalid", "expected_version must be the version you saw");
-  }
-  return { documentId: id, name, expectedVersion: Number(expectedVersion), by };
+  if (name === "") throwMissing("name");
+  const expectedVersion = requireVersionNumber("expected_version", version);
+  const requestToken = readRequestToken(token);
+  return { documentId: id, name, expectedVersion, by, ...(requestToken === undefined ? {} : { requestToken }) };
 }
 
 /** A document's state after a transition, as a message. */

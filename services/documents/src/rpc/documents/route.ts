@@ -13,6 +13,8 @@ import { listDocumentHistory } from "./list-document-history.ts";
 import { listDocumentVersions } from "./list-document-versions.ts";
 import { fromGatewayItem } from "./messages.ts";
 import { listDocuments, type ListDocumentsDeps } from "./list-documents.ts";
+import type { ListTransitionsDeps } from "../../domain/transitions/list-transitions.ts";
+import { listTransitions } from "./list-transitions.ts";
 import { batchTransitionDocuments } from "./batch-transition-documents.ts";
 import { transitionDocument, type TransitionDocumentDeps } from "./transition-document.ts";
 import { updateDocument } from "./update-document.ts";
@@ -24,7 +26,7 @@ type DocumentServiceDeps = IntakeDeps &
   GetDocumentVersionDeps &
   ListDocumentVersionsDeps &
   ListDocumentHistoryDeps &
-  ListDocumentsDeps & { publication: TransitionDocumentDeps };
+  ListDocumentsDeps & { publication: TransitionDocumentDeps & Pick<ListTransitionsDeps, "publications"> };
 
 /** The editor's surface. */
 export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
@@ -34,6 +36,7 @@ export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
     importDocuments: importDocuments(deps),
     validateDocument: validateDocument(deps),
     updateDocument: updateDocument(deps),
+    listTransitions: listTransitions(deps),
     getDocument: getDocument(deps),
     listDocuments: listDocuments(deps),
     listDocumentVersions: listDocumentVersions(deps),
@@ -48,6 +51,7 @@ export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
     importDocuments: "write",
     validateDocument: "read",
     updateDocument: "write",
+    listTransitions: "read",
     getDocument: "read",
     listDocuments: "read",
     listDocumentVersions: "read",

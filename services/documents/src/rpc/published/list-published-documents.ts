@@ -12,7 +12,7 @@ import {
   type PageRequest,
   readPublishedPage,
 } from "../../domain/published-reads/read-published-page.ts";
-import { pageSize, readerPages } from "../requests.ts";
+import { pageSize, documentPages } from "../requests.ts";
 
 /** One page of published documents of one type, newest first. */
 export function listPublishedDocuments(
@@ -28,7 +28,7 @@ export function listPublishedDocuments(
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
   const { type, updatedSince, cursor, ifNoneMatch, includeLinks } = request;
   if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
-  const limit = pageSize(request.limit, readerPages);
+  const limit = pageSize(request.limit, documentPages);
   const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
   const { tag = "", site = "", language = "", slug = "" } = request.filter ?? {};
   const filter = { tag, site, language, slug };

@@ -6,7 +6,7 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { type PublicationReader, requireVisible } from "../../domain/published-reads/read-document.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
-import { pageSize, readerPages } from "../requests.ts";
+import { pageSize, documentPages } from "../requests.ts";
 
 /** Stores that versions are read from. */
 export interface ListPublishedVersionsDeps {
@@ -19,7 +19,7 @@ export function listPublishedVersions(
   deps: ListPublishedVersionsDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.listPublishedVersions> {
   return async (request, { signal }) => {
-    const limit = pageSize(request.limit, readerPages);
+    const limit = pageSize(request.limit, documentPages);
     const tenantId = requireTenantId(request.tenantId);
     const { documentId } = await requireVisible(
       deps.publications,

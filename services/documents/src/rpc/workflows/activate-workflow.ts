@@ -4,6 +4,9 @@ import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { typePattern } from "../../domain/types/add-generation.ts";
 import { requireAdministrator } from "@vidimus/kit/administrator";
+import type { TypeRegistry } from "../../domain/types/document-type.ts";
+import { throwMissing } from "../../domain/document/throw-missing.ts";
+import { requireUsable } from "../../domain/workflow/check-activation.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { callingActor } from "../requests.ts";
@@ -12,6 +15,7 @@ import { callingActor } from "../requests.ts";
 interface ActivateWorkflowDeps {
   workflows: Pick<WorkflowStore, "activate">;
   registry: Pick<WorkflowRegistry, "at" | "forget">;
+  types: Pick<TypeRegistry, "has">;
   now(): Date;
 }
 
@@ -19,17 +23,22 @@ interface ActivateWorkflowDeps {
 export function activateWorkflow({
   workflows,
   registry,
+  types,
   now,
 }: ActivateWorkflowDeps): MethodImpl<typeof WorkflowService.method.activateWorkflow> {
   return async (request, context) => {
     const by = callingActor(context);
     requireAdministrator(by, "change workflows");
     const tenantId = requireTenantId(request.tenantId);
-    const { type = "", workflowId = "", version = 0 } = request.activation ?? {};
+    const { type, workflowId, version } = request.activation ?? throwMissing("activation");
     if (!typePattern.test(type)) {
       throw new DomainError("invalid", 'type must be two lowercase words joined by a slash, like "acme/recipe"');
     }
-    await registry.at(tenantId, workflowId, version);
+    requireUsable(await registry.at(tenantId, workflowId, version));
+    if (!(await types.has(tenantId, type))) {
+      const message = `type ${type} has no schema: add one with CreateSchemaGeneration, then activate its workflow`;
+      throw new DomainError("failed_precondition", message, { reason: "type_without_schema" });
+    }
     await workflows.activate(tenantId, { type, workflowId, version }, now(), by.actor);
     registry.forget(tenantId);
     return {};

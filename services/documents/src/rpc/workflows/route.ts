@@ -1,5 +1,6 @@
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import type { TypeRegistry } from "../../domain/types/document-type.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { activateWorkflow } from "./activate-workflow.ts";
@@ -12,6 +13,7 @@ import { listWorkflows } from "./list-workflows.ts";
 interface WorkflowRouteDeps {
   workflows: WorkflowStore;
   registry: WorkflowRegistry;
+  types: Pick<TypeRegistry, "has">;
   now(): Date;
 }
 

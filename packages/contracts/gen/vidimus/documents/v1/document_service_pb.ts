@@ -2,19 +2,19 @@
 // @generated from file vidimus/documents/v1/document_service.proto (package vidimus.documents.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ErrorInfo, Violation } from "../../errors/v1/errors_pb.ts";
 import { file_vidimus_errors_v1_errors } from "../../errors/v1/errors_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/documents/v1/document_service.proto.
  */
 export const file_vidimus_documents_v1_document_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKxAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEjsKDmxhc3RfcHVibGlzaGVkGAYgASgLMiMudmlkaW11cy5kb2N1bWVudHMudjEuTGFzdFB1Ymxpc2hlZBITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInIKDUxhc3RQdWJsaXNoZWQSDwoHdmVyc2lvbhgBIAEoBBIOCgZzdGF0dXMYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSLgoKdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoFRHJhZnQSFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIUCgxpbnRha2VfdG9rZW4YAiABKAkihwEKFUNyZWF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSKgoFZHJhZnQYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdBIvCgpjcmVhdGVkX2J5GAMgASgLMhsudmlkaW11cy5kb2N1bWVudHMudjEuQWN0b3IiLQoWQ3JlYXRlRG9jdW1lbnRSZXNwb25zZRITCgtkb2N1bWVudF9pZBgBIAEoCSJZChtCYXRjaENyZWF0ZURvY3VtZW50c1JlcXVlc3QSOgoFaXRlbXMYASADKAsyKy52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlcXVlc3QiWwocQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXN1bHQikQEKFENyZWF0ZURvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lImQKGVRyYW5zaXRpb25Eb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjQKCnRyYW5zaXRpb24YAiABKAsyIC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uIkkKClRyYW5zaXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgEIpQBChpUcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZRITCgtkb2N1bWVudF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEEg4KBnN0YXR1cxgDIAEoCRIQCghzZXF1ZW5jZRgEIAEoBBIuCgp1cGRhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJrCh9CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRI1Cgt0cmFuc2l0aW9ucxgCIAMoCzIgLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb24iYwogQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVzcG9uc2USPwoHcmVzdWx0cxgBIAMoCzIuLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlc3VsdCKeAQoYVHJhbnNpdGlvbkRvY3VtZW50UmVzdWx0EkgKDHRyYW5zaXRpb25lZBgBIAEoCzIwLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIjwKEkdldERvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkiRwoTR2V0RG9jdW1lbnRSZXNwb25zZRIwCghkb2N1bWVudBgBIAEoCzIeLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50IlgKFkltcG9ydERvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEisKBmRyYWZ0cxgCIAMoCzIbLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRyYWZ0IlYKF0ltcG9ydERvY3VtZW50c1Jlc3BvbnNlEjsKB3Jlc3VsdHMYASADKAsyKi52aWRpbXVzLmRvY3VtZW50cy52MS5JbXBvcnREb2N1bWVudFJlc3VsdCLTAQoUSW1wb3J0RG9jdW1lbnRSZXN1bHQSPwoHY3JlYXRlZBgBIAEoCzIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2VIABJACghleGlzdGluZxgCIAEoCzIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgDIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiXAoXVmFsaWRhdGVEb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhUKDWRvY3VtZW50X2pzb24YAiABKAwSFwoPZm9yX3B1YmxpY2F0aW9uGAMgASgIImcKGFZhbGlkYXRlRG9jdW1lbnRSZXNwb25zZRIwCgp2aW9sYXRpb25zGAEgAygLMhwudmlkaW11cy5lcnJvcnMudjEuVmlvbGF0aW9uEhkKEXNjaGVtYV9nZW5lcmF0aW9uGAIgASgNInAKFVVwZGF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoBBIVCg1kb2N1bWVudF9qc29uGAQgASgMIkoKFlVwZGF0ZURvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudCJqChRMaXN0RG9jdW1lbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDQoFbGltaXQYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJqChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USOAoJZG9jdW1lbnRzGAEgAygLMiUudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRTdW1tYXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKBAgoPRG9jdW1lbnRTdW1tYXJ5EhMKC2RvY3VtZW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSDwoHdmVyc2lvbhgDIAEoBBIOCgZzdGF0dXMYBCABKAkSDQoFdGl0bGUYBSABKAkSOwoObGFzdF9wdWJsaXNoZWQYBiABKAsyIy52aWRpbXVzLmRvY3VtZW50cy52MS5MYXN0UHVibGlzaGVkEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjYKBUFjdG9yEg0KBWFjdG9yGAEgASgJEgwKBHJvbGUYAiABKAkSEAoIaWRlbnRpdHkYAyABKAkiaAobTGlzdERvY3VtZW50VmVyc2lvbnNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRINCgVsaW1pdBgDIAEoDRISCgpwYWdlX3Rva2VuGAQgASgJInAKHExpc3REb2N1bWVudFZlcnNpb25zUmVzcG9uc2USNwoIdmVyc2lvbnMYASADKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudFZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr0BCg9Eb2N1bWVudFZlcnNpb24SDwoHdmVyc2lvbhgBIAEoBBIOCgZzdGF0dXMYAiABKAkSDQoFdGl0bGUYAyABKAkSLgoKd3JpdHRlbl9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoKd3JpdHRlbl9ieRgFIAEoCzIbLnZpZGltdXMuZG9jdW1lbnRzLnYxLkFjdG9yEhkKEXNjaGVtYV9nZW5lcmF0aW9uGAYgASgNIlQKGUdldERvY3VtZW50VmVyc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAQiawoaR2V0RG9jdW1lbnRWZXJzaW9uUmVzcG9uc2USNgoHdmVyc2lvbhgBIAEoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50VmVyc2lvbhIVCg1kb2N1bWVudF9qc29uGAIgASgMImcKGkxpc3REb2N1bWVudEhpc3RvcnlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRINCgVsaW1pdBgDIAEoDRISCgpwYWdlX3Rva2VuGAQgASgJImsKG0xpc3REb2N1bWVudEhpc3RvcnlSZXNwb25zZRIzCgdlbnRyaWVzGAEgAygLMiIudmlkaW11cy5kb2N1bWVudHMudjEuSGlzdG9yeUVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKsAQoMSGlzdG9yeUVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgJieRgCIAEoCzIbLnZpZGltdXMuZG9jdW1lbnRzLnYxLkFjdG9yEhIKCnRyYW5zaXRpb24YAyABKAkSDwoHdmVyc2lvbhgEIAEoBBITCgtmcm9tX3N0YXR1cxgFIAEoCRIRCgl0b19zdGF0dXMYBiABKAkymgsKD0RvY3VtZW50U2VydmljZRJrCg5DcmVhdGVEb2N1bWVudBIrLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVxdWVzdBosLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZURvY3VtZW50UmVzcG9uc2USggEKFEJhdGNoQ3JlYXRlRG9jdW1lbnRzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXNwb25zZSIDkAICEm4KD0ltcG9ydERvY3VtZW50cxIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLkltcG9ydERvY3VtZW50c1JlcXVlc3QaLS52aWRpbXVzLmRvY3VtZW50cy52MS5JbXBvcnREb2N1bWVudHNSZXNwb25zZRJxChBWYWxpZGF0ZURvY3VtZW50Ei0udmlkaW11cy5kb2N1bWVudHMudjEuVmFsaWRhdGVEb2N1bWVudFJlcXVlc3QaLi52aWRpbXVzLmRvY3VtZW50cy52MS5WYWxpZGF0ZURvY3VtZW50UmVzcG9uc2USawoOVXBkYXRlRG9jdW1lbnQSKy52aWRpbXVzLmRvY3VtZW50cy52MS5VcGRhdGVEb2N1bWVudFJlcXVlc3QaLC52aWRpbXVzLmRvY3VtZW50cy52MS5VcGRhdGVEb2N1bWVudFJlc3BvbnNlEncKElRyYW5zaXRpb25Eb2N1bWVudBIvLnZpZGltdXMuZG9jdW1lbnRzLnYxLlRyYW5zaXRpb25Eb2N1bWVudFJlcXVlc3QaMC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXNwb25zZRKJAQoYQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzEjUudmlkaW11cy5kb2N1bWVudHMudjEuQmF0Y2hUcmFuc2l0aW9uRG9jdW1lbnRzUmVxdWVzdBo2LnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1Jlc3BvbnNlEmIKC0dldERvY3VtZW50EigudmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRSZXF1ZXN0GikudmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRSZXNwb25zZRJoCg1MaXN0RG9jdW1lbnRzEioudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50c1JlcXVlc3QaKy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2USfQoUTGlzdERvY3VtZW50VmVyc2lvbnMSMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRWZXJzaW9uc1JlcXVlc3QaMi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRWZXJzaW9uc1Jlc3BvbnNlEncKEkdldERvY3VtZW50VmVyc2lvbhIvLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50VmVyc2lvblJlcXVlc3QaMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFZlcnNpb25SZXNwb25zZRJ6ChNMaXN0RG9jdW1lbnRIaXN0b3J5EjAudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdERvY3VtZW50SGlzdG9yeVJlcXVlc3QaMS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRIaXN0b3J5UmVzcG9uc2VCLFoqdmlkaW11cy9jb250cmFjdHMvZG9jdW1lbnRzL3YxO2RvY3VtZW50c3YxYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
+  fileDesc("Cit2aWRpbXVzL2RvY3VtZW50cy92MS9kb2N1bWVudF9zZXJ2aWNlLnByb3RvEhR2aWRpbXVzLmRvY3VtZW50cy52MSKxAgoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIVCg1kb2N1bWVudF9qc29uGAUgASgMEjsKDmxhc3RfcHVibGlzaGVkGAYgASgLMiMudmlkaW11cy5kb2N1bWVudHMudjEuTGFzdFB1Ymxpc2hlZBITCgt3b3JrZmxvd19pZBgHIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInIKDUxhc3RQdWJsaXNoZWQSDwoHdmVyc2lvbhgBIAEoBBIOCgZzdGF0dXMYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSLgoKdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNAoFRHJhZnQSFQoNZG9jdW1lbnRfanNvbhgBIAEoDBIUCgxpbnRha2VfdG9rZW4YAiABKAkihwEKFUNyZWF0ZURvY3VtZW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSKgoFZHJhZnQYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdBIvCgpjcmVhdGVkX2J5GAMgASgLMhsudmlkaW11cy5kb2N1bWVudHMudjEuQWN0b3IiLQoWQ3JlYXRlRG9jdW1lbnRSZXNwb25zZRITCgtkb2N1bWVudF9pZBgBIAEoCSJZChtCYXRjaENyZWF0ZURvY3VtZW50c1JlcXVlc3QSOgoFaXRlbXMYASADKAsyKy52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlcXVlc3QiWwocQmF0Y2hDcmVhdGVEb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlRG9jdW1lbnRSZXN1bHQikQEKFENyZWF0ZURvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAiABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lImQKGVRyYW5zaXRpb25Eb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjQKCnRyYW5zaXRpb24YAiABKAsyIC52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uImAKClRyYW5zaXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgEEhUKDXJlcXVlc3RfdG9rZW4YBCABKAkilAEKGlRyYW5zaXRpb25Eb2N1bWVudFJlc3BvbnNlEhMKC2RvY3VtZW50X2lkGAEgASgJEg8KB3ZlcnNpb24YAiABKAQSDgoGc3RhdHVzGAMgASgJEhAKCHNlcXVlbmNlGAQgASgEEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKH0JhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEjUKC3RyYW5zaXRpb25zGAIgAygLMiAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbiJjCiBCYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRI/CgdyZXN1bHRzGAEgAygLMi4udmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzdWx0Ip4BChhUcmFuc2l0aW9uRG9jdW1lbnRSZXN1bHQSSAoMdHJhbnNpdGlvbmVkGAEgASgLMjAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzcG9uc2VIABItCgVlcnJvchgCIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mb0gAQgkKB291dGNvbWUiTgoWTGlzdFRyYW5zaXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDAoEcm9sZRgDIAEoCSLJAQoXTGlzdFRyYW5zaXRpb25zUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoBBIOCgZzdGF0dXMYAiABKAkSOwoObGFzdF9wdWJsaXNoZWQYAyABKAsyIy52aWRpbXVzLmRvY3VtZW50cy52MS5MYXN0UHVibGlzaGVkEhIKCm1heV91cGRhdGUYBCABKAgSPAoLdHJhbnNpdGlvbnMYBSADKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5BbGxvd2VkVHJhbnNpdGlvbiKiAQoRQWxsb3dlZFRyYW5zaXRpb24SDAoEbmFtZRgBIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAIgASgEEhMKC2Zyb21fc3RhdHVzGAMgASgJEhEKCXRvX3N0YXR1cxgEIAEoCRIOCgZndWFyZHMYBSADKAkSLQoHcmVmdXNhbBgGIAEoCzIcLnZpZGltdXMuZXJyb3JzLnYxLkVycm9ySW5mbyI8ChJHZXREb2N1bWVudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIkcKE0dldERvY3VtZW50UmVzcG9uc2USMAoIZG9jdW1lbnQYASABKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudCJYChZJbXBvcnREb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIrCgZkcmFmdHMYAiADKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5EcmFmdCJWChdJbXBvcnREb2N1bWVudHNSZXNwb25zZRI7CgdyZXN1bHRzGAEgAygLMioudmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRSZXN1bHQi0wEKFEltcG9ydERvY3VtZW50UmVzdWx0Ej8KB2NyZWF0ZWQYASABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASQAoIZXhpc3RpbmcYAiABKAsyLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlSAASLQoFZXJyb3IYAyABKAsyHC52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm9IAEIJCgdvdXRjb21lIlwKF1ZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCg1kb2N1bWVudF9qc29uGAIgASgMEhcKD2Zvcl9wdWJsaWNhdGlvbhgDIAEoCCJnChhWYWxpZGF0ZURvY3VtZW50UmVzcG9uc2USMAoKdmlvbGF0aW9ucxgBIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIZChFzY2hlbWFfZ2VuZXJhdGlvbhgCIAEoDSKHAQoVVXBkYXRlRG9jdW1lbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgEEhUKDWRvY3VtZW50X2pzb24YBCABKAwSFQoNcmVxdWVzdF90b2tlbhgFIAEoCSJKChZVcGRhdGVEb2N1bWVudFJlc3BvbnNlEjAKCGRvY3VtZW50GAEgASgLMh4udmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnQi7wEKFExpc3REb2N1bWVudHNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRINCgVsaW1pdBgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJEg0KBWFjdG9yGAYgASgJEjEKDWNoYW5nZWRfc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKBW9yZGVyGAggASgOMiMudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRPcmRlchINCgVjb3VudBgJIAEoCCKIAQoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEjgKCWRvY3VtZW50cxgBIAMoCzIlLnZpZGltdXMuZG9jdW1lbnRzLnYxLkRvY3VtZW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoFY291bnQYAyABKA1IAIgBAUIICgZfY291bnQigQIKD0RvY3VtZW50U3VtbWFyeRITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEg8KB3ZlcnNpb24YAyABKAQSDgoGc3RhdHVzGAQgASgJEg0KBXRpdGxlGAUgASgJEjsKDmxhc3RfcHVibGlzaGVkGAYgASgLMiMudmlkaW11cy5kb2N1bWVudHMudjEuTGFzdFB1Ymxpc2hlZBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGFuZ2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI2CgVBY3RvchINCgVhY3RvchgBIAEoCRIMCgRyb2xlGAIgASgJEhAKCGlkZW50aXR5GAMgASgJImgKG0xpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJwChxMaXN0RG9jdW1lbnRWZXJzaW9uc1Jlc3BvbnNlEjcKCHZlcnNpb25zGAEgAygLMiUudmlkaW11cy5kb2N1bWVudHMudjEuRG9jdW1lbnRWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK9AQoPRG9jdW1lbnRWZXJzaW9uEg8KB3ZlcnNpb24YASABKAQSDgoGc3RhdHVzGAIgASgJEg0KBXRpdGxlGAMgASgJEi4KCndyaXR0ZW5fYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KCndyaXR0ZW5fYnkYBSABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchIZChFzY2hlbWFfZ2VuZXJhdGlvbhgGIAEoDSJUChlHZXREb2N1bWVudFZlcnNpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEImsKGkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEjYKB3ZlcnNpb24YASABKAsyJS52aWRpbXVzLmRvY3VtZW50cy52MS5Eb2N1bWVudFZlcnNpb24SFQoNZG9jdW1lbnRfanNvbhgCIAEoDCJnChpMaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJrChtMaXN0RG9jdW1lbnRIaXN0b3J5UmVzcG9uc2USMwoHZW50cmllcxgBIAMoCzIiLnZpZGltdXMuZG9jdW1lbnRzLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirAEKDEhpc3RvcnlFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoCYnkYAiABKAsyGy52aWRpbXVzLmRvY3VtZW50cy52MS5BY3RvchISCgp0cmFuc2l0aW9uGAMgASgJEg8KB3ZlcnNpb24YBCABKAQSEwoLZnJvbV9zdGF0dXMYBSABKAkSEQoJdG9fc3RhdHVzGAYgASgJKmcKDURvY3VtZW50T3JkZXISHgoaRE9DVU1FTlRfT1JERVJfVU5TUEVDSUZJRUQQABIaChZET0NVTUVOVF9PUkRFUl9DSEFOR0VEEAESGgoWRE9DVU1FTlRfT1JERVJfQ1JFQVRFRBACMooMCg9Eb2N1bWVudFNlcnZpY2USawoOQ3JlYXRlRG9jdW1lbnQSKy52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlcXVlc3QaLC52aWRpbXVzLmRvY3VtZW50cy52MS5DcmVhdGVEb2N1bWVudFJlc3BvbnNlEoIBChRCYXRjaENyZWF0ZURvY3VtZW50cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoQ3JlYXRlRG9jdW1lbnRzUmVzcG9uc2UiA5ACAhJuCg9JbXBvcnREb2N1bWVudHMSLC52aWRpbXVzLmRvY3VtZW50cy52MS5JbXBvcnREb2N1bWVudHNSZXF1ZXN0Gi0udmlkaW11cy5kb2N1bWVudHMudjEuSW1wb3J0RG9jdW1lbnRzUmVzcG9uc2UScQoQVmFsaWRhdGVEb2N1bWVudBItLnZpZGltdXMuZG9jdW1lbnRzLnYxLlZhbGlkYXRlRG9jdW1lbnRSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuVmFsaWRhdGVEb2N1bWVudFJlc3BvbnNlEmsKDlVwZGF0ZURvY3VtZW50EisudmlkaW11cy5kb2N1bWVudHMudjEuVXBkYXRlRG9jdW1lbnRSZXF1ZXN0GiwudmlkaW11cy5kb2N1bWVudHMudjEuVXBkYXRlRG9jdW1lbnRSZXNwb25zZRJ3ChJUcmFuc2l0aW9uRG9jdW1lbnQSLy52aWRpbXVzLmRvY3VtZW50cy52MS5UcmFuc2l0aW9uRG9jdW1lbnRSZXF1ZXN0GjAudmlkaW11cy5kb2N1bWVudHMudjEuVHJhbnNpdGlvbkRvY3VtZW50UmVzcG9uc2USiQEKGEJhdGNoVHJhbnNpdGlvbkRvY3VtZW50cxI1LnZpZGltdXMuZG9jdW1lbnRzLnYxLkJhdGNoVHJhbnNpdGlvbkRvY3VtZW50c1JlcXVlc3QaNi52aWRpbXVzLmRvY3VtZW50cy52MS5CYXRjaFRyYW5zaXRpb25Eb2N1bWVudHNSZXNwb25zZRJuCg9MaXN0VHJhbnNpdGlvbnMSLC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0VHJhbnNpdGlvbnNSZXF1ZXN0Gi0udmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFRyYW5zaXRpb25zUmVzcG9uc2USYgoLR2V0RG9jdW1lbnQSKC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlcXVlc3QaKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXREb2N1bWVudFJlc3BvbnNlEmgKDUxpc3REb2N1bWVudHMSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZRJ9ChRMaXN0RG9jdW1lbnRWZXJzaW9ucxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudFZlcnNpb25zUmVzcG9uc2USdwoSR2V0RG9jdW1lbnRWZXJzaW9uEi8udmlkaW11cy5kb2N1bWVudHMudjEuR2V0RG9jdW1lbnRWZXJzaW9uUmVxdWVzdBowLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldERvY3VtZW50VmVyc2lvblJlc3BvbnNlEnoKE0xpc3REb2N1bWVudEhpc3RvcnkSMC52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0RG9jdW1lbnRIaXN0b3J5UmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3REb2N1bWVudEhpc3RvcnlSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_errors_v1_errors]);
 
 /**
  * A document as editors see it.
@@ -364,6 +364,16 @@ export type Transition = Message<"vidimus.documents.v1.Transition"> & {
    * @generated from field: uint64 expected_version = 3;
    */
   expectedVersion: bigint;
+
+  /**
+   * Names this request within the document, so that it can be repeated when its answer was lost: a
+   * repetition is answered as the first was, whatever has become of the document since. Optional;
+   * at most 64 characters. Another request with the same token is INVALID_ARGUMENT
+   * (`request_token_reused`). A request that was refused has left no trace and is tried again.
+   *
+   * @generated from field: string request_token = 4;
+   */
+  requestToken: string;
 };
 
 /**
@@ -509,6 +519,148 @@ export const TransitionDocumentResultSchema: GenMessage<TransitionDocumentResult
   messageDesc(file_vidimus_documents_v1_document_service, 13);
 
 /**
+ * A request for what a role may do with a document.
+ *
+ * @generated from message vidimus.documents.v1.ListTransitionsRequest
+ */
+export type ListTransitionsRequest = Message<"vidimus.documents.v1.ListTransitionsRequest"> & {
+  /**
+   * The tenant that owns the document.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * UUID, any case.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * Who wants to know, for example "editor"; "" stands for the role of the call.
+   *
+   * @generated from field: string role = 3;
+   */
+  role: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListTransitionsRequest.
+ * Use `create(ListTransitionsRequestSchema)` to create a new message.
+ */
+export const ListTransitionsRequestSchema: GenMessage<ListTransitionsRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 14);
+
+/**
+ * What the role may do now.
+ *
+ * @generated from message vidimus.documents.v1.ListTransitionsResponse
+ */
+export type ListTransitionsResponse = Message<"vidimus.documents.v1.ListTransitionsResponse"> & {
+  /**
+   * The head's version.
+   *
+   * @generated from field: uint64 version = 1;
+   */
+  version: bigint;
+
+  /**
+   * The head's state.
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * The version that is published, or was until it was withdrawn; absent while the document was
+   * never published.
+   *
+   * @generated from field: vidimus.documents.v1.LastPublished last_published = 3;
+   */
+  lastPublished?: LastPublished | undefined;
+
+  /**
+   * Whether the role may write the next version.
+   *
+   * @generated from field: bool may_update = 4;
+   */
+  mayUpdate: boolean;
+
+  /**
+   * In the order of the workflow. A transition that can act on either of two versions, as `publish`
+   * on a withheld version and on a newer draft, is there twice.
+   *
+   * @generated from field: repeated vidimus.documents.v1.AllowedTransition transitions = 5;
+   */
+  transitions: AllowedTransition[];
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListTransitionsResponse.
+ * Use `create(ListTransitionsResponseSchema)` to create a new message.
+ */
+export const ListTransitionsResponseSchema: GenMessage<ListTransitionsResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 15);
+
+/**
+ * A transition that the role may take from where the document stands.
+ *
+ * @generated from message vidimus.documents.v1.AllowedTransition
+ */
+export type AllowedTransition = Message<"vidimus.documents.v1.AllowedTransition"> & {
+  /**
+   * For TransitionDocument.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The version that it acts on, for TransitionDocument.
+   *
+   * @generated from field: uint64 expected_version = 2;
+   */
+  expectedVersion: bigint;
+
+  /**
+   * The state of that version.
+   *
+   * @generated from field: string from_status = 3;
+   */
+  fromStatus: string;
+
+  /**
+   * Its state afterwards.
+   *
+   * @generated from field: string to_status = 4;
+   */
+  toStatus: string;
+
+  /**
+   * What will be checked, for example "publishValid".
+   *
+   * @generated from field: repeated string guards = 5;
+   */
+  guards: string[];
+
+  /**
+   * The guard that would refuse it now, for the actor of the call; absent when none would.
+   *
+   * @generated from field: vidimus.errors.v1.ErrorInfo refusal = 6;
+   */
+  refusal?: ErrorInfo | undefined;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.AllowedTransition.
+ * Use `create(AllowedTransitionSchema)` to create a new message.
+ */
+export const AllowedTransitionSchema: GenMessage<AllowedTransition> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_document_service, 16);
+
+/**
  * A request to read one document.
  *
  * @generated from message vidimus.documents.v1.GetDocumentRequest
@@ -534,7 +686,7 @@ export type GetDocumentRequest = Message<"vidimus.documents.v1.GetDocumentReques
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 14);
+  messageDesc(file_vidimus_documents_v1_document_service, 17);
 
 /**
  * The document.
@@ -555,7 +707,7 @@ export type GetDocumentResponse = Message<"vidimus.documents.v1.GetDocumentRespo
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 15);
+  messageDesc(file_vidimus_documents_v1_document_service, 18);
 
 /**
  * A request to take an archive in.
@@ -583,7 +735,7 @@ export type ImportDocumentsRequest = Message<"vidimus.documents.v1.ImportDocumen
  * Use `create(ImportDocumentsRequestSchema)` to create a new message.
  */
 export const ImportDocumentsRequestSchema: GenMessage<ImportDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 16);
+  messageDesc(file_vidimus_documents_v1_document_service, 19);
 
 /**
  * One result a document, in the order of the request.
@@ -604,7 +756,7 @@ export type ImportDocumentsResponse = Message<"vidimus.documents.v1.ImportDocume
  * Use `create(ImportDocumentsResponseSchema)` to create a new message.
  */
 export const ImportDocumentsResponseSchema: GenMessage<ImportDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 17);
+  messageDesc(file_vidimus_documents_v1_document_service, 20);
 
 /**
  * The result of one document.
@@ -649,7 +801,7 @@ export type ImportDocumentResult = Message<"vidimus.documents.v1.ImportDocumentR
  * Use `create(ImportDocumentResultSchema)` to create a new message.
  */
 export const ImportDocumentResultSchema: GenMessage<ImportDocumentResult> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 18);
+  messageDesc(file_vidimus_documents_v1_document_service, 21);
 
 /**
  * A request to validate a document.
@@ -684,7 +836,7 @@ export type ValidateDocumentRequest = Message<"vidimus.documents.v1.ValidateDocu
  * Use `create(ValidateDocumentRequestSchema)` to create a new message.
  */
 export const ValidateDocumentRequestSchema: GenMessage<ValidateDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 19);
+  messageDesc(file_vidimus_documents_v1_document_service, 22);
 
 /**
  * The result of the validation.
@@ -712,7 +864,7 @@ export type ValidateDocumentResponse = Message<"vidimus.documents.v1.ValidateDoc
  * Use `create(ValidateDocumentResponseSchema)` to create a new message.
  */
 export const ValidateDocumentResponseSchema: GenMessage<ValidateDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 20);
+  messageDesc(file_vidimus_documents_v1_document_service, 23);
 
 /**
  * A request to write the next version of a document.
@@ -748,6 +900,13 @@ export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocument
    * @generated from field: bytes document_json = 4;
    */
   documentJson: Uint8Array;
+
+  /**
+   * As in `Transition`. A repetition of an update that changed nothing is judged anew.
+   *
+   * @generated from field: string request_token = 5;
+   */
+  requestToken: string;
 };
 
 /**
@@ -755,7 +914,7 @@ export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocument
  * Use `create(UpdateDocumentRequestSchema)` to create a new message.
  */
 export const UpdateDocumentRequestSchema: GenMessage<UpdateDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 21);
+  messageDesc(file_vidimus_documents_v1_document_service, 24);
 
 /**
  * The new version is stored.
@@ -776,7 +935,7 @@ export type UpdateDocumentResponse = Message<"vidimus.documents.v1.UpdateDocumen
  * Use `create(UpdateDocumentResponseSchema)` to create a new message.
  */
 export const UpdateDocumentResponseSchema: GenMessage<UpdateDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 22);
+  messageDesc(file_vidimus_documents_v1_document_service, 25);
 
 /**
  * A request for one page of documents.
@@ -799,7 +958,7 @@ export type ListDocumentsRequest = Message<"vidimus.documents.v1.ListDocumentsRe
   type: string;
 
   /**
-   * Only documents whose head is in this state, if not empty.
+   * Only documents whose head is in this state of its workflow, if not empty.
    *
    * @generated from field: string status = 3;
    */
@@ -813,11 +972,39 @@ export type ListDocumentsRequest = Message<"vidimus.documents.v1.ListDocumentsRe
   limit: number;
 
   /**
-   * Token of an earlier page; "" starts with the document that changed last.
+   * Token of an earlier page with the same order; "" starts with the first document.
    *
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * Only documents whose newest version this actor wrote, if not empty. Compared as it stands.
+   *
+   * @generated from field: string actor = 6;
+   */
+  actor: string;
+
+  /**
+   * Only documents whose head changed at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp changed_since = 7;
+   */
+  changedSince?: Timestamp | undefined;
+
+  /**
+   * In which order.
+   *
+   * @generated from field: vidimus.documents.v1.DocumentOrder order = 8;
+   */
+  order: DocumentOrder;
+
+  /**
+   * Whether to count the documents of all pages.
+   *
+   * @generated from field: bool count = 9;
+   */
+  count: boolean;
 };
 
 /**
@@ -825,7 +1012,7 @@ export type ListDocumentsRequest = Message<"vidimus.documents.v1.ListDocumentsRe
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 23);
+  messageDesc(file_vidimus_documents_v1_document_service, 26);
 
 /**
  * One page of documents.
@@ -834,8 +1021,8 @@ export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@_
  */
 export type ListDocumentsResponse = Message<"vidimus.documents.v1.ListDocumentsResponse"> & {
   /**
-   * Last changed first. A document that changes while a caller pages through the list moves to the
-   * first page.
+   * In the order of the request. Of a list by change, a document that changes while a caller pages
+   * through it moves to the first page.
    *
    * @generated from field: repeated vidimus.documents.v1.DocumentSummary documents = 1;
    */
@@ -847,6 +1034,14 @@ export type ListDocumentsResponse = Message<"vidimus.documents.v1.ListDocumentsR
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many documents all pages have, when the request asked for it; 100001 stands for all greater
+   * numbers.
+   *
+   * @generated from field: optional uint32 count = 3;
+   */
+  count?: number | undefined;
 };
 
 /**
@@ -854,7 +1049,7 @@ export type ListDocumentsResponse = Message<"vidimus.documents.v1.ListDocumentsR
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 24);
+  messageDesc(file_vidimus_documents_v1_document_service, 27);
 
 /**
  * A document without its content.
@@ -925,7 +1120,7 @@ export type DocumentSummary = Message<"vidimus.documents.v1.DocumentSummary"> & 
  * Use `create(DocumentSummarySchema)` to create a new message.
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 25);
+  messageDesc(file_vidimus_documents_v1_document_service, 28);
 
 /**
  * Who called: what the metadata `vidimus-actor` and `vidimus-role` said, and who vouches for it.
@@ -934,7 +1129,7 @@ export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
  */
 export type Actor = Message<"vidimus.documents.v1.Actor"> & {
   /**
-   * "" when the call did not have it.
+   * Decoded; "" when the call did not have it.
    *
    * @generated from field: string actor = 1;
    */
@@ -961,7 +1156,7 @@ export type Actor = Message<"vidimus.documents.v1.Actor"> & {
  * Use `create(ActorSchema)` to create a new message.
  */
 export const ActorSchema: GenMessage<Actor> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 26);
+  messageDesc(file_vidimus_documents_v1_document_service, 29);
 
 /**
  * A request for one page of versions.
@@ -1003,7 +1198,7 @@ export type ListDocumentVersionsRequest = Message<"vidimus.documents.v1.ListDocu
  * Use `create(ListDocumentVersionsRequestSchema)` to create a new message.
  */
 export const ListDocumentVersionsRequestSchema: GenMessage<ListDocumentVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 27);
+  messageDesc(file_vidimus_documents_v1_document_service, 30);
 
 /**
  * One page of versions.
@@ -1031,7 +1226,7 @@ export type ListDocumentVersionsResponse = Message<"vidimus.documents.v1.ListDoc
  * Use `create(ListDocumentVersionsResponseSchema)` to create a new message.
  */
 export const ListDocumentVersionsResponseSchema: GenMessage<ListDocumentVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 28);
+  messageDesc(file_vidimus_documents_v1_document_service, 31);
 
 /**
  * One immutable version of a document.
@@ -1088,7 +1283,7 @@ export type DocumentVersion = Message<"vidimus.documents.v1.DocumentVersion"> & 
  * Use `create(DocumentVersionSchema)` to create a new message.
  */
 export const DocumentVersionSchema: GenMessage<DocumentVersion> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 29);
+  messageDesc(file_vidimus_documents_v1_document_service, 32);
 
 /**
  * A request to read one version.
@@ -1123,7 +1318,7 @@ export type GetDocumentVersionRequest = Message<"vidimus.documents.v1.GetDocumen
  * Use `create(GetDocumentVersionRequestSchema)` to create a new message.
  */
 export const GetDocumentVersionRequestSchema: GenMessage<GetDocumentVersionRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 30);
+  messageDesc(file_vidimus_documents_v1_document_service, 33);
 
 /**
  * One version with its content.
@@ -1152,7 +1347,7 @@ export type GetDocumentVersionResponse = Message<"vidimus.documents.v1.GetDocume
  * Use `create(GetDocumentVersionResponseSchema)` to create a new message.
  */
 export const GetDocumentVersionResponseSchema: GenMessage<GetDocumentVersionResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 31);
+  messageDesc(file_vidimus_documents_v1_document_service, 34);
 
 /**
  * A request for one page of history.
@@ -1194,7 +1389,7 @@ export type ListDocumentHistoryRequest = Message<"vidimus.documents.v1.ListDocum
  * Use `create(ListDocumentHistoryRequestSchema)` to create a new message.
  */
 export const ListDocumentHistoryRequestSchema: GenMessage<ListDocumentHistoryRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 32);
+  messageDesc(file_vidimus_documents_v1_document_service, 35);
 
 /**
  * One page of history.
@@ -1222,10 +1417,11 @@ export type ListDocumentHistoryResponse = Message<"vidimus.documents.v1.ListDocu
  * Use `create(ListDocumentHistoryResponseSchema)` to create a new message.
  */
 export const ListDocumentHistoryResponseSchema: GenMessage<ListDocumentHistoryResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 33);
+  messageDesc(file_vidimus_documents_v1_document_service, 36);
 
 /**
- * One change of a document.
+ * One change of a document. A transition of a published version that also ends a newer head, as
+ * `kill` does, has two entries, one for each version.
  *
  * @generated from message vidimus.documents.v1.HistoryEntry
  */
@@ -1278,13 +1474,58 @@ export type HistoryEntry = Message<"vidimus.documents.v1.HistoryEntry"> & {
  * Use `create(HistoryEntrySchema)` to create a new message.
  */
 export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_document_service, 34);
+  messageDesc(file_vidimus_documents_v1_document_service, 37);
+
+/**
+ * The order of a list of documents.
+ *
+ * @generated from enum vidimus.documents.v1.DocumentOrder
+ */
+export const DocumentOrder = {
+  /**
+   * The same as DOCUMENT_ORDER_CHANGED.
+   *
+   * @generated from enum value: DOCUMENT_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Last changed first.
+   *
+   * @generated from enum value: DOCUMENT_ORDER_CHANGED = 1;
+   */
+  CHANGED: 1,
+
+  /**
+   * Last created first.
+   *
+   * @generated from enum value: DOCUMENT_ORDER_CREATED = 2;
+   */
+  CREATED: 2,
+} as const;
+
+/**
+ * The order of a list of documents.
+ *
+ * @generated from enum vidimus.documents.v1.DocumentOrder
+ */
+export type DocumentOrder = (typeof DocumentOrder)[keyof typeof DocumentOrder] | UnknownEnum;
+
+/**
+ * Describes the enum vidimus.documents.v1.DocumentOrder.
+ */
+export const DocumentOrderSchema: GenEnum<DocumentOrder> = /*@__PURE__*/
+  enumDesc(file_vidimus_documents_v1_document_service, 0);
 
 /**
  * The editor's surface: documents, their versions, and their way through a workflow.
  *
  * The metadata `vidimus-actor` and `vidimus-role` say who calls; every change is recorded with
- * both.
+ * both. The actor is percent-encoded UTF-8 of at most 256 characters. Which roles may create, edit
+ * and take a transition is up to the workflow; owner and admin may do everything.
+ *
+ * Every refusal has an `ErrorInfo` as its detail. Its `reason` and `metadata` are listed in
+ * errors.proto.
  *
  * @generated from service vidimus.documents.v1.DocumentService
  */
@@ -1292,7 +1533,8 @@ export const DocumentService: GenService<{
   /**
    * Takes one document in, with status draft. ALREADY_EXISTS when the id is used in the tenant,
    * even if the document is invalid too; INVALID_ARGUMENT with JSON pointers when the document is
-   * invalid.
+   * invalid or larger than 1 MiB; PERMISSION_DENIED when the workflow of its type does not let the
+   * role create.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.CreateDocument
    */
@@ -1337,10 +1579,11 @@ export const DocumentService: GenService<{
   },
   /**
    * Writes the next version of a document, whole, with status draft. The published version stays as
-   * it is. ABORTED, with the newest version in the message, when `expected_version` is another one;
-   * FAILED_PRECONDITION when the document is in a terminal state; PERMISSION_DENIED when the
-   * workflow has a transition from the head's state to draft, as `restore`, and the role may not
-   * take it; INVALID_ARGUMENT with JSON pointers when the content is invalid.
+   * it is. Content that the head has already writes nothing: version and status stay as they are.
+   * ABORTED (`stale_version`) when `expected_version` is not the newest; FAILED_PRECONDITION
+   * (`ended`) when the document is in a terminal state; PERMISSION_DENIED when the workflow does not
+   * let the role edit in the head's state; INVALID_ARGUMENT with JSON pointers when the content is
+   * invalid.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.UpdateDocument
    */
@@ -1351,9 +1594,10 @@ export const DocumentService: GenService<{
   },
   /**
    * Takes one document through a named transition of its workflow. FAILED_PRECONDITION when the
-   * transition does not start in the document's state or a guard refuses it, PERMISSION_DENIED when
-   * the role may not take it, ABORTED when `expected_version` is not the version that the
-   * transition would act on.
+   * workflow has no such transition (`unknown_transition`), it does not start in the document's
+   * state (`wrong_state`), the document has ended (`ended`) or a guard refuses it (`guard_failed`);
+   * PERMISSION_DENIED when the role may not take it; ABORTED (`stale_version`) when
+   * `expected_version` is not the version that the transition would act on.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.TransitionDocument
    */
@@ -1374,6 +1618,16 @@ export const DocumentService: GenService<{
     output: typeof BatchTransitionDocumentsResponseSchema;
   },
   /**
+   * Lists what a role may do with a document now: its transitions, and whether it may be edited.
+   *
+   * @generated from rpc vidimus.documents.v1.DocumentService.ListTransitions
+   */
+  listTransitions: {
+    methodKind: "unary";
+    input: typeof ListTransitionsRequestSchema;
+    output: typeof ListTransitionsResponseSchema;
+  },
+  /**
    * Reads one document: its head (newest version) and, once it was published, the state of the last
    * published one.
    *
@@ -1385,7 +1639,8 @@ export const DocumentService: GenService<{
     output: typeof GetDocumentResponseSchema;
   },
   /**
-   * Lists a tenant's documents, last changed first.
+   * Lists a tenant's documents, last changed or last created first. INVALID_ARGUMENT when the tenant
+   * has no such type (`unknown_type`), or none of its workflows such a status (`unknown_status`).
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ListDocuments
    */

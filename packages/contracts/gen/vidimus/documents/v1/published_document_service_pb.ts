@@ -46,7 +46,7 @@ export type ListPublishedDocumentsRequest = Message<"vidimus.documents.v1.ListPu
   updatedSince?: Timestamp | undefined;
 
   /**
-   * 1 to 200.
+   * 1 to 200; 0 means 50.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -532,7 +532,7 @@ export type ListPublishedChangesRequest = Message<"vidimus.documents.v1.ListPubl
   type: string;
 
   /**
-   * 1 to 200.
+   * 1 to 200; 0 means 50.
    *
    * @generated from field: uint32 limit = 4;
    */
@@ -611,7 +611,7 @@ export type ListPublishedVersionsRequest = Message<"vidimus.documents.v1.ListPub
   documentId: string;
 
   /**
-   * 1 to 200.
+   * 1 to 200; 0 means 50.
    *
    * @generated from field: uint32 limit = 3;
    */

@@ -251,9 +251,9 @@ export const ListSchemaGenerationsResponseSchema: GenMessage<ListSchemaGeneratio
  */
 export const SchemaService: GenService<{
   /**
-   * Adds a generation, which applies at once. Needs role owner or admin. ABORTED, with the newest
-   * generation in the message, when `expected_generation` is another one; INVALID_ARGUMENT when a
-   * schema cannot be used.
+   * Adds a generation, which applies at once. Needs role owner or admin. ABORTED
+   * (`stale_generation`) when `expected_generation` is not the newest; INVALID_ARGUMENT when a
+   * schema cannot be used, as one of another dialect than JSON Schema 2020-12 (`unknown_dialect`).
    *
    * @generated from rpc vidimus.documents.v1.SchemaService.CreateSchemaGeneration
    */

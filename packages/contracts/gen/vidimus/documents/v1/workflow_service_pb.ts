@@ -349,8 +349,13 @@ export const ListWorkflowActivationsResponseSchema: GenMessage<ListWorkflowActiv
  * The workflows of a tenant: the states of documents, the transitions between them, and the roles
  * that may take them.
  *
- * A definition is JSON: `{"states": {NAME: {"kind": "working"|"terminal"}}, "transitions":
- * [{"name", "from": [STATE], "to": STATE, "roles": [ROLE], "guards": [GUARD]}]}`. The states
+ * A definition is JSON: `{"create": [ROLE], "states": {NAME: {"kind": "working"|"terminal", "edit":
+ * [ROLE]}}, "transitions": [{"name", "from": [STATE], "to": STATE, "roles": [ROLE], "guards":
+ * [GUARD]}]}`. `create` names the roles that may create documents, `edit` those that may write the
+ * next version of a document in that state; without them every known role may. Known are `owner`,
+ * `admin`, `integrator`, `system`, `writer`, `editor`, `chief`, `legal`, and those that the
+ * definition names; any other role may nothing. Documents that come in over public HTTP are not
+ * asked for a role, since their API key has the scope. The states
  * `draft` (working, where every version starts), `usable` (the only published one), `withheld` (the
  * only withdrawn one) and `cancelled` (terminal) always exist. Guards are `publishValid`,
  * `slugFree`, `notEmbargoed`, `fourEyes`, `neverPublished`, `{"metaPresent": [KEY]}` and
@@ -366,7 +371,7 @@ export const WorkflowService: GenService<{
   /**
    * Stores a definition as the next version of a workflow. A version never changes; documents keep
    * the version they were taken in with. INVALID_ARGUMENT with the JSON pointer of every fault;
-   * ABORTED when `expected_version` is not the newest version.
+   * ABORTED (`stale_workflow`) when `expected_version` is not the newest version.
    *
    * @generated from rpc vidimus.documents.v1.WorkflowService.CreateWorkflowVersion
    */
@@ -397,7 +402,9 @@ export const WorkflowService: GenService<{
   },
   /**
    * Sets the workflow version that new documents of a type get. Every process uses it within a
-   * second.
+   * second. FAILED_PRECONDITION when the type has no schema (`type_without_schema`), when no way
+   * leads from draft to usable (`no_way_to_publish`) or to a state of the workflow's own
+   * (`orphan_state`); the message says what to do.
    *
    * @generated from rpc vidimus.documents.v1.WorkflowService.ActivateWorkflow
    */

@@ -10,18 +10,55 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/errors/v1/errors.proto.
  */
 export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxImoKCUVycm9ySW5mbxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSMAoKdmlvbGF0aW9ucxgDIAMoCzIcLnZpZGltdXMuZXJyb3JzLnYxLlZpb2xhdGlvbhIMCgRjb2RlGAQgASgNIksKCVZpb2xhdGlvbhIPCgdwb2ludGVyGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDAoEbGluZRgDIAEoDRIOCgZyZWFzb24YBCABKAlCJlokdmlkaW11cy9jb250cmFjdHMvZXJyb3JzL3YxO2Vycm9yc3YxYgZwcm90bzM");
+  fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxIukBCglFcnJvckluZm8SDAoEa2luZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEjAKCnZpb2xhdGlvbnMYAyADKAsyHC52aWRpbXVzLmVycm9ycy52MS5WaW9sYXRpb24SDAoEY29kZRgEIAEoDRIOCgZyZWFzb24YBSABKAkSPAoIbWV0YWRhdGEYBiADKAsyKi52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm8uTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSwoJVmlvbGF0aW9uEg8KB3BvaW50ZXIYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIMCgRsaW5lGAMgASgNEg4KBnJlYXNvbhgEIAEoCUImWiR2aWRpbXVzL2NvbnRyYWN0cy9lcnJvcnMvdjE7ZXJyb3JzdjFiBnByb3RvMw");
 
 /**
  * An error of the platform. It is a detail of every failed call and stands in the results of batch
  * items, so that a caller maps errors with one table instead of guessing from the RPC code.
  *
+ * The kinds, each with its RPC code and, indented, its reasons:
+ *
+ * - `invalid`, INVALID_ARGUMENT: the request cannot be right; `violations` name the places.
+ *   - `missing`: a required part of the request is not there.
+ *   - `unknown_type`, `unknown_status`: a filter names what the tenant does not have.
+ *   - `unknown_dialect`: a schema is not written in JSON Schema 2020-12.
+ *   - `request_token_reused`: another request of the document had this `request_token`.
+ * - `too_large`, INVALID_ARGUMENT: a document, a schema or a file is beyond its limit. A whole
+ *   message beyond 16 MiB is RESOURCE_EXHAUSTED without an ErrorInfo.
+ * - `unauthenticated`, UNAUTHENTICATED: a public API key is missing or not valid.
+ * - `permission_denied`, PERMISSION_DENIED: the caller may not do this.
+ *   - `unknown_role`: neither the platform nor the document's workflow knows the role; `role`.
+ *   - `role_not_allowed`: another role may; `role`, `allowed_roles`.
+ * - `not_found`, NOT_FOUND: there is nothing of that name in the tenant.
+ * - `gone`, NOT_FOUND: it was there, and was withdrawn.
+ * - `already_exists`, ALREADY_EXISTS: the id is in use.
+ *   - `same_content`: by a document that was taken in with the same content.
+ *   - `other_content`: by another one.
+ * - `conflict`, ABORTED: the request names another version than the one that stands there. Read
+ *   again, decide again, and repeat with the version of `current_version`.
+ *   - `stale_version`: of a document; `current_version`, `current_status`, `legal_transitions`.
+ *   - `stale_generation`: of a type's schema; `current_version` is the newest generation.
+ *   - `stale_workflow`: of a workflow; `current_version` is its newest version.
+ * - `failed_precondition`, FAILED_PRECONDITION: a repetition fails until something else changes.
+ *   - `unknown_transition`: the document's workflow has no transition of this name;
+ *     `legal_transitions`.
+ *   - `wrong_state`: the transition does not start where the document stands; `current_version`,
+ *     `current_status`, `legal_transitions`.
+ *   - `guard_failed`: a guard refuses the transition; `guard`, `current_version`,
+ *     `current_status`, `legal_transitions`; `violations` say why.
+ *   - `ended`: the document is in a terminal state, which nothing leads out of; `current_version`,
+ *     `current_status`.
+ *   - `type_without_schema`, `no_way_to_publish`, `orphan_state`: a workflow cannot be activated so.
+ * - `exhausted`, RESOURCE_EXHAUSTED: a limit of the tenant is used up.
+ * - `unavailable`, UNAVAILABLE: nothing is known to be wrong with the request; repeat it.
+ * - `deadline_exceeded`, DEADLINE_EXCEEDED: the outcome is unknown; repeat with the same
+ *   `request_token`.
+ *
  * @generated from message vidimus.errors.v1.ErrorInfo
  */
 export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
   /**
-   * The kind of failure, one of the closed list in packages/kit/src/errors.ts, for example
-   * "already_exists".
+   * The kind of failure, one of the list above, for example "already_exists".
    *
    * @generated from field: string kind = 1;
    */
@@ -48,6 +85,29 @@ export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
    * @generated from field: uint32 code = 4;
    */
   code: number;
+
+  /**
+   * The case within the kind, one of the list above, for example "guard_failed"; "" where the kind
+   * has no cases. New releases may add reasons.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * Facts for programs. Which ones a reason has is said above.
+   *
+   * - `current_version`: the version that stands there, in decimal.
+   * - `current_status`: its state.
+   * - `legal_transitions`: the transitions that the caller's role may take from there, guards
+   *   unchecked; comma-separated, "" for none.
+   * - `guard`: the guard that refused, for example "fourEyes".
+   * - `role`: the caller's role; "" when the call named none.
+   * - `allowed_roles`: the roles that may, beside `owner` and `admin`; comma-separated.
+   *
+   * @generated from field: map<string, string> metadata = 6;
+   */
+  metadata: { [key: string]: string };
 };
 
 /**

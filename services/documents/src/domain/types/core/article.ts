@@ -28,7 +28,6 @@ export const article: TypeSchemas = {
       canonicalUrl: text,
       access: oneOf("free", "metered", "paid"),
       embargoUntil: time,
-      publishAt: time,
       genre: text,
       edNote: text,
       sites: list(text),

@@ -1,0 +1,29 @@
+import { InvalidArgumentError } from "commander";
+
+/** A time as `google.protobuf.Timestamp` has it. */
+export interface TimestampInit {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+/**
+ * Reads the value of an option as an ISO 8601 date or date-time; without an offset it is UTC.
+ *
+ * @throws InvalidArgumentError; commander prints it, and the command exits with 2
+ */
+export function timestamp(text: string): TimestampInit {
+  const { epochNanoseconds } = instantOf(text);
+  const nanos = ((epochNanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
+  return { seconds: (epochNanoseconds - nanos) / 1_000_000_000n, nanos: Number(nanos) };
+}
+
+function instantOf(text: string): Temporal.Instant {
+  try {
+    const hasOffset = /t.*(z|[+-]\d\d(:?\d\d)?)$/i.test(text);
+    return hasOffset
+      ? Temporal.Instant.from(text)
+      : Temporal.PlainDateTime.from(text).toZonedDateTime("UTC").toInstant();
+  } catch {
+    throw new InvalidArgumentError("It must be a date or a time, like 2026-11-22 or 2026-11-22T06:00:00Z.");
+  }
+}

@@ -1,0 +1,40 @@
+import { DomainError } from "../errors.ts";
+
+/** Longest name of an actor, in characters (Unicode code points). */
+const actorMax = 256;
+
+/**
+ * Reads the metadata `vidimus-actor`: percent-encoded UTF-8, since metadata is ASCII.
+ *
+ * @returns undefined when it is not
+ */
+export function decodeActor(encoded: string): string | undefined {
+  if (!/^[\u0020-\u007e]*$/.test(encoded)) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a name as the metadata `vidimus-actor`. Printable ASCII but `%` stays as it is. */
+export function encodeActor(actor: string): string {
+  return actor.toWellFormed().replace(/[^\u0021-\u007e]|%/gu, encodeURIComponent);
+}
+
+/**
+ * Checks the metadata `vidimus-actor` of a call.
+ *
+ * @throws DomainError `invalid` when it is not percent-encoded UTF-8, longer than 256 characters,
+ *   or has control characters in it
+ */
+export function requireActorName(encoded: string): void {
+  const actor = decodeActor(encoded);
+  if (actor === undefined) throw new DomainError("invalid", "metadata vidimus-actor must be percent-encoded UTF-8");
+  if (actor.length > actorMax && Array.from(actor).length > actorMax) {
+    throw new DomainError("invalid", `metadata vidimus-actor has at most ${actorMax} characters`);
+  }
+  if (/\p{Cc}/u.test(actor)) {
+    throw new DomainError("invalid", "metadata vidimus-actor must have no control characters");
+  }
+}

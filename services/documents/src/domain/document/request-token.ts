@@ -1,0 +1,20 @@
+import { DomainError } from "@vidimus/kit/errors";
+
+/** Longest token that may name a request, in characters. */
+const tokenMax = 64;
+
+/**
+ * The token that names a request: a repetition is answered as the first. Undefined for "".
+ *
+ * @throws DomainError `invalid` when it has more than 64 characters
+ */
+export function readRequestToken(token: string): string | undefined {
+  if (token.length > tokenMax) throw new DomainError("invalid", `request_token has at most ${tokenMax} characters`);
+  return token === "" ? undefined : token;
+}
+
+/** The refusal of a request whose token named another request of the document. */
+export function requestTokenReused(): DomainError {
+  const message = "request_token named another request of this document: give each request a token of its own";
+  return new DomainError("invalid", message, { reason: "request_token_reused" });
+}

@@ -1,0 +1,37 @@
+import type { Actor } from "../document/document.ts";
+import { invalidDocument } from "../document/invalid-document.ts";
+import { throwMissing } from "../document/throw-missing.ts";
+import type { DraftReader } from "../intake/read-draft.ts";
+import type { ReadDocument } from "../intake/read-members.ts";
+import type { DocumentType } from "../types/document-type.ts";
+
+/** A requested edit. */
+export interface Edit {
+  readonly tenantId: string;
+  /** Lowercase UUID. */
+  readonly documentId: string;
+  /** The whole new content. */
+  readonly json: Uint8Array;
+  /** The version the caller saw. */
+  readonly expectedVersion: number;
+  /** Names the request, so that a repetition is answered as the first; absent when nobody named it. */
+  readonly requestToken?: string;
+  readonly by: Actor;
+  readonly signal?: AbortSignal;
+}
+
+/** The new content, read; its type does not check it yet. */
+export async function readContent(
+  readDraft: DraftReader,
+  type: Pick<DocumentType, "name">,
+  { tenantId, documentId, json, signal }: Edit,
+): Promise<ReadDocument> {
+  if (json.byteLength === 0) throwMissing("document_json");
+  const draft = await readDraft(tenantId, json, { as: "edit", documentId, type: type.name }, signal);
+  const { document } = draft;
+  if (!document) throw invalidDocument(draft.violations);
+  if (document.type !== type.name) {
+    throw invalidDocument([{ pointer: "/type", message: `a document keeps its type, ${type.name}` }]);
+  }
+  return document;
+}

@@ -1,0 +1,58 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { type Head, initialStatus, type LastPublished } from "../document/document.ts";
+import { requestTokenReused } from "../document/request-token.ts";
+import type { HistoryEntry } from "../document/revision.ts";
+import type { DraftReader } from "../intake/read-draft.ts";
+import { digestParts } from "../intake/read-members.ts";
+import { type GetDocumentVersionDeps, getVersion } from "./document-versions.ts";
+import { type Edit, readContent } from "./edit.ts";
+import { type HeadReader, requireHead } from "../document/require-head.ts";
+
+/** The entry of a named update or transition, and where the document was published then. */
+export interface NamedEntry extends HistoryEntry {
+  readonly lastPublished?: LastPublished;
+}
+
+/** Where an earlier answer is found. */
+export interface FirstAnswerDeps {
+  documents: HeadReader;
+  revisions: GetDocumentVersionDeps["revisions"];
+  history: {
+    /** What the request of that token did to a document. */
+    findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined>;
+  };
+  readDraft: DraftReader;
+}
+
+/**
+ * The head as the first request with the same token left it; undefined for a token that no request
+ * of the document had.
+ *
+ * @throws DomainError `invalid` with reason `request_token_reused` when that was another request
+ */
+export async function findFirstAnswer(deps: FirstAnswerDeps, edit: Edit): Promise<Head | undefined> {
+  const { tenantId, documentId, requestToken } = edit;
+  if (requestToken === undefined) return undefined;
+  const entry = await deps.history.findRequest(tenantId, documentId, requestToken);
+  if (!entry) return undefined;
+  const isUpdate = entry.transition === undefined && entry.version === edit.expectedVersion + 1;
+  if (!isUpdate) throw requestTokenReused();
+  const { lastPublished: _, ...head } = await requireHead(deps.documents, tenantId, documentId);
+  const { version: written } = await getVersion(deps, { tenantId, documentId }, entry.version);
+  if (!(await hasContent(deps.readDraft, head.type, digestParts(head.type, written), edit))) {
+    throw requestTokenReused();
+  }
+  const { at, by, version, lastPublished } = entry;
+  const state = { version, status: initialStatus, changedAt: at, changedBy: by, writtenAt: at };
+  return { ...head, ...written, ...state, ...(lastPublished ? { lastPublished } : {}) };
+}
+
+async function hasContent(readDraft: DraftReader, type: string, digest: Buffer, edit: Edit): Promise<boolean> {
+  try {
+    return digest.equals((await readContent(readDraft, { name: type }, edit)).digest);
+  } catch (error) {
+    // What cannot be read was not written by the first request.
+    if (error instanceof DomainError && error.kind === "invalid") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Violation } from "@vidimus/kit/errors";
+import { type DocumentValue, parsePart } from "../document/assemble-document.ts";
+import type { Actor, DocumentParts, Head } from "../document/document.ts";
+import { isJsonObject } from "../json/json-value.ts";
+import { checkGuards } from "../workflow/check-guards.ts";
+import type { Guard, WorkflowDefinition } from "../workflow/definition.ts";
+import { type Chosen, standingFacts } from "../workflow/legal-transitions.ts";
+import { standingOf } from "../workflow/standing.ts";
+import { publicationKeys } from "./publication-keys.ts";
+
+/** The version that a transition acts on, read. */
+export interface LoadedVersion {
+  readonly parts: DocumentParts;
+  /** Content is parsed only where it is checked. */
+  readonly value: Pick<DocumentValue, "links" | "meta">;
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly writer: string;
+  readonly schemaGeneration: number;
+  readonly slug: string | undefined;
+}
+
+/** Reads a version of a document of a type. */
+export function loadVersion(
+  type: string,
+  parts: DocumentParts & { readonly schemaGeneration: number },
+  writer: Actor,
+): LoadedVersion {
+  const value = { links: parsePart(parts.links), meta: parsePart(parts.meta) };
+  const meta = isJsonObject(value.meta) ? value.meta : {};
+  const { slug } = publicationKeys(type, value);
+  const { schemaGeneration } = parts;
+  return { parts, value, meta, writer: writer.actor, schemaGeneration, slug };
+}
+
+/** A transition whose guards are to be checked, and where its facts come from. */
+export interface GuardedTransition {
+  readonly head: Head;
+  readonly definition: WorkflowDefinition;
+  readonly chosen: Chosen;
+  readonly version: LoadedVersion;
+  readonly by: Actor;
+  readonly now: Date;
+  /** See `GuardFacts`. */
+  violations(): Promise<readonly Violation[]>;
+  /** See `GuardFacts`. */
+  slugHolder(): Promise<string | undefined> | string | undefined;
+}
+
+/**
+ * Checks the guards of a transition.
+ *
+ * @throws DomainError `failed_precondition` with reason `guard_failed`, which says where the
+ *   document stands
+ */
+export async function checkTransition(transition: GuardedTransition): Promise<void> {
+  const { head, definition, chosen, version, by, now } = transition;
+  const standing = standingFacts(definition, standingOf(head), by.role, chosen.subject);
+  await checkGuards(
+    guardsOf(chosen),
+    {
+      actor: by.actor,
+      writer: version.writer,
+      everPublished: head.lastPublished !== undefined,
+      now,
+      meta: version.meta,
+      links: Array.isArray(version.value.links) ? version.value.links : [],
+      violations: transition.violations,
+      slugHolder: transition.slugHolder,
+    },
+    standing,
+  );
+}
+
+/**
+ * No two published documents of a type share a slug, even if the workflow does not ask for it:
+ * readers rely on it.
+ */
+export function guardsOf({ transition, to }: Chosen): readonly Guard[] {
+  const { guards } = transition;
+  if (to !== "published" || guards.some(({ kind }) => kind === "slugFree")) return guards;
+  return [...guards, { kind: "slugFree" }];
+}

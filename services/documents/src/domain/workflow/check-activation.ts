@@ -1,0 +1,40 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { initialStatus } from "../document/document.ts";
+import { jsonPointer } from "../json/json-value.ts";
+import { publishedState, type WorkflowDefinition } from "./definition.ts";
+import { fixedStates } from "./parse-definition.ts";
+
+/**
+ * Makes sure that documents can use all of a workflow.
+ *
+ * @throws DomainError `failed_precondition` with reason `no_way_to_publish` when no way leads from
+ *   draft to usable, or `orphan_state` when none leads to a state of the workflow's own
+ */
+export function requireUsable(definition: WorkflowDefinition): void {
+  const { workflowId, version, states } = definition;
+  const reached = reachable(definition);
+  const name = `workflow ${workflowId} version ${version}`;
+  const remedy = `add a transition to it, from ${[...reached].join(" or ")}, in version ${version + 1}`;
+  if (!reached.has(publishedState)) {
+    const message = `${name} has no way to publish: no transitions lead from draft to ${publishedState}; ${remedy}`;
+    throw new DomainError("failed_precondition", message, { reason: "no_way_to_publish" });
+  }
+  const orphans = [...states.keys()].filter((state) => !reached.has(state) && !fixedStates.has(state));
+  const [orphan] = orphans;
+  if (orphan === undefined) return;
+  const message = `${name} has a state that no transitions lead to, ${orphan}: remove it, or ${remedy}`;
+  const violations = orphans.map((state) => {
+    return { pointer: jsonPointer(["states", state]), message: "no transitions lead to it from draft" };
+  });
+  throw new DomainError("failed_precondition", message, { reason: "orphan_state", violations });
+}
+
+/** The states that a new document may come to. */
+function reachable({ transitions }: WorkflowDefinition): Set<string> {
+  const reached = new Set<string>([initialStatus]);
+  // Grows while it is walked.
+  for (const state of reached) {
+    for (const { from, to } of transitions) if (from.includes(state)) reached.add(to);
+  }
+  return reached;
+}

@@ -1,0 +1,306 @@
+/** Every refusal tells programs, in the fields of its `ErrorInfo`, what they need to go on. */
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { failure } from "./call-failure.ts";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+
+const tenantId = "refusals";
+let service: Publishing;
+let workflows: RpcClient<typeof WorkflowService>;
+let schemas: RpcClient<typeof SchemaService>;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  workflows = openRpcClient(WorkflowService, { target: service.target });
+  schemas = openRpcClient(SchemaService, { target: service.target });
+});
+afterAll(async () => {
+  workflows[Symbol.dispose]();
+  schemas[Symbol.dispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+function take(documentId: string, name: string, version = 1, role = "editor", actor?: string) {
+  const transition = { documentId, name, expectedVersion: BigInt(version) };
+  return service.documents.transitionDocument({ tenantId, transition }, as(role, actor));
+}
+
+function update(documentId: string, version: number, document: object, call = as("writer")) {
+  const request = { tenantId, documentId, expectedVersion: BigInt(version), documentJson: json(document) };
+  return service.documents.updateDocument(request, call);
+}
+
+function create(document: object, call = as("writer")) {
+  return service.documents.createDocument({ tenantId, draft: { documentJson: json(document) } }, call);
+}
+
+describe("a transition", () => {
+  test("that the workflow does not have", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await failure(take(id, "launch", 1, "writer"))).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "unknown_transition",
+      metadata: { current_version: "1", current_status: "draft", legal_transitions: "submit" },
+    });
+  });
+
+  test("that does not start where the document stands", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await failure(take(id, "approve"))).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "wrong_state",
+      metadata: { current_version: "1", current_status: "draft", legal_transitions: "submit,publish,spike" },
+    });
+  });
+
+  test("that a guard refuses, the one which no definition names included", async () => {
+    const id = await service.create(tenantId, article({ meta: { embargoUntil: "2999-01-01T00:00:00Z" } }));
+    expect(await failure(take(id, "publish"))).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "guard_failed",
+      pointers: ["/meta/embargoUntil"],
+      metadata: { guard: "notEmbargoed", current_version: "1", current_status: "draft" },
+    });
+  });
+
+  test("of a document that has ended", async () => {
+    const id = await service.create(tenantId, article());
+    await take(id, "publish");
+    await take(id, "kill", 1, "chief");
+    const ended = { code: "FailedPrecondition", reason: "ended" };
+    const metadata = { current_version: "1", current_status: "cancelled" };
+    expect(await failure(take(id, "publish"))).toMatchObject({ ...ended, metadata });
+    expect(await failure(update(id, 1, article({ id, text: "Again." })))).toMatchObject({ ...ended, metadata });
+  });
+
+  test("of another version than the one that stands there", async () => {
+    const id = await service.create(tenantId, article());
+    await update(id, 1, article({ id, text: "More." }));
+    const metadata = { current_version: "2", current_status: "draft", legal_transitions: "submit" };
+    const stale = { code: "Aborted", kind: "conflict", reason: "stale_version", metadata };
+    expect(await failure(take(id, "submit", 1, "writer"))).toMatchObject(stale);
+    expect(await failure(update(id, 1, article({ id, text: "Less." })))).toMatchObject(stale);
+  });
+
+  test("that the role may not take, and one of a role that nobody knows", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await failure(take(id, "approve", 1, "writer"))).toMatchObject({
+      code: "PermissionDenied",
+      reason: "role_not_allowed",
+      metadata: { role: "writer", allowed_roles: "editor" },
+    });
+    const unknown = { code: "PermissionDenied", reason: "unknown_role" };
+    expect(await failure(take(id, "approve", 1, "intern"))).toMatchObject({ ...unknown, metadata: { role: "intern" } });
+    expect(await failure(take(id, "approve", 1, ""))).toMatchObject({ ...unknown, metadata: { role: "" } });
+  });
+
+  test("in a batch, whose results have the same fields", async () => {
+    const id = await service.create(tenantId, article());
+    const transitions = [{ documentId: id, name: "approve", expectedVersion: 1n }];
+    const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
+    expect(results[0]?.outcome.value).toMatchObject({
+      reason: "wrong_state",
+      metadata: { current_status: "draft", legal_transitions: "submit,publish,spike" },
+    });
+  });
+});
+
+describe("who may create and edit", () => {
+  test("is refused to roles that nobody knows and to those that the workflow does not name", async () => {
+    for (const role of ["", "intern"]) {
+      const denied = { code: "PermissionDenied", reason: "unknown_role" };
+      expect(await failure(create(article(), as(role)))).toMatchObject(denied);
+    }
+    expect(await failure(create(article(), as("legal")))).toMatchObject({ reason: "role_not_allowed" });
+    const { documentId } = await create(article());
+    const edited = article({ id: documentId, text: "More." });
+    expect(await failure(update(documentId, 1, edited, as("legal")))).toMatchObject({ reason: "role_not_allowed" });
+    expect(await failure(update(documentId, 1, edited, as("intern")))).toMatchObject({ reason: "unknown_role" });
+    await update(documentId, 1, edited);
+  });
+
+  test("is what the tenant's workflow says, by state; without rules every known role may", async () => {
+    const tenant = "rules";
+    const publish = { name: "publish", from: ["draft", "desk"], to: "usable", roles: ["desker"] };
+    const hand = { name: "hand", from: ["draft"], to: "desk", roles: ["writer"] };
+    const states = { desk: { kind: "working", edit: ["desker"] } };
+    const define = async (definition: object, expectedVersion: number) => {
+      const request = { tenantId: tenant, workflowId: "desk", expectedVersion, definitionJson: json(definition) };
+      const { version } = await workflows.createWorkflowVersion(request, as("admin"));
+      const activation = { type: "core/article", workflowId: "desk", version };
+      await workflows.activateWorkflow({ tenantId: tenant, activation }, as("admin"));
+    };
+    const createAs = (role: string, document = article()) => {
+      const draft = { documentJson: json(document) };
+      return service.documents.createDocument({ tenantId: tenant, draft }, as(role));
+    };
+    const updateAs = (role: string, documentId: string, text: string) => {
+      const documentJson = json(article({ id: documentId, text }));
+      const request = { tenantId: tenant, documentId, expectedVersion: 1n, documentJson };
+      return service.documents.updateDocument(request, as(role));
+    };
+    await define({ create: ["desker"], states, transitions: [hand, publish] }, 0);
+    await expect.poll(() => createAs("writer").then(String, () => "refused")).toBe("refused");
+    expect(await failure(createAs("writer"))).toMatchObject({ metadata: { allowed_roles: "desker" } });
+    const { documentId } = await createAs("desker");
+    const transition = { documentId, name: "hand", expectedVersion: 1n };
+    await service.documents.transitionDocument({ tenantId: tenant, transition }, as("writer"));
+    expect(await failure(updateAs("editor", documentId, "More."))).toMatchObject({ reason: "role_not_allowed" });
+    await updateAs("desker", documentId, "More.");
+    await define({ states: { desk: { kind: "working" } }, transitions: [hand, publish] }, 1);
+    await expect.poll(() => createAs("legal").then(() => "taken", String)).toBe("taken");
+    const free = (await createAs("desker")).documentId;
+    await updateAs("integrator", free, "More.");
+    expect(await failure(updateAs("intern", free, "Less."))).toMatchObject({ reason: "unknown_role" });
+  });
+});
+
+describe("a request", () => {
+  test("without a draft, a transition or an activation is told what is missing", async () => {
+    const missing = { code: "InvalidArgument", reason: "missing" };
+    const { documents } = service;
+    expect(await failure(documents.createDocument({ tenantId }))).toMatchObject({
+      ...missing,
+      message: "draft.document_json is missing",
+    });
+    expect(await failure(documents.transitionDocument({ tenantId }))).toMatchObject({
+      ...missing,
+      message: "transition is missing",
+    });
+    const request = { tenantId, documentId: await service.create(tenantId, article()), expectedVersion: 1n };
+    expect(await failure(documents.updateDocument(request))).toMatchObject(missing);
+    expect(await failure(workflows.activateWorkflow({ tenantId }, as("admin")))).toMatchObject(missing);
+    const { results } = await documents.batchCreateDocuments({ items: [{ tenantId }] });
+    expect(results[0]?.outcome.value).toMatchObject({ reason: "missing" });
+  });
+
+  test("with a document that is too large is INVALID_ARGUMENT", async () => {
+    const call = create(article({ text: "x".repeat(1024 * 1024) }));
+    expect(await failure(call)).toMatchObject({ code: "InvalidArgument", kind: "too_large" });
+  });
+
+  test("that creates an id again is told whether the content is the same", async () => {
+    const document = article();
+    await create(document);
+    expect(await failure(create(document))).toMatchObject({ code: "AlreadyExists", reason: "same_content" });
+    expect(await failure(create({ ...document, title: "Other" }))).toMatchObject({ reason: "other_content" });
+  });
+
+  test("of an actor whose name cannot be read", async () => {
+    const call = create(article(), { headers: { "vidimus-role": "writer", "vidimus-actor": "100%" } });
+    expect(await failure(call)).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining("percent") });
+  });
+});
+
+describe("an activation", () => {
+  const activate = (type: string, workflowId: string, version = 1) =>
+    workflows.activateWorkflow({ tenantId, activation: { type, workflowId, version } }, as("admin"));
+
+  test("for a type without a schema, or of a workflow that cannot be used, says what to do", async () => {
+    expect(await failure(activate("acme/nothing", "editorial"))).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "type_without_schema",
+      message: expect.stringContaining("CreateSchemaGeneration"),
+    });
+    const definitionJson = json({ transitions: [] });
+    const request = { tenantId, workflowId: "blind", expectedVersion: 0, definitionJson };
+    await workflows.createWorkflowVersion(request, as("admin"));
+    expect(await failure(activate("core/article", "blind"))).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "no_way_to_publish",
+    });
+    expect(await failure(workflows.createWorkflowVersion(request, as("admin")))).toMatchObject({
+      code: "Aborted",
+      reason: "stale_workflow",
+      metadata: { current_version: "1" },
+    });
+  });
+
+  test("of a schema is refused in another dialect, and when another generation is the newest", async () => {
+    const add = (schema: object) => {
+      const request = { tenantId, type: "acme/recipe", expectedGeneration: 0, shapeSchemaJson: json(schema) };
+      return schemas.createSchemaGeneration(request, as("admin"));
+    };
+    expect(await failure(add({ $schema: "http://json-schema.org/draft-07/schema#" }))).toMatchObject({
+      code: "InvalidArgument",
+      reason: "unknown_dialect",
+      message: expect.stringContaining('set $schema to "https://json-schema.org/draft/2020-12/schema"'),
+    });
+    await add({ $schema: "https://json-schema.org/draft/2020-12/schema" });
+    expect(await failure(add({}))).toMatchObject({
+      code: "Aborted",
+      reason: "stale_generation",
+      metadata: { current_version: "1" },
+    });
+  });
+});
+
+test("a list by a type or a status that the tenant does not have", async () => {
+  const list = (request: object) => service.documents.listDocuments({ tenantId, ...request });
+  expect(await failure(list({ type: "core/articel" }))).toMatchObject({
+    code: "InvalidArgument",
+    reason: "unknown_type",
+  });
+  expect(await failure(list({ status: "published" }))).toMatchObject({
+    code: "InvalidArgument",
+    reason: "unknown_status",
+  });
+  await expect(list({ type: "core/tag", status: "cancelled" })).resolves.toMatchObject({ documents: [] });
+});
+
+test("four eyes need a known author, and tell nobody apart by case or spaces", async () => {
+  const tenant = "eyes";
+  const publish = { name: "publish", from: ["draft"], to: "usable", roles: ["editor"], guards: ["fourEyes"] };
+  const definitionJson = json({ transitions: [publish] });
+  await workflows.createWorkflowVersion(
+    { tenantId: tenant, workflowId: "two", expectedVersion: 0, definitionJson },
+    as("admin"),
+  );
+  const activation = { type: "core/article", workflowId: "two", version: 1 };
+  await workflows.activateWorkflow({ tenantId: tenant, activation }, as("admin"));
+  const createAs = async (headers: Record<string, string>) => {
+    const draft = { documentJson: json(article()) };
+    const call = { headers: { "vidimus-role": "writer", ...headers } };
+    return (await service.documents.createDocument({ tenantId: tenant, draft }, call)).documentId;
+  };
+  const publishAs = (documentId: string, actor: string) => {
+    const transition = { documentId, name: "publish", expectedVersion: 1n };
+    return service.documents.transitionDocument({ tenantId: tenant, transition }, as("editor", actor));
+  };
+  const guarded = { code: "FailedPrecondition", reason: "guard_failed", metadata: { guard: "fourEyes" } };
+  await expect
+    .poll(async () => (await failure(publishAs(await createAs({}), "ed")).catch(() => undefined))?.message)
+    .toContain("nobody knows who wrote this version");
+  const own = await createAs({ "vidimus-actor": "J%C3%BCrgen" });
+  expect(await failure(publishAs(own, "%20JU%CC%88RGEN%20"))).toMatchObject(guarded);
+  expect(await publishAs(own, "ed")).toMatchObject({ status: "usable" });
+});
+
+test("a killed document's history says of both versions that they ended", async () => {
+  const id = await service.create(tenantId, article());
+  await take(id, "publish");
+  await update(id, 1, article({ id, text: "More." }));
+  await take(id, "kill", 1, "chief");
+  const { entries } = await service.documents.listDocumentHistory({ tenantId, documentId: id });
+  expect(
+    entries.slice(0, 2).map((entry) => [entry.transition, entry.version, entry.fromStatus, entry.toStatus]),
+  ).toEqual([
+    ["kill", 2n, "draft", "cancelled"],
+    ["kill", 1n, "usable", "cancelled"],
+  ]);
+});
+
+test("an update that changes nothing costs neither a version nor an approval", async () => {
+  const document = article({ id: randomUUID() });
+  await create(document);
+  for (const name of ["submit", "approve"]) await take(document.id, name);
+  const { document: after } = await update(document.id, 1, document);
+  expect(after).toMatchObject({ version: 1n, status: "approved" });
+  const { entries } = await service.documents.listDocumentHistory({ tenantId, documentId: document.id });
+  expect(entries).toHaveLength(3);
+});

@@ -1,0 +1,145 @@
+/** A request that is repeated with its token is answered as the first was. */
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { failure } from "./call-failure.ts";
+import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { runDocuments, type RunningDocuments } from "./running-documents.ts";
+
+const tenantId = "tokens";
+let commands: CommandCounter;
+let service: Publishing;
+/** A second process on the same database. */
+let replica: RunningDocuments;
+
+beforeAll(async () => {
+  commands = countCommands("vidimus-documents");
+  const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
+  service = await runPublishing(options);
+  replica = await runDocuments({ ...options, database: service.database });
+});
+afterAll(async () => {
+  await replica?.[Symbol.asyncDispose]();
+  await service?.[Symbol.asyncDispose]();
+  commands[Symbol.dispose]();
+});
+
+type Client = RunningDocuments["client"];
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+function take(client: Client, documentId: string, name: string, requestToken: string, version = 1) {
+  const transition = { documentId, name, expectedVersion: BigInt(version), requestToken };
+  return client.transitionDocument({ tenantId, transition }, as("admin"));
+}
+
+function update(client: Client, id: string, text: string, requestToken: string, version = 1) {
+  const documentJson = json(article({ id, text }));
+  const request = { tenantId, documentId: id, expectedVersion: BigInt(version), documentJson, requestToken };
+  return client.updateDocument(request, as("writer"));
+}
+
+const rows = (name: string, documentId: string) => service.db.collection(name).countDocuments({ tenantId, documentId });
+
+describe("a transition", () => {
+  test("is answered again by another process, whatever has become of the document since", async () => {
+    const id = await service.create(tenantId, article());
+    const first = await take(service.documents, id, "publish", "p1");
+    expect(await take(replica.client, id, "publish", "p1")).toEqual(first);
+    await take(replica.client, id, "withhold", "w1");
+    expect(await take(replica.client, id, "publish", "p1")).toEqual(first);
+    expect(await rows("snapshots", id)).toBe(2);
+    expect(await rows("history", id)).toBe(2);
+  });
+
+  test("that could be taken again is not, when its token was answered before", async () => {
+    const id = await service.create(tenantId, article());
+    await take(service.documents, id, "submit", "s1");
+    await take(service.documents, id, "return", "r1");
+    expect(await take(service.documents, id, "submit", "s1")).toMatchObject({ status: "review" });
+    const { document } = await service.documents.getDocument({ tenantId, documentId: id });
+    expect(document?.status).toBe("draft");
+    expect(await take(service.documents, id, "submit", "s2")).toMatchObject({ status: "review" });
+  });
+
+  test("in a batch does not hinder its neighbours when it is a repetition", async () => {
+    const ids = await Promise.all([1, 2, 3].map(() => service.create(tenantId, article())));
+    const [done = "", ...fresh] = ids;
+    await take(service.documents, done, "submit", "s1");
+    await take(service.documents, done, "return", "r1");
+    const transitions = ids.map((documentId) => {
+      return { documentId, name: "submit", expectedVersion: 1n, requestToken: "s1" };
+    });
+    const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("admin"));
+    expect(results.map(({ outcome }) => outcome.case)).toEqual(Array(3).fill("transitioned"));
+    for (const [id, count] of [[done, 2], ...fresh.map((id) => [id, 1])] as [string, number][]) {
+      expect(await rows("history", id)).toBe(count);
+    }
+  });
+
+  test("of eight callers with one token at two processes happens once, and all get its answer", async () => {
+    const id = await service.create(tenantId, article());
+    const clients = Array.from({ length: 8 }, (_, index) => (index % 2 ? replica.client : service.documents));
+    const answers = await Promise.all(clients.map((client) => take(client, id, "publish", "once")));
+    expect(new Set(answers.map(({ sequence, version }) => `${version} ${sequence}`))).toEqual(new Set(["1 1"]));
+    expect(await rows("snapshots", id)).toBe(1);
+  });
+
+  test("that was refused has left no trace, and is tried again", async () => {
+    const id = await service.create(tenantId, article());
+    expect(await failure(take(service.documents, id, "approve", "a1"))).toMatchObject({ reason: "wrong_state" });
+    await take(service.documents, id, "submit", "s1");
+    expect(await take(service.documents, id, "approve", "a1")).toMatchObject({ status: "approved" });
+  });
+
+  test("costs no command for its token, and a repetition one", async () => {
+    const id = await service.create(tenantId, article());
+    const cost = () => commands.during(() => take(service.documents, id, "submit", "s1"));
+    expect(await cost()).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
+    expect(await cost()).toEqual(["find heads", "find history", "abortTransaction"]);
+  });
+});
+
+describe("an update", () => {
+  test("is answered again by another process, whatever has become of the document since", async () => {
+    const id = await service.create(tenantId, article());
+    await take(service.documents, id, "publish", "p1");
+    const first = await update(service.documents, id, "Two.", "u1");
+    expect(await update(replica.client, id, "Two.", "u1")).toEqual(first);
+    await take(service.documents, id, "withhold", "w1");
+    await update(service.documents, id, "Three.", "u2", 2);
+    await take(service.documents, id, "submit", "s1", 3);
+    expect(await update(replica.client, id, "Two.", "u1")).toEqual(first);
+    expect(first.document).toMatchObject({ version: 2n, status: "draft", lastPublished: { status: "usable" } });
+    expect(await rows("versions", id)).toBe(2);
+  });
+
+  test("costs no command for its token, and a repetition three reads", async () => {
+    const id = await service.create(tenantId, article());
+    const cost = () => commands.during(() => update(service.documents, id, "Two.", "u1"));
+    const written = ["update heads", "insert versions", "insert history", "commitTransaction"];
+    expect(await cost()).toEqual(["find heads", "find heads", ...written]);
+    expect(await cost()).toEqual(["find heads", "find history", "find heads", "find heads"]);
+  });
+});
+
+test("another request with the same token is refused, and the refusal says so at once", async () => {
+  const id = await service.create(tenantId, article());
+  await update(service.documents, id, "Two.", "t");
+  const reused = { code: "InvalidArgument", reason: "request_token_reused" };
+  expect(await failure(update(service.documents, id, "Other.", "t"))).toMatchObject(reused);
+  expect(await failure(update(service.documents, id, "Other.", "t", 2))).toMatchObject(reused);
+  expect(await failure(take(service.documents, id, "submit", "t", 2))).toMatchObject(reused);
+  await take(service.documents, id, "submit", "s", 2);
+  expect(await failure(take(service.documents, id, "approve", "s", 2))).toMatchObject(reused);
+  expect(await failure(update(service.documents, id, "Three.", "s", 2))).toMatchObject(reused);
+  const long = { code: "InvalidArgument", message: expect.stringContaining("64") };
+  expect(await failure(take(service.documents, id, "return", "x".repeat(65), 2))).toMatchObject(long);
+});
+
+test("a token is the document's own: two documents may have the same", async () => {
+  const ids = await Promise.all([1, 2].map(() => service.create(tenantId, article())));
+  using raw = openRpcClient(DocumentService, { target: service.target });
+  for (const id of ids) expect(await take(raw, id, "submit", "same")).toMatchObject({ status: "review" });
+});
