@@ -44,6 +44,8 @@ export interface DeliveryPace {
   leaseMarginMs: number;
   /** Longest sleep of the sender, which then finds due deliveries of other processes. */
   pollMs: number;
+  /** A replica takes over what is overdue by this, of tenants that another one is preferred for. */
+  overdueMs: number;
   /** Interval of the walks over documents' pending snapshots. */
   reconcileMs: number;
   /** The interval while the broker is not connected, when only a walk finds new snapshots. */
@@ -57,7 +59,8 @@ export const promisedPace: DeliveryPace = {
   attemptMs: 15_000,
   leaseMarginMs: 5_000,
   pollMs: 1_000,
-  reconcileMs: 3_000,
+  overdueMs: 5_000,
+  reconcileMs: 1_000,
   reconcileAloneMs: 500,
   retries: promisedRetries,
 };
@@ -108,4 +111,9 @@ function readCidrs(env: EnvReader, name: string): readonly string[] {
     env.fault(`${name} ${error instanceof Error ? error.message : String(error)}`);
   }
   return list;
+}
+
+/** How long a lease lasts. */
+export function leaseMsOf({ attemptMs, leaseMarginMs }: Pick<DeliveryPace, "attemptMs" | "leaseMarginMs">): number {
+  return attemptMs + leaseMarginMs;
 }

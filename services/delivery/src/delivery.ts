@@ -1,32 +1,26 @@
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
+import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
-import { uuidv7 } from "@vidimus/kit/ids";
-import type { Db } from "mongodb";
 import type { DeliveryConfig, DeliveryPace } from "./config.ts";
 import { createAddressRule } from "./domain/address-rules.ts";
 import { createPortRule } from "./domain/port-rules.ts";
-import { consumeReferences } from "./ingest/consume-references.ts";
-import { createIngest } from "./ingest/ingest-snapshots.ts";
+import { Ingest } from "./ingest/ingest-snapshots.ts";
+import { listenForReferences } from "./ingest/listen-for-references.ts";
 import { startReconciler } from "./ingest/reconciler.ts";
 import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
 import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { createResolve } from "./net/resolve.ts";
+import { Membership } from "./replicas/membership.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
-import { createEndpointDirectory } from "./send/endpoint-directory.ts";
-import { createPayloadShelf } from "./send/payload-shelf.ts";
-import { Sender } from "./send/sender.ts";
-import { DeliveryQueue } from "./store/delivery-queue.ts";
-import { DeliveryStore } from "./store/delivery-store.ts";
-import { EndpointStore } from "./store/endpoint-store.ts";
-import { createSecretBox, type SecretBox } from "./store/secret-box.ts";
-import { PayloadStore } from "./store/payload-store.ts";
+import { openSending, type Sending } from "./send/open-sending.ts";
+import type { EndpointStore } from "./store/endpoint-store.ts";
+import { openStores, type Stores } from "./store/open-stores.ts";
 
 /**
  * Starts the delivery service: it reads snapshots by reference and posts them as signed webhooks.
@@ -34,32 +28,18 @@ import { PayloadStore } from "./store/payload-store.ts";
 export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
-    const box = createSecretBox(config.kek, config.otherKek);
-    const stores = await openStores(mongo.db, box);
+    const stores = await openStores(mongo.db, config);
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
     const post = openPost(stack, config.pace, rule);
-    const sender = startSender(stack, config, stores, post, process.log);
-    const bus = startIngest(stack, config, stores, sender, process);
+    const { bus, sending } = await openDelivering(stack, config, stores, post, process);
     const urlRule = { allowHttp: config.allowHttp, ...rule };
-    const routes = endpointRoutes({ ...stores, post, urlRule });
+    const routes = endpointRoutes({ ...stores, ...sending, post, urlRule });
     const tenants = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, routes, { ...process, tenants });
     const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
     return { ...ports, check: mongo.ping, checkDegraded };
   });
-}
-
-type Stores = Awaited<ReturnType<typeof openStores>>;
-
-async function openStores(db: Db, box: SecretBox) {
-  const holder = uuidv7();
-  const endpoints = new EndpointStore(db, box);
-  const payloads = new PayloadStore(db);
-  const deliveries = new DeliveryStore(db, holder);
-  for (const store of [endpoints, payloads, deliveries]) await store.ensureIndexes();
-  const directory = createEndpointDirectory(endpoints);
-  return { endpoints, directory, payloads, deliveries, queue: new DeliveryQueue(db, holder) };
 }
 
 async function sealSecrets(endpoints: EndpointStore, log: Logger): Promise<void> {
@@ -73,38 +53,34 @@ function openPost(stack: AsyncDisposableStack, { connectMs, attemptMs }: Deliver
   return createPostWebhook({ agent, rule, attemptMs });
 }
 
-function startSender(
-  stack: AsyncDisposableStack,
-  { pace }: DeliveryConfig,
-  stores: Stores,
-  post: PostWebhook,
-  log: Logger,
-): Sender {
-  const { attemptMs, retries, pollMs } = pace;
-  const shelf = createPayloadShelf(stores.payloads);
-  const leaseMs = leaseMsOf(pace);
-  return stack.use(new Sender({ ...stores, shelf, post, retries, attemptMs, leaseMs, pollMs, log }));
-}
-
-function startIngest(
+/** Opens what takes snapshots in and what sends them. Intake ends first, sending after it. */
+async function openDelivering(
   stack: AsyncDisposableStack,
   config: DeliveryConfig,
   stores: Stores,
-  sender: Sender,
+  post: PostWebhook,
   { log, metrics: { registry }, credentialsFor }: ServiceContext,
-): EventBus {
+) {
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
   const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
   const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
   const feed = stack.use(openRpcClient(SnapshotFeedService, toDocuments));
   const signing = stack.use(openRpcClient(SigningService, toSigning));
-  const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs } = config.pace;
-  const ingest = createIngest({ ...stores, feed, signing, sender, log, leaseMs: leaseMsOf(config.pace) });
+  const { pace } = config;
+  let sending: Sending | undefined;
+  const onChange = () => sending?.takeOver();
+  const { replicas, replica } = stores;
+  const membership = stack.use(await Membership.join({ replicas, replica, onChange, log }));
+  const isPreferredFor = (tenantId: string) => membership.isPreferredFor(tenantId);
+  sending = openSending(stack, { ...stores, feed, signing, post, pace, isPreferredFor, registry, log }, stop.signal);
+  const ingest = new Ingest({ ...stores, feed, signing, log, ...sending }, stop.signal);
   const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
-  stack.use(consumeReferences(bus, ingest, log));
-  stack.use(startReconciler({ feed, ingest, bus, log, intervalMs, aloneMs }));
-  return bus;
-}
-
-function leaseMsOf({ attemptMs, leaseMarginMs }: DeliveryConfig["pace"]): number {
-  return attemptMs + leaseMarginMs;
+  listenForReferences({ bus, ingest, isPreferredFor, log });
+  const beforeWalk = async () => void (await stores.firstBuild.carryOver(new Date()));
+  const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs, overdueMs } = pace;
+  const walks = { intervalMs, aloneMs, overdueMs, isPreferredFor, beforeWalk };
+  stack.use(startReconciler({ feed, ingest, bus, log, ...walks }));
+  stack.defer(() => stop.abort());
+  return { bus, sending };
 }

@@ -77,9 +77,9 @@ describe("a published snapshot", () => {
 });
 
 describe("a receiver that fails", () => {
-  it("gets the same id and body again after a 500, as attempt 2, before anything newer of that document", async () => {
+  it("gets the same id and body again after a 503, as attempt 2, before anything newer of that document", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
-      response.writeHead(receiver.received.length === 1 ? 500 : 200).end("thanks");
+      response.writeHead(receiver.received.length === 1 ? 503 : 200).end("thanks");
     });
     await delivery.endpoint("failing", receiver.url);
     const documentId = randomUUID();

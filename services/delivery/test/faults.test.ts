@@ -65,7 +65,7 @@ describe("while signing is off", () => {
 });
 
 describe("a snapshot whose digest does not match", () => {
-  it("is never sent, and delays neither other snapshots nor the next one of its document", async () => {
+  it("is settled as unsendable, and delays neither other snapshots nor the next one of its document", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
@@ -81,7 +81,11 @@ describe("a snapshot whose digest does not match", () => {
     await publish(world, "acme");
     await receiver.arrivals(2);
     expect(new Set(sequences(receiver))).toEqual(new Set([1, 2]));
-    expect([contested, torn].map((snapshot) => world.feed.isPending(snapshot))).toEqual([true, true]);
+    const reasons = () => [contested, torn].map((snapshot) => world.feed.unsendable.get(snapshot.documentId));
+    await eventually(reasons).toEqual(["signed_differently", "bytes_differ"]);
+    expect([contested, torn].map((snapshot) => world.feed.isPending(snapshot))).toEqual([false, false]);
+    const left = { documentId: { $in: [contested.documentId, torn.documentId] }, sequence: 1 };
+    expect(await world.deliveries().countDocuments(left)).toBe(0);
   });
 });
 
@@ -90,8 +94,12 @@ describe("references out of order", () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
-    await publish(world, "acme");
-    await receiver.arrivals(1);
+    const first = await publish(world, "acme");
+    // A message that is sent before the subscription stands is lost.
+    await eventually(async () => {
+      await world.broker.announce(first);
+      return receiver.received.length;
+    }).toBe(1);
     const documentId = randomUUID();
     for (const sequence of [1, 2, 3]) world.feed.publish(snapshotOf("acme", documentId, sequence));
     await world.broker.announce(snapshotOf("acme", documentId, 3));
@@ -116,7 +124,7 @@ describe("a delivery process killed", () => {
     await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
   });
 
-  it.each(["getSnapshots", "attachSignatures", "acknowledgeSnapshots"])(
+  it.each(["getSnapshots", "settleSnapshots"])(
     "in %s: the snapshot arrives once, is signed and is pending no more",
     async (method) => {
       await using receiver = await openReceiver();
@@ -142,19 +150,35 @@ describe("a delivery process killed", () => {
     },
   );
 
-  it("between storing deliveries and their payload: the snapshot arrives once", async () => {
+  it("between storing deliveries and their signature: the snapshot arrives once", async () => {
     await using receiver = await openReceiver();
     await register("acme", receiver);
-    await world.refusePayloads(true);
+    const release = world.signing.hold();
     await using doomed = await openDeliveryProcess(world);
-    await publish(world, "acme");
+    const snapshot = await publish(world, "acme");
     await eventually(() => world.deliveries().countDocuments()).toBe(1);
     await doomed.kill();
-    await world.refusePayloads(false);
+    release();
     expect(receiver.received).toEqual([]);
     await using _delivery = await openDelivery(world);
     await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
+    await eventually(() => world.feed.isPending(snapshot)).toBe(false);
     expect(sequences(receiver)).toEqual([1]);
+  });
+
+  it("while it holds the lane's lease: what another process stored behind is sent when the lease ends", async () => {
+    await using receiver = await openReceiver(() => {});
+    await register("acme", receiver);
+    await using doomed = await openDeliveryProcess(world);
+    const { documentId } = await publish(world, "acme");
+    await receiver.arrivals(1);
+    await using _delivery = await openDelivery(world);
+    await publish(world, "acme", documentId, 2);
+    await eventually(() => world.deliveries().countDocuments()).toBe(2);
+    await doomed.kill();
+    receiver.behaviour.answer = (_webhook, response) => response.writeHead(204).end();
+    await receiver.arrivals(3);
+    expect(sequences(receiver)).toEqual([1, 1, 2]);
   });
 });
 

@@ -1,45 +1,21 @@
+import { createHash } from "node:crypto";
+import type { Endpoint } from "./endpoint.ts";
 import type { Reference } from "./payload.ts";
 
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
 export interface Lane {
-  tenantId: string;
-  endpointId: string;
-  documentId: string;
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly documentId: string;
 }
 
-/** A delivery whose lease this process holds. */
-export interface HeldDelivery extends Lane, Reference {
-  deliveryId: string;
-  webhookId: string;
-  /** Attempts recorded so far. */
-  attemptCount: number;
-  /** How many of them were made before their backoff ended, because a newer snapshot arrived. */
-  hurriedCount: number;
-  createdAt: Date;
-  /**
-   * Grows with every claim and every result. Writes match it, so a process that lost its lease
-   * writes nothing.
-   */
-  generation: number;
-  leaseUntil: Date;
-}
-
-/** A delivery about to be stored. */
-export interface OwedDelivery extends Lane, Reference {
-  deliveryId: string;
-  webhookId: string;
-  createdAt: Date;
-  nextAttemptAt: Date;
-  /** Set when the process that stores it attempts it at once. */
-  leaseUntil?: Date;
-}
-
-/** The oldest pending delivery of a lane. */
-export interface LaneHead {
-  sequence: number;
-  nextAttemptAt: Date;
-  /** The time that the receiver's `Retry-After` named, if its last answer had one. */
-  notBefore?: Date;
+/** One webhook that one endpoint is owed. */
+export interface Delivery extends Lane, Reference {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  /** 1, or higher for a snapshot that was signed anew after a revocation. */
+  readonly signingNumber: number;
+  readonly createdAt: Date;
 }
 
 /** The result of an attempt. */
@@ -62,19 +38,38 @@ export interface AttemptOutcome {
 /** Kinds of attempts without an answer. */
 export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "connection";
 
-/** An attempt and the delivery's state after it. */
-export interface AttemptRecord {
-  delivery: HeldDelivery;
-  outcome: AttemptOutcome;
-  verdict: { state: "delivered" | "exhausted" } | { state: "pending"; nextAttemptAt: Date; notBefore?: Date };
+/**
+ * What an attempt says about its webhook. `accepted`: the receiver has it. `refused`: the receiver
+ * has it not and says so. `failed`: the receiver may have it or not.
+ */
+export type Verdict = "accepted" | "refused" | "failed";
+
+/** Answers that speak of the receiver's state and not of the webhook: an outage, a proxy, a limit. */
+const transientStatuses = new Set([408, 429, 502, 503, 504]);
+
+export function verdictOf({ status }: Pick<AttemptOutcome, "status">): Verdict {
+  if (status === undefined || transientStatuses.has(status)) return "failed";
+  return status >= 200 && status <= 299 ? "accepted" : "refused";
 }
 
-/** Whether an answer means that the receiver has the snapshot. */
-export function isAccepted({ status }: AttemptOutcome): boolean {
-  return status !== undefined && status >= 200 && status <= 299;
+/** Whether an answer means that the receiver has the webhook. */
+export function isAccepted(outcome: Pick<AttemptOutcome, "status">): boolean {
+  return verdictOf(outcome) === "accepted";
 }
 
 /** Names a lane within one process. Endpoint ids are unique across tenants. */
 export function laneKey({ endpointId, documentId }: Lane): string {
   return `${endpointId} ${documentId}`;
+}
+
+/**
+ * The id of a delivery: a hash of endpoint and webhook id, in the form of a UUID (version 8). So
+ * two processes that store the same delivery store one row.
+ */
+export function deliveryIdOf({ endpointId }: Pick<Endpoint, "endpointId">, webhookId: string): string {
+  const hash = createHash("sha256").update(`${endpointId}\n${webhookId}`).digest().subarray(0, 16);
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -4,8 +4,8 @@ import { createPayload, webhookIdOf } from "./payload.ts";
 import { vector } from "./webhook-vector.ts";
 
 const bytes = Buffer.from(vector.snapshotBase64, "base64");
-const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex"), attestation: new Uint8Array() };
-const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64") };
+const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") };
+const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64"), signingNumber: 1 };
 
 describe("a payload", () => {
   it("is byte for byte the vector's", () => {
@@ -43,7 +43,12 @@ describe("a webhook id", () => {
       { ...vector, tenantId: "ten_acm" },
       { ...vector, documentId: vector.documentId.replace("7b", "7c") },
       { ...vector, sequence: 13 },
-    ].map(webhookIdOf);
+    ].map((reference) => webhookIdOf(reference));
     expect(new Set(ids).size).toBe(4);
+  });
+
+  it("names a signing after a revocation", () => {
+    expect(webhookIdOf(vector, 2)).toBe(`${webhookIdOf(vector)}_r2`);
+    expect(createPayload(snapshot, { ...signature, signingNumber: 2 }).webhookId).toBe(webhookIdOf(vector, 2));
   });
 });

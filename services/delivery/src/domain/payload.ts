@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 
 /** Names one snapshot. */
 export interface Reference {
-  tenantId: string;
-  documentId: string;
+  readonly tenantId: string;
+  readonly documentId: string;
   /** From 1, without gaps within the document. */
-  sequence: number;
+  readonly sequence: number;
 }
 
 /** An immutable copy of one version of a document. */
@@ -19,8 +19,16 @@ export interface Snapshot extends Reference {
   bytes: Uint8Array;
   /** SHA-256 of `bytes`, as documents computed it. */
   sha256: Uint8Array;
+}
+
+/** A snapshot as documents' feed serves it. */
+export interface FeedSnapshot extends Snapshot {
   /** Of documents, for signing; passed on unread. */
   attestation: Uint8Array;
+  /** Whether it is still to be settled. */
+  isPending: boolean;
+  /** Sequences of older snapshots of the document that are pending: the lowest 256. */
+  olderPending: readonly number[];
 }
 
 /** An Ed25519 signature over a statement that names the snapshot. */
@@ -30,24 +38,34 @@ export interface SnapshotSignature {
   statement: string;
   /** 64 bytes. */
   value: Uint8Array;
+  /** 1, or higher for a snapshot that was signed anew after a revocation. */
+  signingNumber: number;
 }
 
 /** The webhook of a snapshot: the same for every endpoint, retry and replay. */
 export interface Payload {
   webhookId: string;
+  signingNumber: number;
   /** For example `snapshot.usable`. */
   event: string;
   keyId: string;
+  committedAt: Date;
   body: Uint8Array;
 }
 
 /**
  * The webhook id of a snapshot: `snp_`, 32 hex digits of the digest of tenant and document, `_`,
- * sequence. It must have no dot, which separates the parts of the text that is signed.
+ * sequence, and `_r2` or higher if it was signed anew. It must have no dot, which separates the
+ * parts of the text that is signed.
  */
-export function webhookIdOf({ tenantId, documentId, sequence }: Reference): string {
+export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signingNumber = 1): string {
   const name = createHash("sha256").update(`${tenantId}\n${documentId}`).digest("hex").slice(0, 32);
-  return `snp_${name}_${sequence}`;
+  return `snp_${name}_${sequence}${signingNumber > 1 ? `_r${signingNumber}` : ""}`;
+}
+
+/** Names a snapshot within one process. */
+export function snapshotKey({ tenantId, documentId, sequence }: Reference): string {
+  return `${tenantId} ${documentId} ${sequence}`;
 }
 
 /**
@@ -55,7 +73,8 @@ export function webhookIdOf({ tenantId, documentId, sequence }: Reference): stri
  * give the same bytes.
  */
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {
-  const webhookId = webhookIdOf(snapshot);
+  const { signingNumber } = signature;
+  const webhookId = webhookIdOf(snapshot, signingNumber);
   const event = `snapshot.${snapshot.status}`;
   const { tenantId, documentId, documentType, version, status, sequence } = snapshot;
   const { keyId, statement } = signature;
@@ -75,5 +94,6 @@ export function createPayload(snapshot: Snapshot, signature: SnapshotSignature):
     },
   });
   const open = Buffer.from(`${envelope.slice(0, -2)},"snapshot":`);
-  return { webhookId, event, keyId, body: Buffer.concat([open, snapshot.bytes, Buffer.from("}}")]) };
+  const body = Buffer.concat([open, snapshot.bytes, Buffer.from("}}")]);
+  return { webhookId, signingNumber, event, keyId, committedAt: snapshot.committedAt, body };
 }

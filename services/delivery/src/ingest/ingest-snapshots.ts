@@ -3,139 +3,147 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import type { HeldDelivery } from "../domain/delivery.ts";
-import { createPayload, type Payload, type Reference } from "../domain/payload.ts";
-import type { DeliveryStore } from "../store/delivery-store.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import type { PayloadStore } from "../store/payload-store.ts";
-import { planDeliveries } from "./plan-deliveries.ts";
-import { pullSnapshots } from "./pull-snapshots.ts";
-import { referenceToProto, withPredecessors } from "./references.ts";
-import { createReportMismatch, type SignedSnapshot, signSnapshots } from "./sign-snapshots.ts";
+import { type Handling, InHand } from "./in-hand.ts";
+import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
+import { createSettle } from "./settle-snapshots.ts";
+import { isSound, signSnapshots, type SignResult } from "./sign-snapshots.ts";
+import { storeDeliveries, type StoreDeliveriesDeps } from "./store-deliveries.ts";
 
-/** Attempts deliveries: `send/sender.ts`. */
-interface DeliveryTaker {
-  /** How many more deliveries to an endpoint it takes right now. */
-  roomOf(endpointId: string): number;
-  /** Attempts deliveries whose leases this process holds. Passing their payloads saves a read. */
-  take(held: readonly HeldDelivery[], payloads: readonly Payload[]): void;
-  /** Looks for due deliveries in the database. */
-  wake(): void;
+export interface IngestDeps extends StoreDeliveriesDeps {
+  readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
+  readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  readonly endpoints: Pick<EndpointStore, "listOf">;
+  readonly log: Logger;
 }
 
-interface IngestDeps {
-  feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "attachSignatures" | "acknowledgeSnapshots">;
-  signing: Pick<Client<typeof SigningService>, "signSnapshots">;
-  endpoints: Pick<EndpointStore, "listOf">;
-  payloads: Pick<PayloadStore, "insert" | "stored">;
-  deliveries: Pick<DeliveryStore, "insert" | "laneHeads" | "advance" | "hurry">;
-  sender: DeliveryTaker;
-  log: Logger;
-  leaseMs: number;
-}
+/** Most batches at once. While one waits for signing, the next one is read. */
+const batchesMax = 3;
 
 /**
- * Ingests snapshots. Rejects when documents, signing or MongoDB cannot be used right now; call it
- * again then.
+ * Takes snapshots in: reads them and their tenant's endpoints, has them signed while their
+ * deliveries are stored, hands these over to sending, and settles the snapshots meanwhile. Every
+ * step may be repeated, so a process may die between any two.
+ *
+ * A snapshot is taken in once at a time, and after all older pending ones of its document.
  */
-export type Ingest = (references: readonly Reference[], signal: AbortSignal) => Promise<Ingested>;
+export class Ingest {
+  readonly #deps: IngestDeps;
+  readonly #signal: AbortSignal;
+  readonly #inHand = new InHand();
+  readonly #settle: ReturnType<typeof createSettle>;
+  readonly #enqueue: (handling: Handling) => Promise<void>;
 
-/** Snapshots whose deliveries are stored. */
-export interface Ingested {
-  /** Resolves when documents has stored their signatures and no longer lists them as pending. */
-  readonly acknowledged: Promise<unknown>;
-}
+  /** @param signal ends all calls, when the process stops */
+  constructor(deps: IngestDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#settle = createSettle(deps);
+    this.#enqueue = createBatcher<Handling, void>({
+      itemsMax: pullMax,
+      inFlightMax: batchesMax,
+      run: async (batch) => {
+        await this.#run(batch);
+        return batch.map(() => undefined);
+      },
+    });
+  }
 
-/** Most items of one AttachSignatures call. */
-const attachmentsMax = 256;
+  /**
+   * Takes in snapshots that are pending. Resolves when all are settled. Rejects when documents,
+   * signing or MongoDB cannot be used right now; call it again then.
+   */
+  async ingest(references: readonly Reference[]): Promise<void> {
+    const all = await Promise.allSettled(references.map((reference) => this.#start(reference)));
+    const failed = all.find((each) => each.status === "rejected");
+    if (failed) throw failed.reason;
+  }
 
-/**
- * Makes the function that ingests snapshots: it pulls them, has them signed, stores their
- * deliveries, passes these to the sender, stores the payloads, attaches the signatures in
- * documents, and acknowledges. Each step may be repeated, so a process may die between any two.
- */
-export function createIngest(deps: IngestDeps): Ingest {
-  const reportMismatch = createReportMismatch(deps.log);
-  // Receivers do not wait for acknowledgements, so the next snapshots are ingested meanwhile.
-  const acknowledge = createBatcher<Acknowledgement, void>({
-    itemsMax: attachmentsMax,
-    run: (signed) => attachAndAcknowledge(deps.feed, signed),
-  });
-  return async (references, signal) => {
-    const wanted = await withPredecessors(references, (ids) => deps.payloads.stored(ids));
-    const acknowledgements: Promise<unknown>[] = [];
-    for await (const snapshots of pullSnapshots(deps.feed, wanted, signal)) {
-      const signed = await signSnapshots({ ...deps, reportMismatch }, snapshots, signal);
-      if (signed.length === 0) continue;
-      await storeAndSend(deps, signed);
-      const page = Promise.all(signed.map((each) => acknowledge({ attachment: toAttachment(each), signal })));
-      // Without a handler a rejection ends the process. The caller handles it once `acknowledged`
-      // is returned.
-      page.catch(() => {});
-      acknowledgements.push(page);
+  /** Whether this process is taking a snapshot in. */
+  isInHand(reference: Reference): boolean {
+    return this.#inHand.has(reference);
+  }
+
+  #start(reference: Reference): Promise<void> {
+    const known = this.#inHand.get(reference);
+    if (known) return known.settled;
+    const handling = this.#inHand.take(reference);
+    this.#enqueue(handling).catch((error: unknown) => handling.end(error));
+    return handling.settled;
+  }
+
+  async #run(batch: readonly Handling[]): Promise<void> {
+    const byKey = new Map(batch.map((handling) => [snapshotKey(handling.reference), handling]));
+    const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
+    // The endpoints are read after the reference came, so that none is missed that was created
+    // before the snapshot was committed.
+    const endpoints = this.#deps.endpoints.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
+    endpoints.catch(() => {});
+    for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal)) {
+      const pending = page.filter(({ isPending }) => isPending);
+      const ready = pending.filter((snapshot) => this.#isNext(snapshot, pending));
+      for (const snapshot of pending) {
+        if (!ready.includes(snapshot)) this.#takeInAfterOlder(snapshot, take(byKey, snapshot));
+      }
+      const handled = new Map(ready.map((snapshot) => [snapshot, take(byKey, snapshot)]));
+      if (ready.length > 0) await this.#takeIn(handled, await endpoints);
     }
-    return { acknowledged: Promise.all(acknowledgements) };
-  };
+    // These are settled, or documents does not know them.
+    for (const handling of byKey.values()) handling.end();
+  }
+
+  /** Whether all older pending snapshots of its document are stored, or are stored beside it. */
+  #isNext({ olderPending, ...reference }: FeedSnapshot, page: readonly FeedSnapshot[]): boolean {
+    return olderPending.every((sequence) => {
+      const older = { ...reference, sequence };
+      const isBeside = page.some((each) => snapshotKey(each) === snapshotKey(older));
+      return isBeside || this.#inHand.get(older)?.isStored;
+    });
+  }
+
+  #takeInAfterOlder({ olderPending, ...reference }: FeedSnapshot, handling: Handling): void {
+    const older = olderPending.map((sequence) => ({ ...reference, sequence }));
+    for (const each of older) this.#start(each).catch(() => {});
+    const stored = older.flatMap((each) => this.#inHand.get(each)?.stored ?? []);
+    Promise.all(stored)
+      .then(() => this.#enqueue(handling))
+      .catch((error: unknown) => handling.end(error));
+  }
+
+  async #takeIn(handled: ReadonlyMap<FeedSnapshot, Handling>, endpoints: readonly Endpoint[]): Promise<void> {
+    const snapshots = [...handled.keys()];
+    try {
+      const signed = signSnapshots(this.#deps, snapshots, this.#signal);
+      signed.catch(() => {});
+      const stored = await storeDeliveries(this.#deps, snapshots.filter(isSound), endpoints, signed);
+      for (const handling of handled.values()) handling.noteStored();
+      const results = await signed;
+      await stored.send(results);
+      for (const result of results) void this.#settleOne(result, handled.get(result.snapshot));
+    } catch (error) {
+      for (const handling of handled.values()) handling.end(error);
+      throw error;
+    }
+  }
+
+  /** Receivers do not wait for it, nor do the next snapshots. */
+  async #settleOne(result: SignResult, handling: Handling | undefined): Promise<void> {
+    try {
+      await this.#settle(result, this.#signal);
+      handling?.end();
+    } catch (error) {
+      handling?.end(error);
+    }
+  }
 }
 
-interface Acknowledgement {
-  readonly attachment: ReturnType<typeof toAttachment>;
-  readonly signal: AbortSignal;
-}
-
-function toAttachment({ snapshot, signature: { keyId, statement, value } }: SignedSnapshot) {
-  return { reference: referenceToProto(snapshot), signature: { keyId, statement, value } };
-}
-
-/** Uses the first signal: all signals abort when the process stops. */
-async function attachAndAcknowledge(
-  feed: IngestDeps["feed"],
-  signed: readonly Acknowledgement[],
-): Promise<undefined[]> {
-  const attachments = signed.map(({ attachment }) => attachment);
-  const options = signed[0] ? { signal: signed[0].signal } : {};
-  await feed.attachSignatures({ attachments }, options);
-  await feed.acknowledgeSnapshots({ references: attachments.map(({ reference }) => reference) }, options);
-  return signed.map(() => undefined);
-}
-
-/**
- * Stores deliveries before payloads, so that a stored payload proves that its deliveries are
- * stored; `withPredecessors` relies on it. The sender starts before the payloads are stored,
- * because a repeated ingest makes the same payloads.
- */
-async function storeAndSend(deps: IngestDeps, signed: readonly SignedSnapshot[]): Promise<void> {
-  const stored = signed.map(({ snapshot, signature }) => {
-    const { tenantId, documentId, sequence } = snapshot;
-    return { tenantId, documentId, sequence, payload: createPayload(snapshot, signature) };
-  });
-  const held = await storeDeliveries(deps, stored);
-  const payloads = stored.map(({ payload }) => payload);
-  deps.sender.take(held, payloads);
-  await deps.payloads.insert(stored, new Date());
-  deps.sender.wake();
-}
-
-async function storeDeliveries(deps: IngestDeps, stored: readonly Reference[]): Promise<HeldDelivery[]> {
-  const references = stored.map(({ tenantId, documentId, sequence }) => ({ tenantId, documentId, sequence }));
-  const endpoints = await deps.endpoints.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
-  if (endpoints.length === 0) return [];
-  const lanes = references.flatMap(({ tenantId, documentId }) =>
-    endpoints
-      .filter((endpoint) => endpoint.tenantId === tenantId)
-      .map(({ endpointId }) => ({ tenantId, endpointId, documentId })),
-  );
-  const heads = await deps.deliveries.laneHeads(lanes);
-  const now = new Date();
-  const leaseUntil = new Date(now.getTime() + deps.leaseMs);
-  const roomOf = (endpointId: string) => deps.sender.roomOf(endpointId);
-  const owed = planDeliveries({ references, endpoints, heads, roomOf, now, leaseUntil });
-  const { held, waiting } = await deps.deliveries.insert(owed);
-  await deps.deliveries.hurry(waiting, new Date());
-  // Deliveries that were stored earlier: the process that stored them may have died before it
-  // advanced their lanes.
-  const arrived = new Set(waiting.map(({ deliveryId }) => deliveryId));
-  const behind = owed.filter(({ deliveryId, nextAttemptAt }) => nextAttemptAt > now && !arrived.has(deliveryId));
-  await deps.deliveries.advance(behind, new Date());
-  return held;
+/** Removes and returns a snapshot's handling. */
+function take(byKey: Map<string, Handling>, snapshot: FeedSnapshot): Handling {
+  const key = snapshotKey(snapshot);
+  const handling = byKey.get(key);
+  if (!handling) throw new TypeError("documents sent a snapshot that was not asked for");
+  byKey.delete(key);
+  return handling;
 }

@@ -1,55 +1,69 @@
 import { describe, expect, it } from "vitest";
-import { laneKey, type LaneHead } from "../domain/delivery.ts";
-import { eventsByDefault } from "../domain/endpoint.ts";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import type { Snapshot } from "../domain/payload.ts";
 import { planDeliveries } from "./plan-deliveries.ts";
 
 const now = new Date("2026-11-21T09:00:00.000Z");
-const leaseUntil = new Date("2026-11-21T09:00:20.000Z");
-const endpoint = (tenantId: string, endpointId: string) => {
-  return {
-    tenantId,
-    endpointId,
-    url: "https://example.com/",
-    secrets: [new Uint8Array(32)] as const,
-    createdAt: now,
-    enabled: true,
-    events: eventsByDefault,
-    headers: {},
-    maxInFlight: 32,
-  };
-};
-const ref = (tenantId: string, documentId: string, sequence = 1) => ({ tenantId, documentId, sequence });
 
-function plan(references: ReturnType<typeof ref>[], heads: [string, LaneHead][] = [], room = 100) {
-  const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2"), endpoint("rival", "e3")];
-  return planDeliveries({ references, endpoints, heads: new Map(heads), roomOf: () => room, now, leaseUntil });
+const endpoint = (tenantId: string, endpointId: string, more: Partial<Endpoint> = {}): Endpoint => {
+  const secrets = [new Uint8Array(32)] as const;
+  const plain = { url: "https://example.com/", secrets, createdAt: now, enabled: true, headers: {} };
+  return { tenantId, endpointId, ...plain, events: eventsByDefault, maxInFlight: 32, ...more };
+};
+
+const snapshot = (tenantId: string, documentId: string, sequence = 1, more: Partial<Snapshot> = {}): Snapshot => {
+  const bytes = Buffer.from("{}");
+  const rest = { documentType: "core/article", version: 1, status: "usable", committedAt: now, bytes, sha256: bytes };
+  return { tenantId, documentId, sequence, ...rest, ...more };
+};
+
+function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHand: string[] = []) {
+  const isInHand = ({ documentId }: { documentId: string }) => inHand.includes(documentId);
+  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf: () => capacity, now });
+  return {
+    deliveries: deliveries.map(
+      ({ endpointId, documentId, sequence, place }) => `${endpointId} ${documentId}${sequence} ${place}`,
+    ),
+    excluded: excluded.map(({ endpointId, documentId, sequence }) => `${endpointId} ${documentId}${sequence}`),
+  };
 }
 
-describe("a delivery plan", () => {
-  it("has one delivery, with a lease, for each snapshot and endpoint of its own tenant", () => {
-    const owed = plan([ref("acme", "a"), ref("rival", "b")]);
-    expect(owed.map(({ endpointId, documentId }) => `${endpointId} ${documentId}`)).toEqual(["e1 a", "e2 a", "e3 b"]);
-    expect(owed.every((each) => each.leaseUntil === leaseUntil)).toBe(true);
-    expect(new Set(owed.map(({ deliveryId }) => deliveryId)).size).toBe(3);
+describe("planned deliveries", () => {
+  it("go to every endpoint of the snapshot's tenant, leased to this process", () => {
+    const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2"), endpoint("rival", "e3")];
+    expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
 
-  it("gives a lease to the first of a lane only", () => {
-    const owed = plan([ref("rival", "b", 1), ref("rival", "b", 2)]);
-    expect(owed.map((each) => each.leaseUntil)).toEqual([leaseUntil, undefined]);
-    expect(owed[1]?.nextAttemptAt).toEqual(leaseUntil);
+  it("stand behind older ones of their lane: of the same batch, and of a lane that is in hand", () => {
+    const planned = plan(
+      [snapshot("acme", "a"), snapshot("acme", "a", 2), snapshot("acme", "b")],
+      [endpoint("acme", "e1")],
+      10,
+      ["b"],
+    );
+    expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 a2 behind", "e1 b1 behind"]);
   });
 
-  it("gives no lease behind an older pending delivery, and makes the new one due with it", () => {
-    const nextAttemptAt = new Date("2026-11-21T10:00:00.000Z");
-    const key = laneKey({ tenantId: "rival", endpointId: "e3", documentId: "b" });
-    const [owed] = plan([ref("rival", "b", 2)], [[key, { sequence: 1, nextAttemptAt }]]);
-    expect(owed).not.toHaveProperty("leaseUntil");
-    expect(owed?.nextAttemptAt).toEqual(nextAttemptAt);
+  it("are left to a claim where there is no capacity", () => {
+    const planned = plan([snapshot("acme", "a"), snapshot("acme", "b")], [endpoint("acme", "e1")], 1);
+    expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 b1 due"]);
   });
 
-  it("gives no more leases than there is room for; the rest is due at once for any process", () => {
-    const owed = plan([ref("rival", "a"), ref("rival", "b"), ref("rival", "c")], [], 2);
-    expect(owed.map((each) => each.leaseUntil)).toEqual([leaseUntil, leaseUntil, undefined]);
-    expect(owed[2]?.nextAttemptAt).toEqual(now);
+  it("are held while the endpoint is disabled", () => {
+    expect(plan([snapshot("acme", "a")], [endpoint("acme", "e1", { enabled: false })]).deliveries).toEqual([
+      "e1 a1 held",
+    ]);
+  });
+
+  it("are not made for what a filter excludes, which ends what is older", () => {
+    const filtering = [
+      endpoint("acme", "e1", { events: ["snapshot.withheld"] }),
+      endpoint("acme", "e2", { documentTypes: ["core/image"] }),
+      endpoint("acme", "e3", { documentTypes: ["core/article"] }),
+    ];
+    expect(plan([snapshot("acme", "a", 2)], filtering)).toEqual({
+      deliveries: ["e3 a2 leased"],
+      excluded: ["e1 a2", "e2 a2"],
+    });
   });
 });

@@ -1,52 +1,64 @@
-import { uuidv7 } from "@vidimus/kit/ids";
-import { type LaneHead, laneKey, type OwedDelivery } from "../domain/delivery.ts";
+import { type Delivery, deliveryIdOf, type Lane, laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type Reference, webhookIdOf } from "../domain/payload.ts";
+import { type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { wants } from "../domain/wants.ts";
+import type { NewDelivery } from "../store/delivery-rows.ts";
 
 interface DeliveryPlanInput {
   /** Older before newer. */
-  references: readonly Reference[];
-  endpoints: readonly Endpoint[];
-  /** The oldest pending delivery of each lane, by lane key. */
-  heads: ReadonlyMap<string, LaneHead>;
-  /** How many more deliveries to an endpoint this process may hold right now. */
-  roomOf: (endpointId: string) => number;
-  now: Date;
-  leaseUntil: Date;
+  readonly snapshots: readonly Snapshot[];
+  readonly endpoints: readonly Endpoint[];
+  /** Whether this process works on a lane right now. */
+  readonly isInHand: (lane: Lane) => boolean;
+  /** How many more lanes of an endpoint this process can lease. */
+  readonly capacityOf: (endpoint: Endpoint) => number;
+  readonly now: Date;
+}
+
+/** What is to be stored for some snapshots. */
+export interface DeliveryPlan {
+  readonly deliveries: readonly NewDelivery[];
+  /** Lanes whose endpoint's filter excludes a snapshot: what is older there is superseded. */
+  readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];
 }
 
 /**
- * Plans one delivery per snapshot and endpoint of its tenant. The first delivery of a lane gets a
- * lease as far as there is room, so that its first attempt needs no claim. A delivery behind
- * another one of its lane waits.
+ * Plans one delivery per snapshot and endpoint of its tenant that wants it. The first delivery of a
+ * lane is leased to this process as far as there is capacity, so that it is sent without a claim.
  */
-export function planDeliveries(input: DeliveryPlanInput): OwedDelivery[] {
-  const { references, endpoints, now, leaseUntil } = input;
-  const heads = new Map(input.heads);
-  const taken = new Map<string, number>();
-  return references.flatMap((reference) =>
-    endpoints
-      .filter(({ tenantId }) => tenantId === reference.tenantId)
-      .map(({ endpointId }) => plan(reference, endpointId)),
-  );
+export function planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now }: DeliveryPlanInput): DeliveryPlan {
+  const deliveries: NewDelivery[] = [];
+  const excluded: (Lane & Pick<Delivery, "sequence">)[] = [];
+  const lanes = new Set<string>();
+  const leased = new Map<string, number>();
+  for (const snapshot of snapshots) {
+    for (const endpoint of endpoints) {
+      if (endpoint.tenantId === snapshot.tenantId) plan(snapshot, endpoint);
+    }
+  }
+  return { deliveries, excluded };
 
-  function plan(reference: Reference, endpointId: string): OwedDelivery {
-    const lane = laneKey({ ...reference, endpointId });
-    const owed = {
-      ...reference,
-      endpointId,
-      deliveryId: uuidv7(),
-      webhookId: webhookIdOf(reference),
-      createdAt: now,
-    };
-    const head = heads.get(lane);
-    // When the head is this same delivery, the insert is refused as a duplicate.
-    if (head) return { ...owed, nextAttemptAt: head.nextAttemptAt > now ? head.nextAttemptAt : leaseUntil };
-    const count = taken.get(endpointId) ?? 0;
-    const room = count < input.roomOf(endpointId);
-    heads.set(lane, { sequence: reference.sequence, nextAttemptAt: room ? leaseUntil : now });
-    if (!room) return { ...owed, nextAttemptAt: now };
-    taken.set(endpointId, count + 1);
-    return { ...owed, nextAttemptAt: now, leaseUntil };
+  function plan(snapshot: Snapshot, endpoint: Endpoint): void {
+    const { tenantId, documentId, sequence } = snapshot;
+    const lane = { tenantId, documentId, endpointId: endpoint.endpointId };
+    if (!wants(endpoint, snapshot)) {
+      // The newest snapshot of a document may be the first one that the filter excludes.
+      if (sequence > 1) excluded.push({ ...lane, sequence });
+      return;
+    }
+    const webhookId = webhookIdOf(snapshot);
+    const ids = { deliveryId: deliveryIdOf(endpoint, webhookId), webhookId, signingNumber: 1 };
+    deliveries.push({ ...lane, ...ids, sequence, createdAt: now, place: placeOf(lane, endpoint) });
+  }
+
+  function placeOf(lane: Lane, endpoint: Endpoint): NewDelivery["place"] {
+    if (!endpoint.enabled) return "held";
+    const key = laneKey(lane);
+    if (lanes.has(key) || isInHand(lane)) return "behind";
+    lanes.add(key);
+    const count = leased.get(endpoint.endpointId) ?? 0;
+    if (count >= capacityOf(endpoint)) return "due";
+    leased.set(endpoint.endpointId, count + 1);
+    return "leased";
   }
 }

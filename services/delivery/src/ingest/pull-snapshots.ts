@@ -4,7 +4,7 @@ import type {
   Snapshot as SnapshotMessage,
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import type { Reference, Snapshot } from "../domain/payload.ts";
+import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import { referenceFromProto, referenceToProto } from "./references.ts";
 
 /** Most references in one call. */
@@ -18,7 +18,7 @@ export async function* pullSnapshots(
   feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">,
   references: readonly Reference[],
   signal: AbortSignal,
-): AsyncGenerator<Snapshot[]> {
+): AsyncGenerator<FeedSnapshot[]> {
   let asked = [...references];
   while (asked.length > 0) {
     const request = { references: asked.slice(0, pullMax).map(referenceToProto) };
@@ -34,13 +34,11 @@ export async function* pullSnapshots(
  * empty.
  */
 function covered(asked: readonly Reference[], last: Reference | undefined): number {
-  const same = (each: Reference) =>
-    each.tenantId === last?.tenantId && each.documentId === last.documentId && each.sequence === last.sequence;
-  const index = asked.findIndex(same);
+  const index = last ? asked.findIndex((each) => snapshotKey(each) === snapshotKey(last)) : -1;
   return index === -1 ? asked.length : index + 1;
 }
 
-function fromProto(message: SnapshotMessage): Snapshot {
+function fromProto(message: SnapshotMessage): FeedSnapshot {
   const { reference, committedAt } = message;
   if (!reference || !committedAt) throw new TypeError("documents sent a snapshot without reference or commit time");
   return {
@@ -52,5 +50,7 @@ function fromProto(message: SnapshotMessage): Snapshot {
     bytes: message.snapshotJson,
     sha256: message.sha256,
     attestation: message.attestation,
+    isPending: message.pending,
+    olderPending: message.olderPending.map(Number),
   };
 }

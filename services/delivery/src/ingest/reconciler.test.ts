@@ -15,11 +15,14 @@ function open(bus: { number: number | undefined }) {
         return create(ListPendingSnapshotsResponseSchema);
       },
     },
-    ingest: async () => ({ acknowledged: Promise.resolve() }),
+    ingest: { ingest: async () => {}, isInHand: () => false },
+    isPreferredFor: () => true,
+    beforeWalk: async () => {},
     bus: { connectionNumber: () => bus.number },
     log: pino({ level: "silent" }),
     intervalMs: 3_600_000,
     aloneMs: 5,
+    overdueMs: Number.POSITIVE_INFINITY,
   });
   return { walks, reconciler };
 }

@@ -8,20 +8,26 @@ import type { Ingest } from "./ingest-snapshots.ts";
 import { referenceFromProto } from "./references.ts";
 
 interface ReconcilerDeps {
-  feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
-  ingest: Ingest;
-  bus: Pick<EventBus, "connectionNumber">;
-  log: Logger;
-  /** Interval of the walks. Younger snapshots are left to the broker. */
-  intervalMs: number;
-  /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
-  aloneMs: number;
+  readonly feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
+  readonly ingest: Pick<Ingest, "ingest" | "isInHand">;
+  readonly bus: Pick<EventBus, "connectionNumber">;
+  /** Whether this replica is preferred for a tenant. */
+  readonly isPreferredFor: (tenantId: string) => boolean;
+  /** Runs before each walk. */
+  readonly beforeWalk: () => Promise<void>;
+  readonly log: Logger;
+  /** Interval of the walks. Snapshots younger than two intervals are left to the broker. */
+  readonly intervalMs: number;
+  /** Interval while the broker is not connected. These walks take in all pending snapshots. */
+  readonly aloneMs: number;
+  /** A replica takes in other replicas' snapshots when they are older than this. */
+  readonly overdueMs: number;
 }
 
 /**
- * Walks documents' pending snapshots and ingests those that no message announced, so that a loss of
- * the broker or of this process loses no snapshot. It walks at once when it starts, and when the
- * broker disconnects or connects again.
+ * Walks documents' pending snapshots and takes in those that no message announced, so that a loss
+ * of the broker or of a process loses no snapshot. It walks at once when it starts, and when the
+ * broker disconnects or connects again. What is in hand is skipped.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   const stop = new AbortController();
@@ -37,23 +43,30 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   // Messages may have been lost until a walk has succeeded over the present connection.
   let walkedOver: number | undefined;
+  let tookOverAt = performance.now();
   let waitingFor = "";
   while (!signal.aborted) {
     const connection = deps.bus.connectionNumber();
-    try {
-      await walk(deps, connection === undefined || connection !== walkedOver, signal);
-      walkedOver = connection;
-      if (waitingFor !== "") deps.log.info("snapshots flow again");
-      waitingFor = "";
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      // Log a reason once: while documents or signing is unavailable, every walk fails with the
-      // same one.
-      if (!signal.aborted && reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
-      waitingFor = reason;
+    const isAll = connection === undefined || connection !== walkedOver;
+    const isTakeover = performance.now() - tookOverAt >= deps.overdueMs;
+    const faults = await walk(deps, { isAll, isTakeover }, signal);
+    if (isTakeover) tookOverAt = performance.now();
+    const [fault] = faults;
+    if (fault === undefined) walkedOver = connection;
+    const reason = fault === undefined ? "" : reasonOf(fault);
+    // Log a reason once: while documents or signing is unavailable, every walk fails with the same
+    // one.
+    if (!signal.aborted && reason !== waitingFor) {
+      if (reason === "") deps.log.info("snapshots flow again");
+      else deps.log.warn({ err: fault }, "snapshots wait");
     }
+    waitingFor = reason;
     await untilNext(deps, connection, signal);
   }
+}
+
+function reasonOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
 }
 
 /** Sleeps for the interval, or until there is no broker or another connection to it. */
@@ -70,19 +83,38 @@ async function untilNext(
   } while (isSame() && Date.now() < until && !signal.aborted);
 }
 
-async function walk(
-  { feed, ingest, intervalMs }: ReconcilerDeps,
-  everything: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const bound = everything ? {} : { committedBefore: timestampFromDate(new Date(Date.now() - intervalMs)) };
-  let pageToken = "";
-  do {
-    const page = await feed.listPendingSnapshots({ ...bound, pageToken }, { signal });
-    if (page.references.length > 0) {
-      const { acknowledged } = await ingest(page.references.map(referenceFromProto), signal);
-      await acknowledged;
-    }
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
+interface WalkScope {
+  /** Also the youngest snapshots. */
+  readonly isAll: boolean;
+  /** Also overdue snapshots of other replicas' tenants. */
+  readonly isTakeover: boolean;
+}
+
+/** @returns what went wrong; a page that fails does not end the walk */
+async function walk(deps: ReconcilerDeps, { isAll, isTakeover }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
+  const faults: unknown[] = [];
+  const note = (error: unknown) => void faults.push(error);
+  await deps.beforeWalk().catch(note);
+  const now = Date.now();
+  if (isTakeover) await walkUntil(deps, now - deps.overdueMs, () => true, signal).catch(note);
+  const until = isAll ? undefined : now - 2 * deps.intervalMs;
+  await walkUntil(deps, until, ({ tenantId }) => deps.isPreferredFor(tenantId), signal).catch(note);
+  return faults;
+
+  async function walkUntil(
+    { feed, ingest }: ReconcilerDeps,
+    until: number | undefined,
+    isMine: (reference: { tenantId: string }) => boolean,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const bound = until === undefined ? {} : { committedBefore: timestampFromDate(new Date(until)) };
+    let pageToken = "";
+    do {
+      const page = await feed.listPendingSnapshots({ ...bound, pageToken }, { signal: stop });
+      const references = page.references.map(referenceFromProto).filter(isMine);
+      const missed = references.filter((reference) => !ingest.isInHand(reference));
+      if (missed.length > 0) await ingest.ingest(missed).catch(note);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "" && !stop.aborted);
+  }
 }

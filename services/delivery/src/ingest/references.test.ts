@@ -2,42 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { DomainError } from "@vidimus/kit/errors";
 import { describe, expect, it } from "vitest";
-import { webhookIdOf } from "../domain/payload.ts";
-import { parseReferences, withPredecessors } from "./references.ts";
-
-const ref = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
-
-async function expand(asked: ReturnType<typeof ref>[], stored: ReturnType<typeof ref>[]): Promise<string[]> {
-  const known = new Set(stored.map(webhookIdOf));
-  const found = await withPredecessors(asked, async (ids) => new Set(ids.filter((id) => known.has(id))));
-  return found.map(({ documentId, sequence }) => `${documentId}${sequence}`);
-}
-
-describe("references to ingest", () => {
-  it("are sorted older before newer, each once", async () => {
-    expect(await expand([ref("a", 2), ref("b", 1), ref("a", 1), ref("a", 2)], [])).toEqual(["b1", "a1", "a2"]);
-  });
-
-  it("include the older ones that are not stored, back to the newest stored one", async () => {
-    expect(await expand([ref("a", 6), ref("b", 9)], [ref("a", 2), ref("b", 8)])).toEqual([
-      "a3",
-      "a4",
-      "a5",
-      "a6",
-      "b9",
-    ]);
-  });
-
-  it("include no older ones when the one before is stored", async () => {
-    expect(await expand([ref("a", 6)], [ref("a", 5)])).toEqual(["a6"]);
-  });
-
-  it("leave out only those with more unknown predecessors than the bound", async () => {
-    const forged = [ref("a", Number.MAX_SAFE_INTEGER), ref("b", 1_000_000)];
-    expect(await expand([...forged, ref("a", 3), ref("c", 1)], [ref("a", 2)])).toEqual(["c1", "a3"]);
-    expect(await expand([ref("a", 300)], [ref("a", 45)])).toHaveLength(255);
-  });
-});
+import { parseReferences } from "./references.ts";
 
 describe("a message about snapshots", () => {
   const sound = { tenantId: "acme", documentId: "01890000-0000-7000-8000-00000000beef", sequence: 7n };

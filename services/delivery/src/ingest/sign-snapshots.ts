@@ -1,70 +1,69 @@
-import type { Client } from "@connectrpc/connect";
-import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import type { Logger } from "@vidimus/kit/telemetry/log";
-import { LRUCache } from "lru-cache";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
+import type { SignSnapshotsResponse, SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { createHash } from "node:crypto";
-import { type Snapshot, type SnapshotSignature, webhookIdOf } from "../domain/payload.ts";
+import { createPayload, type FeedSnapshot, type Payload, type SnapshotSignature } from "../domain/payload.ts";
 
-/** A snapshot and its signature. */
-export interface SignedSnapshot {
-  snapshot: Snapshot;
-  signature: SnapshotSignature;
-}
+/** Why a snapshot can never be sent. Trying again cannot repair it. */
+export type Unsendable = "bytes_differ" | "signed_differently" | "refused_by_signing";
 
 /**
- * Why a snapshot is not sent. `unattested`: signing does not accept what documents attested; it may
- * when both have the same key again, so the snapshot stays pending.
+ * What signing made of a snapshot. Unattested: signing does not accept what documents attested; it
+ * may when both have the same key again, so the snapshot stays pending.
  */
-type Mismatch = "bytes_differ" | "signed_differently" | "unattested";
-
-/** Reports a snapshot that is not sent. */
-type ReportMismatch = (snapshot: Snapshot, reason: Mismatch) => void;
+export type SignResult =
+  | { readonly snapshot: FeedSnapshot; readonly isUnattested: true }
+  | { readonly snapshot: FeedSnapshot; readonly signature: SnapshotSignature; readonly payload: Payload }
+  | { readonly snapshot: FeedSnapshot; readonly unsendable: Unsendable };
 
 interface SignSnapshotsDeps {
   signing: Pick<Client<typeof SigningService>, "signSnapshots">;
-  reportMismatch: ReportMismatch;
 }
 
 /**
- * Has snapshots signed. A snapshot whose bytes differ from its digest, or for which signing has
- * signed another digest, is reported and left out: trying again cannot repair it.
+ * Has snapshots signed, 256 at most. A snapshot that was signed before gets the same signature, or
+ * a new one when its key was revoked. Rejects when signing cannot be used right now.
  */
 export async function signSnapshots(
-  { signing, reportMismatch }: SignSnapshotsDeps,
-  snapshots: readonly Snapshot[],
+  deps: SignSnapshotsDeps,
+  snapshots: readonly FeedSnapshot[],
   signal: AbortSignal,
-): Promise<SignedSnapshot[]> {
-  const { sound = [], differing = [] } = Object.groupBy(snapshots, (each) => (isSound(each) ? "sound" : "differing"));
-  for (const snapshot of differing) reportMismatch(snapshot, "bytes_differ");
-  if (sound.length === 0) return [];
-  const items = sound.map(({ tenantId, documentId, sequence, version, status, sha256, attestation }) => {
-    const numbers = { sequence: BigInt(sequence), version: BigInt(version) };
-    return { tenantId, documentId, ...numbers, status, sha256, attestation };
-  });
-  const { results } = await signing.signSnapshots({ items }, { signal });
-  if (results.length !== items.length) throw new TypeError("signing answered with another number of results");
-  return sound.flatMap((snapshot, index) => {
-    const outcome = results[index]?.outcome;
-    if (outcome?.case === "signature") return { snapshot, signature: outcome.value };
-    reportMismatch(snapshot, outcome?.case === "unattested" ? "unattested" : "signed_differently");
-    return [];
-  });
+): Promise<SignResult[]> {
+  const sound = snapshots.filter(isSound);
+  const results = sound.length > 0 ? await sign(deps, sound, signal) : [];
+  const bySnapshot = new Map(results.map((result) => [result.snapshot, result]));
+  return snapshots.map((snapshot) => bySnapshot.get(snapshot) ?? { snapshot, unsendable: "bytes_differ" });
 }
 
-function isSound({ bytes, sha256 }: Snapshot): boolean {
+/** Whether a snapshot's bytes are those of its digest. */
+export function isSound({ bytes, sha256 }: FeedSnapshot): boolean {
   return createHash("sha256").update(bytes).digest().equals(sha256);
 }
 
-const reportIntervalMs = 10 * 60 * 1000;
-
-/** Logs each snapshot once in ten minutes, because every walk of the reconciler finds it again. */
-export function createReportMismatch(log: Logger): ReportMismatch {
-  const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });
-  return (snapshot, reason) => {
-    const { tenantId, documentId, sequence } = snapshot;
-    const webhookId = webhookIdOf(snapshot);
-    if (reported.has(webhookId)) return;
-    reported.set(webhookId, true);
-    log.error({ alarm: "snapshot_digest", reason, tenant: tenantId, documentId, sequence }, "snapshot is not sent");
-  };
+async function sign(
+  deps: SignSnapshotsDeps,
+  snapshots: readonly FeedSnapshot[],
+  signal: AbortSignal,
+): Promise<SignResult[]> {
+  const items = snapshots.map(({ tenantId, documentId, sequence, version, status, sha256, attestation }) => {
+    return { tenantId, documentId, sequence: BigInt(sequence), version: BigInt(version), status, sha256, attestation };
+  });
+  let response: SignSnapshotsResponse;
+  try {
+    response = await deps.signing.signSnapshots({ items }, { signal });
+  } catch (error) {
+    if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
+    // Signing refuses the whole batch for one malformed item. The others must not wait for it.
+    if (snapshots.length === 1) return snapshots.map((snapshot) => ({ snapshot, unsendable: "refused_by_signing" }));
+    const alone = snapshots.map((snapshot) => sign(deps, [snapshot], signal));
+    return (await Promise.all(alone)).flat();
+  }
+  if (response.results.length !== items.length) throw new TypeError("signing answered with another number of results");
+  return snapshots.map((snapshot, index) => {
+    const outcome = response.results[index]?.outcome;
+    if (outcome?.case === "unattested") return { snapshot, isUnattested: true };
+    if (outcome?.case !== "signature") return { snapshot, unsendable: "signed_differently" };
+    const { keyId, statement, value, signingNumber } = outcome.value;
+    const signature = { keyId, statement, value, signingNumber: Math.max(1, signingNumber) };
+    return { snapshot, signature, payload: createPayload(snapshot, signature) };
+  });
 }

@@ -3,13 +3,15 @@ import { LRUCache } from "lru-cache";
 import type { Endpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 
-/** How long an attempt may rely on an endpoint that another process has deleted, in milliseconds. */
+/** How long an attempt may rely on an endpoint that another process has changed, in milliseconds. */
 const cacheMs = 500;
 
 /** Looks endpoints up for attempts. */
 export interface EndpointDirectory {
   /** The endpoint; undefined when it was deleted. */
   find(endpointId: string): Promise<Endpoint | undefined>;
+  /** Remembers an endpoint that was just read. */
+  put(endpoint: Endpoint): void;
   /** Forgets what was remembered of an endpoint. */
   forget(endpointId: string): void;
 }
@@ -34,6 +36,7 @@ export function createEndpointDirectory(endpoints: Pick<EndpointStore, "findMany
       if (found) cache.set(endpointId, found);
       return found;
     },
+    put: (endpoint) => void cache.set(endpoint.endpointId, endpoint),
     forget: (endpointId) => void cache.delete(endpointId),
   };
 }

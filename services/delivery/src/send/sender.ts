@@ -1,157 +1,269 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
-import { withinDeadline } from "@vidimus/kit/deadline";
-import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
-import type { AttemptRecord, HeldDelivery } from "../domain/delivery.ts";
-import type { Payload } from "../domain/payload.ts";
+import { Holdings } from "@vidimus/kit/queues/holdings";
+import { type AttemptOutcome, type Lane, verdictOf } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { abandonProbe, type GateChange, type GateState, newGate, settle } from "../domain/endpoint-gate.ts";
+import { type Payload, webhookIdOf } from "../domain/payload.ts";
+import type { LeasedLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
-import { type ClaimDeps, claimRound } from "./claim-round.ts";
-import { deliver, type DeliverDeps } from "./deliver.ts";
-import { EndpointQueue } from "./endpoint-queue.ts";
-import type { PayloadShelf } from "./payload-shelf.ts";
-import { WakeUp } from "./wake-up.ts";
+import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-store.ts";
+import type { Journaled, LaneJournal, LaneRecord } from "../store/lane-journal.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import { Alarm } from "./alarm.ts";
+import {
+  type AttemptDeps,
+  journalAttempt,
+  postAttempt,
+  type Prepared,
+  prepareAttempt,
+  untilEnded,
+} from "./attempt-lane.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import type { EndpointDirectory } from "./endpoint-directory.ts";
+import { EndpointLanes, rowOf } from "./endpoint-lanes.ts";
+import { logAttempt } from "./log-attempt.ts";
+import type { PayloadCache } from "./payload-cache.ts";
 
-export interface SenderDeps extends DeliverDeps, Omit<ClaimDeps, "roomOf" | "deliveries"> {
-  deliveries: DeliverDeps["deliveries"] & Pick<DeliveryStore, "advance" | "laneHeads" | "record">;
-  shelf: PayloadShelf;
-  log: Logger;
-  pollMs: number;
+export interface SenderDeps extends Omit<AttemptDeps, "record"> {
+  readonly directory: Pick<EndpointDirectory, "find" | "put">;
+  readonly payloads: Pick<PayloadCache, "get" | "put">;
+  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "release" | "releaseBacklog">;
+  readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
+  readonly deliveries: Pick<DeliveryStore, "deletePending" | "hold">;
+  readonly states: Pick<EndpointStateStore, "put" | "delete">;
+  /** Disables an endpoint that answered 410 twice. */
+  readonly disableGone: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
+  readonly metrics: DeliveryMetrics;
 }
 
-/** Most deliveries to one endpoint that this process holds, in flight, waiting for their turn or being recorded. */
-const heldMax = 128;
-const recordRetryMs = 250;
+/** Most attempts in flight, of one tenant and of all: so that none takes the sockets of another. */
+const inFlightMax = { tenant: 512, all: 1_024 };
+/** How soon a lane is tried again whose body could not be had. */
+const unavailableMs = 5_000;
 
-/** Attempts what is due: what ingest hands over, at once; all else as its rows come due. MongoDB is the scheduler. */
+/** Attempts the lanes that it is given, as fast as each endpoint's gate admits. */
 export class Sender implements AsyncDisposable {
+  readonly alarm = new Alarm();
   readonly #deps: SenderDeps;
-  readonly #queues = new Map<string, EndpointQueue>();
+  readonly #attempts: AttemptDeps;
+  readonly #endpoints = new Map<string, EndpointLanes>();
+  readonly #inFlight = new Holdings();
   readonly #running = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
-  readonly #wakeUp = new WakeUp();
-  readonly #record: (record: AttemptRecord) => Promise<void>;
-  readonly #loop: Promise<void>;
+  #isStopping = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#record = createBatcher<AttemptRecord, void>({
+    const record = createBatcher<LaneRecord, Journaled>({
       itemsMax: 256,
-      run: async (records) => {
-        await deps.deliveries.record(records, new Date());
-        // A lane may have moved on.
-        this.wake();
-        return records.map(() => undefined);
-      },
+      // While one batch is journaled, the next one is.
+      inFlightMax: 2,
+      run: (records) => deps.journal.record(records),
     });
-    this.#loop = this.#claimUntilStopped();
+    this.#attempts = { ...deps, record };
   }
 
-  roomOf(endpointId: string): number {
-    if (this.#stop.signal.aborted) return 0;
-    return Math.max(0, heldMax - (this.#queues.get(endpointId)?.held ?? 0));
+  /** The lanes of an endpoint, made when they are asked for. */
+  lanesOf(endpoint: Pick<Lane, "endpointId" | "tenantId">): EndpointLanes {
+    const known = this.#endpoints.get(endpoint.endpointId);
+    if (known) return known;
+    const lanes = new EndpointLanes(endpoint);
+    this.#endpoints.set(endpoint.endpointId, lanes);
+    return lanes;
   }
 
-  take(held: readonly HeldDelivery[], payloads: readonly Payload[]): void {
-    for (const payload of payloads) this.#deps.shelf.put(payload);
-    this.#takeHeld(held);
+  /** Endpoints with anything in hand, or in trouble. */
+  get endpoints(): Iterable<EndpointLanes> {
+    return this.#endpoints.values();
+  }
+
+  capacityOf(endpoint: Endpoint): number {
+    const lanes = this.lanesOf(endpoint);
+    lanes.applyLimits(endpoint);
+    return this.capacity(lanes);
+  }
+
+  capacity(lanes: EndpointLanes): number {
+    return this.#isStopping ? 0 : lanes.capacity(Date.now());
+  }
+
+  isInHand(lane: Lane): boolean {
+    return this.#endpoints.get(lane.endpointId)?.has(lane) ?? false;
   }
 
   wake(): void {
-    this.#wakeUp.wake();
+    this.alarm.ring();
   }
 
-  /** Gives back what waits for its turn, lets attempts under way end, and records them. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    this.wake();
-    await this.#loop;
-    const waiting = [...this.#queues.values()].flatMap((queue) => queue.drain());
-    await this.#deps.deliveries.release(waiting, new Date()).catch((error: unknown) => {
-      this.#deps.log.warn({ err: error }, "deliveries wait for their leases to end");
-    });
-    await withinDeadline(Promise.all(this.#running), this.#deps.leaseMs);
+  /** Takes over what other replicas have learned about endpoints. */
+  adopt(states: readonly EndpointState[]): void {
+    for (const { gate, ...endpoint } of states) {
+      const lanes = this.lanesOf(endpoint);
+      if (lanes.isIdle) lanes.gate = gate;
+    }
   }
 
-  async #claimUntilStopped(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const woken = this.#wakeUp.next();
-      let waitMs = this.#deps.pollMs;
-      try {
-        const { held, starved, nextAt } = await claimRound({ ...this.#deps, roomOf: (id) => this.roomOf(id) });
-        this.#takeHeld(held);
-        for (const endpointId of starved) this.#noteStarved(endpointId);
-        if (nextAt) waitMs = Math.min(waitMs, Math.max(1, nextAt.getTime() - Date.now()));
-      } catch (error) {
-        this.#deps.log.warn({ err: error }, "nothing can be claimed");
-        await pause(recordRetryMs, undefined, { signal }).catch(() => {});
+  take(lanes: readonly LeasedLane[], payloads: readonly Payload[], endpoints: readonly Endpoint[]): void {
+    for (const endpoint of endpoints) this.#deps.directory.put(endpoint);
+    const byWebhook = new Map(payloads.map((payload) => [payload.webhookId, payload]));
+    const touched = new Set<EndpointLanes>();
+    for (const lane of lanes) {
+      for (const row of lane.state.rows) {
+        const payload = byWebhook.get(webhookIdOf(row));
+        if (payload) this.#deps.payloads.put(row, payload);
       }
-      await this.#wakeUp.within(woken, waitMs);
+      const row = rowOf(lane);
+      if (!row) continue;
+      const own = this.lanesOf(row);
+      own.push(lane);
+      touched.add(own);
+    }
+    for (const own of touched) this.pump(own);
+  }
+
+  /** Starts what an endpoint's gate admits. */
+  pump(lanes: EndpointLanes): void {
+    while (lanes.readyCount > 0 && !this.#isStopping) {
+      const now = Date.now();
+      const admission = lanes.admission(now);
+      if (admission.kind === "none") {
+        if (admission.until === undefined) return;
+        if (lanes.capacity(now) === 0 && lanes.inFlight === 0) this.#releaseReady(lanes);
+        else setTimeout(() => this.pump(lanes), admission.until - now).unref();
+        this.alarm.ringAt(admission.until);
+        return;
+      }
+      const places = this.#placesOf(lanes.tenantId);
+      const count = admission.kind === "probe" ? 1 : Math.min(admission.count, places);
+      if (count === 0) return;
+      for (const lane of lanes.start(count, now)) this.#run(lanes, lane, admission.kind === "probe");
     }
   }
 
-  /** Comes back for the rest once there is room; there may be by now. */
-  #noteStarved(endpointId: string): void {
-    const queue = this.#queues.get(endpointId);
-    if (queue && queue.held > heldMax / 2) queue.starved = true;
-    else this.wake();
+  #placesOf(tenantId: string): number {
+    return Math.min(inFlightMax.tenant - this.#inFlight.of(tenantId), inFlightMax.all - this.#inFlight.total);
   }
 
-  #takeHeld(held: readonly HeldDelivery[]): void {
-    for (const delivery of held) this.#queueOf(delivery.endpointId).push(delivery);
-    for (const endpointId of new Set(held.map((delivery) => delivery.endpointId)))
-      this.#pump(this.#queueOf(endpointId));
-  }
-
-  #queueOf(endpointId: string): EndpointQueue {
-    const known = this.#queues.get(endpointId);
-    if (known) return known;
-    const queue = new EndpointQueue(endpointId);
-    this.#queues.set(endpointId, queue);
-    return queue;
-  }
-
-  #pump(queue: EndpointQueue): void {
-    for (let next = queue.start(); next; next = queue.start()) {
-      const run = this.#attempt(queue, next);
-      this.#running.add(run);
-      void run.finally(() => this.#running.delete(run));
-    }
-  }
-
-  async #attempt(queue: EndpointQueue, held: HeldDelivery): Promise<void> {
-    const { log } = this.#deps;
-    const record = await deliver(this.#deps, held).catch((error: unknown) => {
-      // The lease ends by itself, and the delivery comes due again.
-      log.warn({ err: error, deliveryId: held.deliveryId }, "attempt not made");
+  #run(lanes: EndpointLanes, lane: LeasedLane, isProbe: boolean): void {
+    this.#inFlight.add(lanes.tenantId, 1);
+    const run = this.#attempt(lanes, lane, isProbe).catch((error: unknown) => {
+      this.#deps.log.error({ err: error, endpointId: lanes.endpointId }, "lane waits for the end of its lease");
     });
-    queue.finishAttempt();
-    this.#pump(queue);
-    if (record) await this.#keep(record);
-    queue.letGo();
-    if (queue.starved && queue.held <= heldMax / 2) {
-      queue.starved = false;
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  async #attempt(lanes: EndpointLanes, lane: LeasedLane, isProbe: boolean): Promise<void> {
+    const prepared = await prepareAttempt(this.#attempts, lane).catch((error: unknown): Prepared => {
+      this.#deps.log.warn({ err: error, endpointId: lanes.endpointId }, "attempt not made");
+      return { kind: "unavailable" };
+    });
+    if (prepared.kind !== "ready") {
+      if (isProbe) lanes.gate = abandonProbe(lanes.gate, Date.now());
+      this.#freePlace(lanes);
+      await this.#giveUp(lanes, lane, prepared.kind);
+      lanes.letGo(lane);
+      return this.#forgetIdle(lanes);
+    }
+    lanes.applyLimits(prepared.endpoint);
+    const outcome = await postAttempt(this.#deps, prepared);
+    const event = this.#settleGate(lanes, prepared.row, outcome, isProbe);
+    // The place is free at the answer; the record is written beside the next attempt.
+    this.#freePlace(lanes);
+    const mayGoOn = () => this.capacity(lanes) > 0 && this.#endpoints.get(lanes.endpointId) === lanes;
+    const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
+    logAttempt(this.#deps.log, prepared, outcome, journaled);
+    this.#deps.metrics.observe(prepared, outcome, journaled.step);
+    lanes.letGo(prepared.lane);
+    if (journaled.lane) lanes.push(journaled.lane);
+    else if (journaled.step.next !== "empty") this.alarm.ringAt(journaled.step.lane.dueAt.getTime());
+    await this.#react(lanes, event);
+    this.pump(lanes);
+    this.#forgetIdle(lanes);
+  }
+
+  #freePlace(lanes: EndpointLanes): void {
+    this.#inFlight.add(lanes.tenantId, -1);
+    lanes.inFlight -= 1;
+    this.pump(lanes);
+    if (lanes.hasMoreDue && lanes.readyCount < lanes.limits.maxInFlight / 2) this.wake();
+  }
+
+  async #giveUp(lanes: EndpointLanes, lane: LeasedLane, kind: Exclude<Prepared["kind"], "ready">): Promise<void> {
+    const { tenantId, endpointId } = lanes;
+    if (kind === "gone") await this.#deps.deliveries.deletePending(tenantId, endpointId);
+    if (kind === "held") await this.#deps.deliveries.hold(lanes, new Date());
+    if (kind === "unavailable") await this.#deps.lanes.release([lane], new Date(Date.now() + unavailableMs));
+  }
+
+  #settleGate(lanes: EndpointLanes, lane: Lane, outcome: AttemptOutcome, probe: boolean): GateChange["event"] {
+    const verdict = verdictOf(outcome);
+    const result = outcome.status === 410 ? ("gone" as const) : verdict;
+    const { retryAfterMs } = outcome;
+    const answer = { lane: lane.documentId, result, probe, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    const before = lanes.gate;
+    const { state, event } = settle(before, lanes.limits, answer, Date.now(), Math.random());
+    lanes.gate = state;
+    if (isNews(before, state)) void this.#keepState(lanes);
+    return event;
+  }
+
+  /** Stores what another replica must know when it takes the endpoint over. */
+  async #keepState({ endpointId, tenantId, gate }: EndpointLanes): Promise<void> {
+    try {
+      if (isTrouble(gate)) await this.#deps.states.put({ endpointId, tenantId, gate });
+      else await this.#deps.states.delete(endpointId);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, endpointId }, "state of an endpoint not stored");
+    }
+  }
+
+  async #react(lanes: EndpointLanes, event: GateChange["event"]): Promise<void> {
+    if (!event) return;
+    const { endpointId, tenantId } = lanes;
+    this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
+    if (event === "opened") this.#releaseReady(lanes);
+    if (event === "gone") {
+      await this.#deps.disableGone(lanes);
+      await this.#deps.deliveries.hold(lanes, new Date());
+      lanes.gate = newGate;
+      await this.#keepState(lanes);
+    }
+    if (event === "recovered") {
+      await this.#deps.lanes.releaseBacklog(endpointId, new Date());
       this.wake();
     }
-    if (queue.held === 0) this.#queues.delete(queue.endpointId);
   }
 
-  /** Tries to record an attempt for as long as its lease stands; after that it is made again. */
-  async #keep(record: AttemptRecord): Promise<void> {
-    const { delivery, outcome, verdict } = record;
-    const { deliveryId, endpointId, tenantId: tenant, webhookId } = delivery;
-    const { status, failure, tookMs: ms } = outcome;
-    const attempt = delivery.attemptCount + 1;
-    const line = { deliveryId, endpointId, tenant, webhookId, attempt, status, failure, ms, state: verdict.state };
-    this.#deps.log.info(line, "attempt");
-    for (;;) {
-      try {
-        return await this.#record(record);
-      } catch (error) {
-        this.#deps.log.warn({ err: error, deliveryId }, "attempt not recorded");
-        if (Date.now() > delivery.leaseUntil.getTime()) return;
-        await pause(recordRetryMs);
-      }
+  /** Gives back what waits for its turn. */
+  #releaseReady(lanes: EndpointLanes): void {
+    const drained = lanes.drain();
+    if (drained.length === 0) return;
+    const run = this.#deps.lanes.release(drained, new Date()).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error, endpointId: lanes.endpointId }, "lanes wait for the end of their leases");
+    });
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  #forgetIdle(lanes: EndpointLanes): void {
+    if (lanes.isIdle && !isTrouble(lanes.gate) && lanes.gate.ramp === undefined && !lanes.gate.bucket) {
+      this.#endpoints.delete(lanes.endpointId);
     }
   }
+
+  /** Gives back what waits for its turn, lets attempts under way end, and journals them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    for (const lanes of this.#endpoints.values()) this.#releaseReady(lanes);
+    await untilEnded(this.#running, this.#deps.leaseMs);
+  }
+}
+
+/** Whether another replica must know a state. */
+function isTrouble({ open, pausedUntil = 0, goneAt }: GateState): boolean {
+  return open !== undefined || pausedUntil > Date.now() || goneAt !== undefined;
+}
+
+function isNews(before: GateState, after: GateState): boolean {
+  return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }

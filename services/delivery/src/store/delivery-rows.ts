@@ -1,43 +1,115 @@
-import type { AttemptOutcome, HeldDelivery, OwedDelivery } from "../domain/delivery.ts";
+import type { AttemptOutcome, Delivery } from "../domain/delivery.ts";
+import { compareRows, type LaneRow, type LaneState } from "../domain/lane.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
-/** What the scheduler reads of a row. */
-export const heldProjection = { attempts: 0 } as const;
+const dayMs = 24 * 60 * 60 * 1000;
 
-export function toDeliveryRow(owed: OwedDelivery, holder: string): DeliveryRow {
-  const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, createdAt, leaseUntil } = owed;
+/** How long final rows and held rows are kept. */
+export const keptMs = 30 * dayMs;
+
+/** Most attempts that a row keeps. */
+export const attemptsMax = 50;
+
+/** A delivery about to be stored. */
+export interface NewDelivery extends Delivery {
+  /**
+   * `leased`: as its lane's bearer, leased to this process. `due`: as its lane's bearer, for
+   * whoever claims it. `behind`: its lane has a bearer. `held`: its endpoint is disabled.
+   */
+  readonly place: "leased" | "due" | "behind" | "held";
+}
+
+/** An undelivered row of a lane, with what an attempt needs. */
+export interface SendableRow extends LaneRow, Delivery {
+  readonly attemptCount: number;
+  readonly generation: number;
+}
+
+/** A lane whose lease this process has. */
+export interface LeasedLane {
+  readonly bearer: { readonly deliveryId: string; readonly generation: number };
+  readonly leaseUntil: Date;
+  readonly state: LaneState<SendableRow>;
+}
+
+/** What sending reads of a row. */
+export const sendableProjection = { attempts: 0 } as const;
+
+/** A row without its attempts. */
+export type RowHead = Omit<DeliveryRow, "attempts">;
+
+export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): DeliveryRow {
+  const { deliveryId, tenantId, endpointId, documentId, sequence, signingNumber, webhookId, createdAt } = delivery;
+  const { place } = delivery;
   return {
     _id: deliveryId,
     tenantId,
     endpointId,
     documentId,
     sequence,
+    signingNumber,
     webhookId,
-    state: "pending",
-    generation: leaseUntil ? 1 : 0,
-    nextAttemptAt: leaseUntil ?? owed.nextAttemptAt,
-    ...(leaseUntil ? { lease: { holder, until: leaseUntil } } : {}),
+    state: place === "held" ? "held" : "pending",
+    generation: place === "leased" ? 1 : 0,
+    ...(place === "leased" ? { nextAttemptAt: leaseUntil, lease: { holder, until: leaseUntil } } : {}),
+    ...(place === "due" ? { nextAttemptAt: createdAt } : {}),
+    ...(place === "held" ? { expiresAt: new Date(createdAt.getTime() + keptMs) } : {}),
     attemptCount: 0,
+    retryCount: 0,
     attempts: [],
     createdAt,
   };
 }
 
-/** A row as the one who claims it holds it. */
-export function toHeld(row: Omit<DeliveryRow, "attempts">, leaseUntil: Date): HeldDelivery {
-  const { _id, tenantId, endpointId, documentId, sequence, webhookId, createdAt } = row;
+/** A delivery that was just stored. */
+export function toNewSendable({ place, ...delivery }: NewDelivery): SendableRow {
+  const generation = place === "leased" ? 1 : 0;
+  return { ...delivery, generation, attemptCount: 0, retryCount: 0, isRefused: false };
+}
+
+export function toSendable(row: RowHead): SendableRow {
+  const { _id, tenantId, endpointId, documentId, sequence, signingNumber, webhookId, createdAt } = row;
   return {
     deliveryId: _id,
     tenantId,
     endpointId,
     documentId,
     sequence,
+    signingNumber,
     webhookId,
-    attemptCount: row.attemptCount,
-    hurriedCount: row.hurriedCount ?? 0,
     createdAt,
-    generation: row.generation + 1,
+    attemptCount: row.attemptCount,
+    generation: row.generation,
+    retryCount: row.retryCount,
+    isRefused: row.isRefused ?? false,
+  };
+}
+
+/** All rows of a lane. */
+export function wholeLane(rows: readonly SendableRow[]): LoadedRows {
+  const sorted = rows.toSorted(compareRows);
+  return { rows: sorted, contiguous: rows.length, hasMore: false, isTailNext: true, isTailEnd: true };
+}
+
+type LoadedRows = Omit<LaneState<SendableRow>, "yieldedTo" | "isUncertain" | "dueAt" | "isExpedited">;
+
+/** A lane that this process has just stored or claimed. */
+export function toLeasedLane(
+  bearer: Pick<RowHead, "_id" | "generation" | "yieldedTo" | "isExpedited">,
+  loaded: LoadedRows,
+  { leaseUntil, dueAt }: { leaseUntil: Date; dueAt: Date },
+): LeasedLane {
+  const { yieldedTo } = bearer;
+  return {
+    bearer: { deliveryId: bearer._id, generation: bearer.generation },
     leaseUntil,
+    state: {
+      ...loaded,
+      dueAt,
+      isExpedited: bearer.isExpedited ?? false,
+      isUncertain: yieldedTo !== undefined,
+      ...(yieldedTo === undefined ? {} : { yieldedTo }),
+    },
   };
 }
 

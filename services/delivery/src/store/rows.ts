@@ -1,4 +1,5 @@
 import type { Binary } from "mongodb";
+import type { GateState } from "../domain/endpoint-gate.ts";
 
 /** `endpoints`: one row per endpoint. Rows of the first build have only those that are required. */
 export interface EndpointRow {
@@ -33,24 +34,12 @@ export interface SecretRow {
 }
 
 /**
- * `snapshots`: the payload of every snapshot that was ingested. A row is stored after the
- * snapshot's deliveries, so it proves that all of them are stored.
- */
-export interface PayloadRow {
-  /** The webhook id. */
-  _id: string;
-  tenantId: string;
-  documentId: string;
-  sequence: number;
-  event: string;
-  keyId: string;
-  body: Binary;
-  storedAt: Date;
-}
-
-/**
- * `deliveries`: one row per snapshot and endpoint. Unique on (tenantId, endpointId, documentId,
- * sequence).
+ * `webhook_deliveries`: one row per endpoint and webhook. The id is a hash of both, so it is unique on
+ * endpoint, document, sequence and signing number.
+ *
+ * The undelivered rows of a document and an endpoint are a lane. Exactly one of them is its bearer:
+ * it alone has `nextAttemptAt`, and with it the lane's lease and everything else that is journaled
+ * of the lane. A unique index refuses a second one.
  */
 export interface DeliveryRow {
   /** The delivery's id. */
@@ -59,32 +48,43 @@ export interface DeliveryRow {
   endpointId: string;
   documentId: string;
   sequence: number;
+  signingNumber: number;
   webhookId: string;
-  /** `pending`: to be attempted, with or without a lease. The other states are final. */
-  state: "pending" | "delivered" | "exhausted";
   /**
-   * Grows with every claim and every result. Writes match it, so a process that lost its lease
-   * writes nothing.
+   * `pending`: to be attempted. `held`: kept until the endpoint is enabled. The others are final;
+   * `superseded` by a newer one that was accepted, or that the endpoint's filter excludes.
+   */
+  state: "pending" | "held" | "delivered" | "superseded" | "exhausted";
+  /**
+   * Grows with every claim and every result of the bearer. Writes match it, so a process that lost
+   * its lease writes nothing.
    */
   generation: number;
   /**
-   * Pending rows only: when the row may be claimed. Under a lease this is the lease's end, so that
-   * the row of a dead process is claimed again.
+   * The bearer only: when the lane's next attempt is due. Under a lease this is the lease's end, so
+   * that the lane of a dead process is claimed again.
    */
   nextAttemptAt?: Date;
-  /** The time that the last answer's `Retry-After` named, if it had one. */
-  notBefore?: Date;
-  /** Present while a process holds the row. A unique index allows one per lane. */
+  /** The bearer only: present while a process may attempt the lane. */
   lease?: { holder: string; until: Date };
+  /** The bearer only: the delivery to which all older ones of the lane have yielded. */
+  yieldedTo?: string;
+  /** The bearer only: it was made due before its backoff ended. */
+  isExpedited?: true;
+  /** The bearer only: another process has stored a newer row since the lease was taken. */
+  isFollowed?: true;
   attemptCount: number;
-  /**
-   * Attempts made before their backoff ended, because a newer snapshot arrived. Absent for none.
-   */
-  hurriedCount?: number;
+  /** Steps of the backoff that its failures have taken. */
+  retryCount: number;
+  /** The endpoint has refused it at least once. */
+  isRefused?: true;
+  /** The last 50. */
   attempts: AttemptRow[];
   createdAt: Date;
   /** When it reached a final state. */
   endedAt?: Date;
+  /** Final and held rows: when MongoDB deletes it. */
+  expiresAt?: Date;
 }
 
 /** One attempt. */
@@ -94,4 +94,39 @@ export interface AttemptRow {
   status?: number;
   failure?: string;
   answer?: string;
+}
+
+/** `endpoint_states`: what an endpoint's answers have taught, while it is in any trouble. */
+export interface EndpointStateRow {
+  /** The endpoint's id. */
+  _id: string;
+  tenantId: string;
+  gate: GateState;
+  updatedAt: Date;
+}
+
+/** `replicas`: one row per process of delivery that runs. */
+export interface ReplicaRow {
+  /** The process's id, which its leases name. */
+  _id: string;
+  /** By MongoDB's clock. */
+  seenAt: Date;
+}
+
+/**
+ * `deliveries`: a row of the first build. It has what it had before; only pending ones are read, to
+ * be carried over.
+ */
+export interface FirstBuildRow {
+  _id: string;
+  tenantId: string;
+  endpointId: string;
+  documentId: string;
+  sequence: number;
+  webhookId: string;
+  state: "pending" | "delivered" | "exhausted";
+  lease?: { until: Date };
+  attemptCount: number;
+  attempts: AttemptRow[];
+  createdAt: Date;
 }

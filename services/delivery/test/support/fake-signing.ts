@@ -12,8 +12,10 @@ export async function openFakeSigning() {
   const ledger = new Map<string, { digest: string; statement: string }>();
   /** `refused` counts the calls while it is off. */
   const state = { off: false, refused: 0 };
+  let released = Promise.resolve();
   const service = route(SigningService, {
-    signSnapshots: ({ items }) => {
+    signSnapshots: async ({ items }) => {
+      await released;
       if (state.off) {
         state.refused += 1;
         throw new ConnectError("signing is off", Code.FailedPrecondition);
@@ -46,6 +48,12 @@ export async function openFakeSigning() {
     target: `127.0.0.1:${server.port}`,
     state,
     ledger,
+    /** Lets calls hang until the returned function is called. */
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      released = promise;
+      return resolve;
+    },
     spki: publicKey.export({ type: "spki", format: "der" }),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

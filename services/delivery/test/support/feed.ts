@@ -30,12 +30,14 @@ function openRows() {
     snapshots: new Map<string, FeedSnapshot>(),
     pending: new Map<string, FeedSnapshot>(),
     signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
+    /** Why snapshots were settled as unsendable, by document. */
+    unsendable: new Map<string, string>(),
     /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
   };
 }
 
-function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
+function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnType<typeof openRows>) {
   const gate = async (method: string) => {
     held.get(method)?.onCall();
     await held.get(method)?.released;
@@ -67,6 +69,7 @@ function feedRoute({ snapshots, pending, signatures, held }: ReturnType<typeof o
       for (const { reference, outcome } of settlements) {
         if (!reference) continue;
         if (outcome.case === "signature") signatures.set(keyOf(reference), outcome.value);
+        if (outcome.case === "unsendable") unsendable.set(reference.documentId, outcome.value);
         pending.delete(keyOf(reference));
       }
       return {};
@@ -119,6 +122,7 @@ export async function openFeed() {
       rows.snapshots.set(keyOf(snapshot), snapshot);
       rows.pending.set(keyOf(snapshot), snapshot);
     },
+    unsendable: rows.unsendable,
     isPending: (reference: Ref) => rows.pending.has(keyOf(reference)),
     signatureOf: (reference: Ref) => rows.signatures.get(keyOf(reference)),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -27,6 +27,7 @@ export const testPace: DeliveryPace = {
   attemptMs: 1_000,
   leaseMarginMs: 500,
   pollMs: 200,
+  overdueMs: 1_000,
   reconcileMs: 500,
   reconcileAloneMs: 100,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
@@ -56,13 +57,8 @@ export async function openWorld() {
     feed,
     signing,
     broker,
-    /** Makes MongoDB refuse to store payloads, until it is called with false. */
-    refusePayloads: async (refused: boolean): Promise<void> => {
-      // No fail point: a server has one for all commands, and other test files use this server.
-      await mongo.db.command({ collMod: "snapshots", validator: refused ? { $expr: false } : {} });
-    },
     endpoints: () => mongo.db.collection<EndpointRow>("endpoints"),
-    deliveries: () => mongo.db.collection<DeliveryRow>("deliveries"),
+    deliveries: () => mongo.db.collection<DeliveryRow>("webhook_deliveries"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
       host: "127.0.0.1",
       grpcPort: 0,

@@ -1,0 +1,43 @@
+import { compareRows, type LaneRow, type LaneState } from "./lane.ts";
+
+/** What is read of a lane that is too long to be read whole. */
+export interface LanePages<Row extends LaneRow> {
+  /** The oldest rows, without a gap. */
+  readonly oldest: readonly Row[];
+  /** The two newest rows. */
+  readonly newest: readonly Row[];
+  /** Rows from the first one that was never refused, without a gap; read if `needsUntried`. */
+  readonly untried?: readonly Row[];
+  /** The row that older ones yielded to, if any. */
+  readonly yieldedTo?: Row | undefined;
+}
+
+/**
+ * Whether the first row that was never refused lies between the pages. A lane refuses in order, so
+ * rows that were never refused are its newest ones.
+ */
+export function needsUntried({ oldest, newest }: Pick<LanePages<LaneRow>, "oldest" | "newest">): boolean {
+  return (oldest.at(-1)?.isRefused ?? false) && newest[0]?.isRefused === false;
+}
+
+/**
+ * Puts the pages of a lane together.
+ *
+ * @param pageRows the most rows of a page; a shorter page ends at the lane's newest row
+ */
+export function assembleLane<Row extends LaneRow>(
+  { oldest, newest, untried, yieldedTo }: LanePages<Row>,
+  pageRows: number,
+): Pick<LaneState<Row>, "rows" | "contiguous" | "hasMore" | "isTailNext" | "isTailEnd"> {
+  const tail = untried ?? newest;
+  const known = new Map(oldest.map((row) => [row.deliveryId, row]));
+  const contiguous = known.size;
+  for (const row of [...(yieldedTo ? [yieldedTo] : []), ...tail]) known.set(row.deliveryId, row);
+  return {
+    rows: [...known.values()].toSorted(compareRows),
+    contiguous,
+    hasMore: oldest.length >= pageRows,
+    isTailNext: untried !== undefined || (newest[0]?.isRefused ?? false),
+    isTailEnd: untried === undefined || untried.length < pageRows,
+  };
+}

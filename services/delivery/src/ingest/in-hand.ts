@@ -1,0 +1,67 @@
+import { type Reference, snapshotKey } from "../domain/payload.ts";
+
+/** A snapshot that this process is taking in. */
+export interface HandledSnapshot {
+  readonly reference: Reference;
+  /** Resolves when its deliveries are stored, or when it turned out to need none; or rejects. */
+  readonly stored: Promise<void>;
+  readonly isStored: boolean;
+  /** Resolves when it is settled. */
+  readonly settled: Promise<void>;
+}
+
+/** Ends or fails the handling of a snapshot. */
+export interface Handling extends HandledSnapshot {
+  noteStored(): void;
+  /** Ends it; without an error it is settled. */
+  end(error?: unknown): void;
+}
+
+/** The snapshots that this process is taking in, so that each is taken in once at a time. */
+export class InHand {
+  readonly #handled = new Map<string, Handling>();
+
+  get(reference: Reference): HandledSnapshot | undefined {
+    return this.#handled.get(snapshotKey(reference));
+  }
+
+  has(reference: Reference): boolean {
+    return this.#handled.has(snapshotKey(reference));
+  }
+
+  /** Takes a snapshot that is not in hand. */
+  take(reference: Reference): Handling {
+    const key = snapshotKey(reference);
+    const stored = Promise.withResolvers<void>();
+    const settled = Promise.withResolvers<void>();
+    // Whoever waits handles the rejection; nobody may wait.
+    stored.promise.catch(() => {});
+    settled.promise.catch(() => {});
+    let isStored = false;
+    const noteStored = () => {
+      isStored = true;
+      stored.resolve();
+    };
+    const handling: Handling = {
+      reference,
+      stored: stored.promise,
+      settled: settled.promise,
+      get isStored() {
+        return isStored;
+      },
+      noteStored,
+      end: (error) => {
+        this.#handled.delete(key);
+        if (error === undefined) {
+          noteStored();
+          settled.resolve();
+        } else {
+          stored.reject(error);
+          settled.reject(error);
+        }
+      },
+    };
+    this.#handled.set(key, handling);
+    return handling;
+  }
+}

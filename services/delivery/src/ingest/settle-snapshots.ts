@@ -1,0 +1,64 @@
+import type { Client } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { LRUCache } from "lru-cache";
+import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
+import { referenceToProto } from "./references.ts";
+import type { SignResult, Unsendable } from "./sign-snapshots.ts";
+
+const settlementsMax = 256;
+const reportIntervalMs = 10 * 60 * 1000;
+
+interface SettleDeps {
+  readonly feed: Pick<Client<typeof SnapshotFeedService>, "settleSnapshots">;
+  readonly log: Pick<Logger, "error">;
+}
+
+/** A snapshot that can be settled. */
+type Settleable = Exclude<SignResult, { isUnattested: true }>;
+
+/** Hands signatures back to documents, and ends the pending state of snapshots, many at once. */
+export function createSettle({ feed, log }: SettleDeps): (result: SignResult, signal: AbortSignal) => Promise<void> {
+  const report = createUnsendableReport(log);
+  const settle = createBatcher<{ result: Settleable; signal: AbortSignal }, void>({
+    itemsMax: settlementsMax,
+    inFlightMax: 2,
+    run: async (items) => {
+      const settlements = items.map(({ result }) => toSettlement(result));
+      // All signals abort when the process stops.
+      await feed.settleSnapshots({ settlements }, items[0] ? { signal: items[0].signal } : {});
+      return items.map(() => undefined);
+    },
+  });
+  return async (result, signal) => {
+    if ("isUnattested" in result) {
+      report(result.snapshot, "unattested");
+      throw new Error("signing does not accept what documents attested");
+    }
+    if ("unsendable" in result) report(result.snapshot, result.unsendable);
+    await settle({ result, signal });
+  };
+}
+
+function toSettlement(result: Settleable) {
+  const reference = referenceToProto(result.snapshot);
+  if ("unsendable" in result) return { reference, outcome: { case: "unsendable" as const, value: result.unsendable } };
+  const { keyId, statement, value } = result.signature;
+  return { reference, outcome: { case: "signature" as const, value: { keyId, statement, value } } };
+}
+
+/** Logs each snapshot once in ten minutes, in case that settling it has to be repeated. */
+function createUnsendableReport(log: SettleDeps["log"]) {
+  const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });
+  return (snapshot: FeedSnapshot, reason: Unsendable | "unattested") => {
+    const key = snapshotKey(snapshot);
+    if (reported.has(key)) return;
+    reported.set(key, true);
+    const { tenantId: tenant, documentId, sequence } = snapshot;
+    log.error(
+      { alarm: "snapshot_unsendable", reason, tenant, documentId, sequence },
+      "snapshot is not sent",
+    );
+  };
+}

@@ -1,0 +1,33 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** An alarm clock for one sleeper. It rings at the earliest time that anybody asked for. */
+export class Alarm {
+  #rung = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | undefined;
+  #at = Number.POSITIVE_INFINITY;
+
+  /** Ends the present sleep, or the next one if nobody sleeps. */
+  ring(): void {
+    this.#rung.resolve();
+  }
+
+  /** Rings at a time, in milliseconds since 1970. */
+  ringAt(at: number): void {
+    if (at >= this.#at) return;
+    this.#at = at;
+    clearTimeout(this.#timer);
+    const ms = Math.min(Math.max(0, at - Date.now()), 2 ** 31 - 1);
+    this.#timer = setTimeout(() => this.ring(), ms);
+  }
+
+  /** Sleeps until the alarm rings, `ms` at most. A ring since the last sleep ends it at once. */
+  async sleep(ms: number): Promise<void> {
+    const late = new AbortController();
+    const timer = pause(ms, undefined, { signal: late.signal }).catch(() => {});
+    await Promise.race([this.#rung.promise, timer]);
+    late.abort();
+    clearTimeout(this.#timer);
+    this.#at = Number.POSITIVE_INFINITY;
+    this.#rung = Promise.withResolvers<void>();
+  }
+}

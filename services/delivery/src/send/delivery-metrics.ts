@@ -1,0 +1,95 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { LaneStep } from "../domain/lane.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import type { SendableRow } from "../store/delivery-rows.ts";
+import type { Prepared } from "./attempt-lane.ts";
+import type { EndpointLanes } from "./endpoint-lanes.ts";
+
+interface MetricsDeps {
+  readonly registry: Registry;
+  readonly lanes: Pick<LaneStore, "backlog">;
+  /** Endpoints that this replica has anything to do with. */
+  readonly endpoints: () => Iterable<EndpointLanes>;
+}
+
+/** Counts and times attempts. */
+export interface DeliveryMetrics {
+  observe(
+    attempt: Pick<Extract<Prepared, { kind: "ready" }>, "payload">,
+    outcome: AttemptOutcome,
+    step: LaneStep<SendableRow>,
+  ): void;
+}
+
+/** Registers the metrics of deliveries. Endpoints appear in them while they have a backlog only. */
+export function createDeliveryMetrics({ registry, lanes, endpoints }: MetricsDeps): DeliveryMetrics {
+  const registers = [registry];
+  const latency = new Histogram({
+    name: "vidimus_delivery_seconds",
+    help: "Seconds from a snapshot's commit to the 2xx of an endpoint.",
+    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 3_600],
+    registers,
+  });
+  const attempts = new Counter({
+    name: "vidimus_delivery_attempts_total",
+    help: "Attempts, by HTTP status class or by why there was no answer.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const ended = new Counter({
+    name: "vidimus_deliveries_ended_total",
+    help: "Deliveries that reached a final state by an attempt, by state.",
+    labelNames: ["state"],
+    registers,
+  });
+  registerBreakers(registry, endpoints);
+  registerBacklog(registry, lanes);
+  return {
+    observe({ payload }, outcome, step) {
+      attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
+      for (const { state } of step.ended) ended.inc({ state });
+      if (!step.ended.some(({ state }) => state === "delivered")) return;
+      const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
+      latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);
+    },
+  };
+}
+
+function registerBreakers(registry: Registry, endpoints: MetricsDeps["endpoints"]): void {
+  const breakers = new Gauge({
+    name: "vidimus_delivery_breaker_open",
+    help: "1 while this replica sends an endpoint nothing but probes.",
+    labelNames: ["endpoint"],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { endpointId, gate } of endpoints()) if (gate.open) this.set({ endpoint: endpointId }, 1);
+    },
+  });
+  registry.registerMetric(breakers);
+}
+
+function registerBacklog(registry: Registry, lanes: MetricsDeps["lanes"]): void {
+  const ages = new Gauge({
+    name: "vidimus_delivery_backlog_seconds",
+    help: "Age of an endpoint's oldest undelivered webhook, of the hundred oldest ones.",
+    labelNames: ["endpoint"],
+    registers: [],
+  });
+  const oldest = new Gauge({
+    name: "vidimus_delivery_oldest_seconds",
+    help: "Age of the oldest undelivered webhook; 0 without one.",
+    registers: [],
+    async collect() {
+      const backlog = await lanes.backlog().catch(() => undefined);
+      if (!backlog) return;
+      ages.reset();
+      const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;
+      for (const each of backlog) ages.set({ endpoint: each.endpointId }, seconds(each));
+      this.set(Math.max(0, ...backlog.map(seconds)));
+    },
+  });
+  registry.registerMetric(oldest);
+  registry.registerMetric(ages);
+}

@@ -1,0 +1,18 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { JournaledAttempt, Prepared } from "./attempt-lane.ts";
+
+/** Logs an attempt: what was sent where, and why it failed, with the address. */
+export function logAttempt(
+  log: Pick<Logger, "info">,
+  { row, payload }: Extract<Prepared, { kind: "ready" }>,
+  { status, failure, detail, tookMs: ms }: AttemptOutcome,
+  { step, isLost }: JournaledAttempt,
+): void {
+  const { deliveryId, endpointId, tenantId: tenant, documentId, sequence, attemptCount } = row;
+  const { webhookId } = payload;
+  const ended = step.ended.find((each) => each.row.deliveryId === deliveryId);
+  const state = isLost ? "lost" : (ended?.state ?? "pending");
+  const names = { deliveryId, endpointId, tenant, documentId, sequence, webhookId };
+  log.info({ ...names, attempt: attemptCount + 1, status, failure, detail, ms, state }, "attempt");
+}

@@ -1,0 +1,37 @@
+import type { Filter, IndexDescription } from "mongodb";
+import type { Lane } from "../domain/delivery.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** Names of indexes that queries name as a hint. */
+export const laneIndex = "lane";
+export const dueIndex = "due";
+
+/**
+ * Indexes of `webhook_deliveries`. The first three have undelivered rows only, so that their size
+ * follows the backlog and not the history. Deliveries are unique by their id.
+ */
+export const deliveryIndexes: IndexDescription[] = [
+  // One bearer per lane, whoever believes what: a newer row cannot be sent beside an older one.
+  {
+    name: "bearer",
+    key: { tenantId: 1, documentId: 1, endpointId: 1 },
+    unique: true,
+    partialFilterExpression: { nextAttemptAt: { $exists: true } },
+  },
+  {
+    name: dueIndex,
+    key: { endpointId: 1, nextAttemptAt: 1 },
+    partialFilterExpression: { nextAttemptAt: { $exists: true } },
+  },
+  {
+    name: laneIndex,
+    key: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 },
+    partialFilterExpression: { state: { $in: ["pending", "held"] } },
+  },
+  { name: "expiry", key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
+];
+
+/** Matches the rows of a lane. */
+export function laneFilter({ tenantId, documentId, endpointId }: Lane): Filter<DeliveryRow> {
+  return { tenantId, documentId, endpointId };
+}

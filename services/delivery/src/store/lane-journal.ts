@@ -1,0 +1,244 @@
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from "mongodb";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { LaneStep } from "../domain/lane.ts";
+import { laneFilter } from "./delivery-indexes.ts";
+import { attemptsMax, keptMs, type LeasedLane, type SendableRow, toAttemptRow } from "./delivery-rows.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** An attempt to be journaled. */
+export interface LaneRecord {
+  /** The lane as it was attempted. */
+  readonly before: LeasedLane;
+  readonly step: LaneStep<SendableRow>;
+  readonly outcome: AttemptOutcome;
+  /** The end of the lease, if this process goes on with the lane; absent: the lease ends now. */
+  readonly leaseUntil?: Date;
+}
+
+/**
+ * What became of a record. `followed`: nothing was journaled, because another process has stored
+ * rows behind; load them, and decide again. `lost`: the lane is another process's.
+ */
+export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
+
+/** Journals attempts in `webhook_deliveries`. */
+export class LaneJournal {
+  readonly #rows: Collection<DeliveryRow>;
+  readonly #holder: string;
+
+  /** @param holder names this process in its leases */
+  constructor(db: Db, holder: string) {
+    this.#rows = db.collection("webhook_deliveries");
+    this.#holder = holder;
+  }
+
+  /**
+   * Journals attempts, and what they mean for their lanes. A record that is repeated after an error
+   * is journaled once.
+   *
+   * @returns for each record what became of it
+   */
+  async record(records: readonly LaneRecord[]): Promise<Journaled[]> {
+    const { simple = [], others = [] } = Object.groupBy(records, (each) => (isSimple(each) ? "simple" : "others"));
+    const [known] = await Promise.all([this.#recordSimple(simple), this.#recordOthers(others)]);
+    const doubtful = known ? others : records;
+    const fates = doubtful.length > 0 ? await this.#fates(doubtful) : new Map<LaneRecord, Journaled>();
+    return records.map((each) => fates.get(each) ?? done(each));
+  }
+
+  /** Records of one statement each. @returns whether all are known to be journaled */
+  async #recordSimple(records: readonly LaneRecord[]): Promise<boolean> {
+    if (records.length === 0) return true;
+    const { matchedCount } = await this.#rows.bulkWrite(
+      records.map((each) => this.#bearerStatement(each)),
+      { ordered: false },
+    );
+    return matchedCount === records.length;
+  }
+
+  /** The statements of a lane stand in order: the next bearer is refused while the old one is one. */
+  async #recordOthers(records: readonly LaneRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    const statements = records.flatMap((each) => [
+      this.#bearerStatement(each),
+      ...rowStatements(each),
+      ...this.#promotion(each),
+    ]);
+    await this.#rows.bulkWrite(statements, { ordered: false }).catch(duplicatePositions);
+  }
+
+  #bearerStatement(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow> {
+    const { deliveryId: _id, generation } = record.before.bearer;
+    return {
+      updateOne: {
+        filter: { _id, generation, isFollowed: { $exists: false } },
+        update: merge({ $inc: { generation: 1 } }, this.#laneUpdate(record, _id), rowUpdate(record, _id)),
+      },
+    };
+  }
+
+  /** Makes the lane's oldest row the bearer when the old one has reached a final state. */
+  #promotion(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[] {
+    const next = bearerAfter(record);
+    if (!next || next.deliveryId === record.before.bearer.deliveryId) return [];
+    const { deliveryId: _id, generation } = next;
+    const update = merge({ $inc: { generation: 1 } }, this.#laneUpdate(record, _id));
+    return [{ updateOne: { filter: { _id, generation, state: "pending" }, update } }];
+  }
+
+  /** What a bearer has beside its own fields. */
+  #laneUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
+    const { step, leaseUntil } = record;
+    if (bearerAfter(record)?.deliveryId !== deliveryId) return { $unset: bearerFields };
+    const { yieldedTo, dueAt, isExpedited } = step.lane;
+    return merge(
+      leaseUntil
+        ? { $set: { nextAttemptAt: leaseUntil, lease: { holder: this.#holder, until: leaseUntil } } }
+        : { $set: { nextAttemptAt: dueAt }, $unset: { lease: 1 } },
+      yieldedTo === undefined ? { $unset: { yieldedTo: 1 } } : { $set: { yieldedTo } },
+      isExpedited ? { $set: { isExpedited: true } } : { $unset: { isExpedited: 1 } },
+    );
+  }
+
+  /** Reads what became of records whose statements may not all have matched. */
+  async #fates(records: readonly LaneRecord[]): Promise<Map<LaneRecord, Journaled>> {
+    const ids = records.flatMap((each) => [each.before.bearer.deliveryId, bearerAfter(each)?.deliveryId ?? []].flat());
+    const projection = { generation: 1, state: 1, lease: 1, isFollowed: 1 } as const;
+    const found = await this.#rows.find({ _id: { $in: ids } }, { projection }).toArray();
+    const rows = new Map(found.map((row) => [row._id, row]));
+    return new Map(records.map((each) => [each, this.#fateOf(each, rows)]));
+  }
+
+  #fateOf(record: LaneRecord, rows: ReadonlyMap<string, DeliveryRow>): Journaled {
+    const { bearer } = record.before;
+    const old = rows.get(bearer.deliveryId);
+    if (old?.isFollowed && old.generation === bearer.generation) return { kind: "followed" };
+    const next = bearerAfter(record);
+    const written = next ? rows.get(next.deliveryId) : old;
+    const generation = next && next.deliveryId !== bearer.deliveryId ? next.generation : bearer.generation;
+    // Another process may have made the same row the bearer between two statements.
+    const isOurs = written?.lease?.holder === (next && record.leaseUntil ? this.#holder : undefined);
+    return written?.generation === generation + 1 && isOurs ? done(record) : { kind: "lost" };
+  }
+
+  /**
+   * Notes that a receiver has accepted a webhook whose lane was lost meanwhile. A fact needs no
+   * lease.
+   */
+  async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
+    const update = merge({ $inc: { generation: 1 }, $unset: bearerFields }, ending("delivered", outcome));
+    await this.#rows.updateOne({ _id: row.deliveryId, state: { $in: ["pending", "held"] } }, update);
+  }
+}
+
+/** What only a bearer has. */
+export const bearerFields = { nextAttemptAt: 1, lease: 1, yieldedTo: 1, isExpedited: 1, isFollowed: 1 } as const;
+
+/** Whether the bearer's row is the only one that changes. */
+function isSimple({ before, step }: LaneRecord): boolean {
+  const { deliveryId } = before.bearer;
+  const isBearer = (row: SendableRow) => row.deliveryId === deliveryId;
+  const hasEnded = step.ended.length > 0;
+  if (before.state.yieldedTo !== undefined) return false;
+  return (
+    isBearer(step.attempted) &&
+    step.changed.every(isBearer) &&
+    step.ended.every(({ row }) => isBearer(row)) &&
+    (!hasEnded || step.next === "empty")
+  );
+}
+
+/** The lane's bearer after a step; undefined when it has none in memory. */
+function bearerAfter({ before, step }: LaneRecord): SendableRow | undefined {
+  const { rows } = step.lane;
+  return rows.find(({ deliveryId }) => deliveryId === before.bearer.deliveryId) ?? rows[0];
+}
+
+function done(record: LaneRecord): Journaled {
+  const { before, step, leaseUntil } = record;
+  const next = bearerAfter(record);
+  if (!next || !leaseUntil) return { kind: "done" };
+  const isSame = next.deliveryId === before.bearer.deliveryId;
+  const generation = (isSame ? before.bearer.generation : next.generation) + 1;
+  const { attempted } = step;
+  const rows = step.lane.rows.map((row) =>
+    row.deliveryId === attempted.deliveryId ? { ...row, attemptCount: attempted.attemptCount + 1 } : row,
+  );
+  const bearer = { deliveryId: next.deliveryId, generation };
+  return { kind: "done", lane: { bearer, leaseUntil, state: { ...step.lane, rows } } };
+}
+
+/** The statements for rows beside the bearer. */
+function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[] {
+  const { before, step, outcome } = record;
+  const bearerId = before.bearer.deliveryId;
+  const { attempted } = step;
+  const own = step.changed.filter(({ deliveryId }) => deliveryId !== bearerId && deliveryId !== attempted.deliveryId);
+  return [
+    ...(attempted.deliveryId === bearerId
+      ? []
+      : [
+          {
+            updateOne: {
+              // The count makes a repeated record write nothing.
+              filter: { _id: attempted.deliveryId, attemptCount: attempted.attemptCount, state: "pending" as const },
+              update: rowUpdate(record, attempted.deliveryId),
+            },
+          },
+        ]),
+    ...own.map(({ deliveryId: _id }) => ({ updateOne: { filter: { _id }, update: rowUpdate(record, _id) } })),
+    // By sequence, because rows that are not in memory end too.
+    ...(step.olderEnd === undefined || before.state.yieldedTo === undefined
+      ? []
+      : [
+          {
+            updateMany: {
+              filter: {
+                ...laneFilter(attempted),
+                state: "pending" as const,
+                _id: { $nin: [bearerId, attempted.deliveryId] },
+                $or: [
+                  { sequence: { $lt: attempted.sequence } },
+                  { sequence: attempted.sequence, signingNumber: { $lt: attempted.signingNumber } },
+                ],
+              },
+              update: merge(ending(step.olderEnd, outcome), { $unset: bearerFields }),
+            },
+          },
+        ]),
+  ];
+}
+
+/** What a step changes in a row of its lane. */
+function rowUpdate({ step, outcome }: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
+  const isAttempted = step.attempted.deliveryId === deliveryId;
+  const changed = step.changed.find((row) => row.deliveryId === deliveryId);
+  const ended = step.ended.find(({ row }) => row.deliveryId === deliveryId);
+  return merge(
+    isAttempted
+      ? {
+          $inc: { attemptCount: 1 },
+          $push: { attempts: { $each: [toAttemptRow(outcome)], $slice: -attemptsMax } },
+        }
+      : {},
+    changed ? { $set: { retryCount: changed.retryCount, ...(changed.isRefused ? { isRefused: true } : {}) } } : {},
+    ended ? ending(ended.state, outcome) : {},
+  );
+}
+
+function ending(state: DeliveryRow["state"], { startedAt, tookMs }: AttemptOutcome): UpdateFilter<DeliveryRow> {
+  const endedAt = new Date(startedAt.getTime() + tookMs);
+  return { $set: { state, endedAt, expiresAt: new Date(endedAt.getTime() + keptMs) } };
+}
+
+/** Joins updates of one row, operator by operator. */
+function merge(...updates: readonly UpdateFilter<DeliveryRow>[]): UpdateFilter<DeliveryRow> {
+  const merged: Record<string, object> = {};
+  for (const update of updates) {
+    for (const [operator, fields] of Object.entries(update)) {
+      merged[operator] = { ...merged[operator], ...fields };
+    }
+  }
+  return merged;
+}

@@ -1,0 +1,99 @@
+import type { Collection, Filter } from "mongodb";
+import { arrive, compareRows } from "../domain/lane.ts";
+import { assembleLane, needsUntried } from "../domain/lane-pages.ts";
+import { laneFilter, laneIndex } from "./delivery-indexes.ts";
+import {
+  type LeasedLane,
+  type RowHead,
+  sendableProjection,
+  toLeasedLane,
+  toSendable,
+  wholeLane,
+} from "./delivery-rows.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** Most rows that are read behind the bearers of a claim at once. */
+const rowsMax = 400;
+/** Most rows of a page of one lane. */
+const laneRowsMax = 100;
+
+/** Reads the rows of lanes whose leases this process has. */
+export class LaneLoader {
+  readonly #rows: Collection<DeliveryRow>;
+
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
+  }
+
+  /** @param bearers of lanes of one endpoint, as they are under their leases */
+  async load(bearers: readonly RowHead[], leaseUntil: Date): Promise<LeasedLane[]> {
+    const [first] = bearers;
+    if (!first) return [];
+    const { tenantId, endpointId } = first;
+    const found = await this.#rows
+      .find<RowHead>(
+        {
+          tenantId,
+          endpointId,
+          documentId: { $in: bearers.map(({ documentId }) => documentId) },
+          state: "pending",
+          _id: { $nin: bearers.map(({ _id }) => _id) },
+        },
+        { projection: sendableProjection, limit: rowsMax },
+      )
+      .sort({ documentId: 1, sequence: 1 })
+      .hint(laneIndex)
+      .toArray();
+    const behind = Map.groupBy(found, ({ documentId }) => documentId);
+    // Rows of this document, and of all later ones, may be missing from what was found.
+    const cutAt = found.length < rowsMax ? undefined : found.at(-1)?.documentId;
+    return Promise.all(
+      bearers.map(async (bearer) => {
+        if (cutAt !== undefined && bearer.documentId >= cutAt) return this.#loadDeep(bearer, leaseUntil);
+        const rows = [bearer, ...(behind.get(bearer.documentId) ?? [])].map(toSendable);
+        return toLeasedLane(bearer, wholeLane(rows), { leaseUntil, dueAt: new Date() });
+      }),
+    );
+  }
+
+  /** The oldest rows of a lane and its newest ones. */
+  async #loadDeep(bearer: RowHead, leaseUntil: Date): Promise<LeasedLane> {
+    const filter = { ...laneFilter(bearer), state: "pending" as const };
+    const options = { projection: sendableProjection };
+    const find = (filter: Filter<DeliveryRow>, direction: 1 | -1, limit: number) =>
+      this.#rows.find<RowHead>(filter, options).sort({ sequence: direction }).limit(limit).hint(laneIndex).toArray();
+    const [oldest, newest, yieldedTo] = await Promise.all([
+      find(filter, 1, laneRowsMax),
+      find(filter, -1, 2),
+      bearer.yieldedTo === undefined
+        ? null
+        : this.#rows.findOne<RowHead>({ ...filter, _id: bearer.yieldedTo }, options),
+    ]);
+    const pages = {
+      oldest: oldest.map(toSendable),
+      newest: newest.map(toSendable).toReversed(),
+      yieldedTo: yieldedTo ? toSendable(yieldedTo) : undefined,
+    };
+    const untried = needsUntried(pages)
+      ? { untried: (await find({ ...filter, isRefused: { $exists: false } }, 1, laneRowsMax)).map(toSendable) }
+      : {};
+    const loaded = assembleLane({ ...pages, ...untried }, laneRowsMax);
+    return toLeasedLane(bearer, loaded, { leaseUntil, dueAt: new Date() });
+  }
+
+  /** Adds the newest rows of a lane, as far as they are not known. */
+  async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
+    const newest = lane.state.rows.toSorted(compareRows).at(-1);
+    if (!newest) return lane;
+    const filter = { ...laneFilter(newest), state: "pending" as const, sequence: { $gte: newest.sequence } };
+    const found = await this.#rows
+      .find<RowHead>(filter, { projection: sendableProjection })
+      .sort({ sequence: 1 })
+      .limit(laneRowsMax)
+      .hint(laneIndex)
+      .toArray();
+    const hasMore = lane.state.hasMore || found.length === laneRowsMax;
+    const isTailEnd = lane.state.isTailEnd && found.length < laneRowsMax;
+    return { ...lane, state: { ...arrive(lane.state, found.map(toSendable), new Date()), hasMore, isTailEnd } };
+  }
+}

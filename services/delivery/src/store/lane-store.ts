@@ -1,0 +1,261 @@
+import { duplicatePositions, isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
+import type { Lane } from "../domain/delivery.ts";
+import { laneKey } from "../domain/delivery.ts";
+import { dueIndex, laneFilter, laneIndex } from "./delivery-indexes.ts";
+import type { LeasedLane, RowHead } from "./delivery-rows.ts";
+import { LaneLoader } from "./lane-loader.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** When an endpoint next has an attempt due. */
+export interface EndpointDue {
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly nextAttemptAt: Date;
+}
+
+/** A row that was stored behind its lane's bearer. */
+export interface Arrival extends Lane {
+  readonly createdAt: Date;
+}
+
+/** Which lanes of an endpoint a claim may take. */
+export interface ClaimScope {
+  readonly endpointId: string;
+  /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
+  readonly dueBy?: Date;
+  readonly limit: number;
+}
+
+/** The lanes in `webhook_deliveries` as a queue that any number of processes take from. */
+export class LaneStore {
+  readonly #rows: Collection<DeliveryRow>;
+  readonly #loader: LaneLoader;
+  readonly #holder: string;
+
+  /** @param holder names this process in its leases */
+  constructor(db: Db, holder: string) {
+    this.#rows = db.collection("webhook_deliveries");
+    this.#loader = new LaneLoader(this.#rows);
+    this.#holder = holder;
+  }
+
+  /**
+   * For each endpoint with anything pending, when its next attempt is due or its first lease ends.
+   */
+  async schedule(): Promise<EndpointDue[]> {
+    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(
+      [
+        { $match: { nextAttemptAt: { $gt: new Date(0) } } },
+        { $sort: { endpointId: 1, nextAttemptAt: 1 } },
+        {
+          $group: {
+            _id: "$endpointId",
+            tenantId: { $first: "$tenantId" },
+            nextAttemptAt: { $first: "$nextAttemptAt" },
+          },
+        },
+      ],
+      { hint: dueIndex },
+    );
+    return (await found.toArray()).map(({ _id: endpointId, tenantId, nextAttemptAt }) => {
+      return { endpointId, tenantId, nextAttemptAt };
+    });
+  }
+
+  /** Takes the leases of an endpoint's lanes, longest due first, and loads them. */
+  async claim({ endpointId, dueBy, limit }: ClaimScope, leaseUntil: Date): Promise<LeasedLane[]> {
+    const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : { nextAttemptAt: { $gt: new Date(0) }, lease: absent };
+    const found = this.#rows.find<RowHead>({ endpointId, ...due }, { projection: { attempts: 0 }, limit });
+    const bearers = await found.sort({ nextAttemptAt: 1 }).hint(dueIndex).toArray();
+    const leased = await this.#lease(bearers, leaseUntil);
+    try {
+      return await this.#loader.load(leased, leaseUntil);
+    } catch (error) {
+      // The lanes would wait for the end of their leases. When this fails too, they do.
+      await this.#releaseBearers(
+        leased.map(({ _id, generation }) => ({ deliveryId: _id, generation })),
+        new Date(),
+      );
+      throw error;
+    }
+  }
+
+  /** Takes those leases whose rows are still as they were read. */
+  async #lease(bearers: RowHead[], until: Date): Promise<RowHead[]> {
+    if (bearers.length === 0) return [];
+    const update = {
+      $set: { lease: { holder: this.#holder, until }, nextAttemptAt: until },
+      $unset: { isFollowed: 1 as const },
+      $inc: { generation: 1 },
+    };
+    // Rows that change alike change in one statement: it costs a third of one statement each.
+    const operations = Array.from(
+      Map.groupBy(bearers, ({ generation }) => generation),
+      ([generation, rows]) => {
+        const filter = { _id: { $in: rows.map(({ _id }) => _id) }, generation, nextAttemptAt: { $gt: new Date(0) } };
+        return { updateMany: { filter, update } };
+      },
+    );
+    const { modifiedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
+    const mine = modifiedCount === bearers.length ? bearers : await this.#leased(bearers);
+    for (const row of mine) row.generation += 1;
+    return mine;
+  }
+
+  async #leased(bearers: readonly RowHead[]): Promise<RowHead[]> {
+    const filter = { _id: { $in: bearers.map(({ _id }) => _id) }, "lease.holder": this.#holder };
+    const found = await this.#rows.find(filter, { projection: { generation: 1 } }).toArray();
+    const generations = new Map(found.map(({ _id, generation }) => [_id, generation]));
+    return bearers.filter(({ _id, generation }) => generations.get(_id) === generation + 1);
+  }
+
+  /** Adds what other processes have stored behind a lane since it was claimed. */
+  async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
+    const { deliveryId: _id, generation } = lane.bearer;
+    await this.#rows.updateOne({ _id, generation }, { $unset: { isFollowed: 1 } });
+    return this.#loader.loadArrivals(lane);
+  }
+
+  /** Extends a lease. @returns whether this process still had it */
+  async renew({ bearer: { deliveryId, generation } }: LeasedLane, until: Date): Promise<boolean> {
+    const filter = { _id: deliveryId, generation, "lease.holder": this.#holder };
+    const { matchedCount } = await this.#rows.updateOne(filter, {
+      $set: { nextAttemptAt: until, "lease.until": until },
+    });
+    return matchedCount === 1;
+  }
+
+  /** Ends leases without an attempt. The lanes are due at `at`. */
+  async release(lanes: readonly LeasedLane[], at: Date): Promise<void> {
+    await this.#releaseBearers(
+      lanes.map(({ bearer }) => bearer),
+      at,
+    );
+  }
+
+  async #releaseBearers(bearers: readonly LeasedLane["bearer"][], at: Date): Promise<void> {
+    if (bearers.length === 0) return;
+    const update = {
+      $set: { nextAttemptAt: at },
+      $unset: { lease: 1 as const, isFollowed: 1 as const },
+      $inc: { generation: 1 },
+    };
+    const operations = Array.from(
+      Map.groupBy(bearers, ({ generation }) => generation),
+      ([generation, rows]) => {
+        const _id = { $in: rows.map(({ deliveryId }) => deliveryId) };
+        return { updateMany: { filter: { _id, generation, "lease.holder": this.#holder }, update } };
+      },
+    );
+    await this.#rows.bulkWrite(operations, { ordered: false });
+  }
+
+  /**
+   * Makes lanes due at once in which rows were stored behind the bearer. Calling it again changes
+   * nothing: a bearer that was attempted after the arrival keeps its backoff. When another process
+   * has the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
+   */
+  async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
+    if (arrivals.length === 0) return;
+    const operations = arrivals.map((arrival) => ({
+      updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
+    }));
+    const { matchedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
+    if (matchedCount < arrivals.length) await this.appointBearers(arrivals, now);
+  }
+
+  /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
+  async appointBearers(lanes: readonly Lane[], now: Date): Promise<void> {
+    for (const lane of new Map(lanes.map((each) => [laneKey(each), each])).values()) {
+      const oldest = await this.#rows.findOne(
+        { ...laneFilter(lane), state: "pending" },
+        { sort: { sequence: 1, signingNumber: 1 }, projection: { _id: 1 }, hint: laneIndex },
+      );
+      if (!oldest) continue;
+      try {
+        await this.#rows.updateOne(
+          { _id: oldest._id, state: "pending", nextAttemptAt: absent },
+          { $set: { nextAttemptAt: now }, $inc: { generation: 1 } },
+        );
+      } catch (error) {
+        // The lane has a bearer.
+        if (!isDuplicateKey(error)) throw error;
+      }
+    }
+  }
+
+  /**
+   * Gives a bearer to every lane that has undelivered rows and none. A lane loses it when MongoDB's
+   * primary and the process die together between two statements; released rows never had one.
+   *
+   * @returns how many lanes there were
+   */
+  async appointMissingBearers(now: Date, of: Partial<Pick<Lane, "tenantId" | "endpointId">> = {}): Promise<number> {
+    const found = this.#rows.aggregate<{ first: string }>(
+      [
+        { $match: { ...of, state: "pending" } },
+        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
+        {
+          $group: {
+            _id: { endpointId: "$endpointId", documentId: "$documentId" },
+            bearers: { $sum: { $cond: [{ $gt: ["$nextAttemptAt", null] }, 1, 0] } },
+            first: { $first: "$_id" },
+          },
+        },
+        { $match: { bearers: 0 } },
+      ],
+      { hint: laneIndex, allowDiskUse: true },
+    );
+    const operations: AnyBulkWriteOperation<DeliveryRow>[] = (await found.toArray()).map(({ first }) => ({
+      updateOne: {
+        filter: { _id: first, state: "pending", nextAttemptAt: absent },
+        update: { $set: { nextAttemptAt: now }, $inc: { generation: 1 } },
+      },
+    }));
+    if (operations.length === 0) return 0;
+    // A lane that has got a bearer meanwhile refuses a second one.
+    await this.#rows.bulkWrite(operations, { ordered: false }).catch(duplicatePositions);
+    return operations.length;
+  }
+
+  /** When the oldest undelivered row of each endpoint was stored: the hundred oldest ones. */
+  async backlog(): Promise<{ endpointId: string; oldestAt: Date }[]> {
+    const found = this.#rows.aggregate<{ _id: string; oldestAt: Date }>(
+      [
+        { $match: { nextAttemptAt: { $gt: new Date(0) } } },
+        { $group: { _id: "$endpointId", oldestAt: { $min: "$createdAt" } } },
+        { $sort: { oldestAt: 1 } },
+        { $limit: 100 },
+      ],
+      { hint: dueIndex },
+    );
+    return (await found.toArray()).map(({ _id, oldestAt }) => ({ endpointId: _id, oldestAt }));
+  }
+
+  /** Makes all lanes of an endpoint due that wait for a backoff: it has recovered. */
+  async releaseBacklog(endpointId: string, now: Date): Promise<void> {
+    await this.#rows.updateMany(
+      { endpointId, nextAttemptAt: { $gt: now }, lease: absent },
+      { $set: { nextAttemptAt: now, isExpedited: true } },
+    );
+  }
+}
+
+const absent = { $exists: false } as const;
+const present = { $exists: true } as const;
+
+function expedition({ createdAt }: Arrival, now: Date) {
+  const isLeased = { $gt: ["$lease.until", now] };
+  const wasAttempted = { $gte: [{ $ifNull: [{ $last: "$attempts.at" }, new Date(0)] }, createdAt] };
+  const stays = { $or: [isLeased, wasAttempted, { $lte: ["$nextAttemptAt", now] }] };
+  return [
+    {
+      $set: {
+        isFollowed: { $cond: [isLeased, true, "$$REMOVE"] },
+        isExpedited: { $cond: [stays, { $ifNull: ["$isExpedited", "$$REMOVE"] }, true] },
+        nextAttemptAt: { $cond: [stays, "$nextAttemptAt", now] },
+      },
+    },
+  ];
+}

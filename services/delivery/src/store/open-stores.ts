@@ -1,0 +1,28 @@
+import { uuidv7 } from "@vidimus/kit/ids";
+import type { Db } from "mongodb";
+import type { DeliveryConfig } from "../config.ts";
+import { DeliveryStore } from "./delivery-store.ts";
+import { EndpointStateStore } from "./endpoint-state-store.ts";
+import { EndpointStore } from "./endpoint-store.ts";
+import { FirstBuildStore } from "./first-build-store.ts";
+import { LaneJournal } from "./lane-journal.ts";
+import { LaneStore } from "./lane-store.ts";
+import { ReplicaStore } from "./replica-store.ts";
+import { createSecretBox } from "./secret-box.ts";
+
+export type Stores = Awaited<ReturnType<typeof openStores>>;
+
+/** Opens the stores of this process, and makes their indexes. */
+export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek" | "otherKek">) {
+  /** Names this process in its leases. */
+  const replica = uuidv7();
+  const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek));
+  const deliveries = new DeliveryStore(db, replica);
+  const states = new EndpointStateStore(db);
+  const replicas = new ReplicaStore(db);
+  for (const store of [endpoints, deliveries, states, replicas]) await store.ensureIndexes();
+  const lanes = new LaneStore(db, replica);
+  const firstBuild = new FirstBuildStore(db, lanes);
+  await firstBuild.carryOver(new Date());
+  return { replica, endpoints, deliveries, lanes, journal: new LaneJournal(db, replica), states, replicas, firstBuild };
+}

@@ -1,0 +1,32 @@
+import type { Collection, Db } from "mongodb";
+import type { ReplicaRow } from "./rows.ts";
+
+/** Keeps which processes of delivery run. Ages are by MongoDB's clock, so that clocks may differ. */
+export class ReplicaStore {
+  readonly #replicas: Collection<ReplicaRow>;
+
+  constructor(db: Db) {
+    this.#replicas = db.collection("replicas");
+  }
+
+  async ensureIndexes(): Promise<void> {
+    // The row of a process that was killed ends after a day.
+    await this.#replicas.createIndex({ seenAt: 1 }, { expireAfterSeconds: 24 * 60 * 60 });
+  }
+
+  /** Says that a process runs. */
+  async beat(replica: string): Promise<void> {
+    await this.#replicas.updateOne({ _id: replica }, [{ $set: { seenAt: "$$NOW" } }], { upsert: true });
+  }
+
+  /** The processes that were seen within `freshMs`. */
+  async fresh(freshMs: number): Promise<string[]> {
+    const isFresh = { $expr: { $gte: ["$seenAt", { $subtract: ["$$NOW", freshMs] }] } };
+    const found = await this.#replicas.find(isFresh, { projection: { _id: 1 } }).toArray();
+    return found.map(({ _id }) => _id).sort();
+  }
+
+  async delete(replica: string): Promise<void> {
+    await this.#replicas.deleteOne({ _id: replica });
+  }
+}
