@@ -56,9 +56,6 @@ function createUnsendableReport(log: SettleDeps["log"]) {
     if (reported.has(key)) return;
     reported.set(key, true);
     const { tenantId: tenant, documentId, sequence } = snapshot;
-    log.error(
-      { alarm: "snapshot_unsendable", reason, tenant, documentId, sequence },
-      "snapshot is not sent",
-    );
+    log.error({ alarm: "snapshot_unsendable", reason, tenant, documentId, sequence }, "snapshot is not sent");
   };
 }

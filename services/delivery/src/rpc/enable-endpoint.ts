@@ -5,13 +5,20 @@ import { changeEndpoint, type ChangeEndpointDeps } from "./change-endpoint.ts";
 import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
-/** Implements `EnableEndpoint`. */
+export interface EnableEndpointDeps extends ChangeEndpointDeps {
+  /** Makes what was held for an endpoint pending. */
+  releaseHeld: (endpoint: { tenantId: string; endpointId: string }) => Promise<void>;
+}
+
+/** Implements `EnableEndpoint`. What was held is sent in order, before what is newer. */
 export function enableEndpoint(
-  deps: ChangeEndpointDeps,
+  deps: EnableEndpointDeps,
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.enableEndpoint> {
   return async (request, context) => {
     mayChange(context);
-    return { endpoint: toProto(await changeEndpoint(deps, request, enabled)) };
+    const endpoint = await changeEndpoint(deps, request, enabled);
+    await deps.releaseHeld(endpoint);
+    return { endpoint: toProto(endpoint) };
   };
 }

@@ -1,11 +1,10 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
 import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
-import type { ChangeEndpointDeps } from "./change-endpoint.ts";
 import { createEndpoint, type CreateEndpointDeps } from "./create-endpoint.ts";
 import { deleteEndpoint, type DeleteEndpointDeps } from "./delete-endpoint.ts";
 import { disableEndpoint } from "./disable-endpoint.ts";
-import { enableEndpoint } from "./enable-endpoint.ts";
+import { enableEndpoint, type EnableEndpointDeps } from "./enable-endpoint.ts";
 import type { EndpointSettingsDeps } from "./endpoint-settings.ts";
 import { getEndpoint, type GetEndpointDeps } from "./get-endpoint.ts";
 import { listEndpoints, type ListEndpointsDeps } from "./list-endpoints.ts";
@@ -14,9 +13,9 @@ import { rotateEndpointSecret } from "./rotate-endpoint-secret.ts";
 import { testEndpoint, type TestEndpointDeps } from "./test-endpoint.ts";
 import { updateEndpoint } from "./update-endpoint.ts";
 
-type EndpointRoutesDeps = ChangeEndpointDeps &
-  CreateEndpointDeps &
+type EndpointRoutesDeps = CreateEndpointDeps &
   DeleteEndpointDeps &
+  EnableEndpointDeps &
   EndpointSettingsDeps &
   GetEndpointDeps &
   ListEndpointsDeps &

@@ -5,6 +5,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Registry } from "prom-client";
 import { type DeliveryPace, leaseMsOf } from "../config.ts";
 import { disabled } from "../domain/change-endpoint.ts";
+import type { Lane } from "../domain/delivery.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { Stores } from "../store/open-stores.ts";
 import { startClaiming } from "./claim-lanes.ts";
@@ -28,13 +29,15 @@ export interface Sending {
   readonly sender: Sender;
   readonly directory: EndpointDirectory;
   readonly leaseMs: number;
+  /** Makes what was held for an endpoint pending: it was enabled. */
+  releaseHeld(endpoint: Pick<Lane, "tenantId" | "endpointId">): Promise<void>;
   /** Call it when other replicas run than before: this one may be preferred for more tenants. */
   takeOver(): void;
 }
 
 /** Opens what attempts deliveries: those that ingest hands over, and those that come due. */
 export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, signal: AbortSignal): Sending {
-  const { lanes, endpoints, states, pace, registry, isPreferredFor, log } = deps;
+  const { lanes, endpoints, deliveries, states, pace, registry, isPreferredFor, log } = deps;
   const { attemptMs, retries, pollMs, overdueMs } = pace;
   const leaseMs = leaseMsOf(pace);
   const directory = createEndpointDirectory(endpoints);
@@ -61,5 +64,11 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     );
   };
   takeOverSafely();
-  return { sender, directory, leaseMs, takeOver: takeOverSafely };
+  const releaseHeld = async ({ tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">) => {
+    const held = await deliveries.unhold({ tenantId, endpointId });
+    // Also when there was none: a process may have died between the two.
+    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
+    if (held > 0) sender.wake();
+  };
+  return { sender, directory, leaseMs, takeOver: takeOverSafely, releaseHeld };
 }

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DeliveryRow } from "../src/store/rows.ts";
+import { eventually } from "./support/eventually.ts";
+import { openReceiver, type Receiver } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+});
+afterAll(async () => {
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const count = (tenantId: string, state: DeliveryRow["state"]) => world.deliveries().countDocuments({ tenantId, state });
+const documents = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body.toString()).data.documentId);
+
+describe("an endpoint that is disabled", () => {
+  it("gets what was held for it, in order, when it is enabled", async () => {
+    await using receiver = await openReceiver();
+    const { endpointId } = await delivery.endpoint("held", receiver.url);
+    await delivery.endpoints.disableEndpoint({ tenantId: "held", endpointId }, asAdmin);
+    const { documentId } = await publish(world, "held");
+    await publish(world, "held", documentId, 2);
+    await eventually(() => count("held", "held")).toBe(2);
+    expect(receiver.received).toEqual([]);
+    const [row] = await world.deliveries().find({ tenantId: "held" }).toArray();
+    expect(row!.expiresAt!.getTime() - row!.createdAt.getTime()).toBe(30 * 24 * 3_600_000);
+    await delivery.endpoints.enableEndpoint({ tenantId: "held", endpointId }, asAdmin);
+    await publish(world, "held", documentId, 3);
+    await receiver.arrivals(3);
+    const sequences = receiver.received.map(({ headers }) => String(headers["webhook-id"]).split("_").at(-1));
+    expect(sequences).toEqual(["1", "2", "3"]);
+    await eventually(() => count("held", "delivered")).toBe(3);
+  });
+});
+
+describe("an endpoint that fails five times", () => {
+  it("gets one probe at a time, and everything that waits after the first 2xx", async () => {
+    let isUp = false;
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
+    await delivery.endpoint("outage", receiver.url);
+    for (let n = 0; n < 5; n++) await publish(world, "outage", randomUUID());
+    const { endpointId } = (await world.deliveries().findOne({ tenantId: "outage" }))!;
+    await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
+    await Promise.all(Array.from({ length: 45 }, () => publish(world, "outage", randomUUID())));
+    await eventually(() => count("outage", "pending")).toBe(50);
+    const before = receiver.received.length;
+    isUp = true;
+    await eventually(() => count("outage", "delivered")).toBe(50);
+    // All of them were sent once after the outage.
+    expect(new Set(documents(receiver).slice(before)).size).toBe(50);
+    expect(receiver.received.length - before).toBe(50);
+    await eventually(() => world.states().countDocuments({ _id: endpointId })).toBe(0);
+  });
+});
