@@ -37,14 +37,21 @@ export interface Platform {
   addressOf(service: Service): Promise<string>;
   /** Runs a module in a service's container. Returns what it printed. */
   evaluate(service: Service, module: string): Promise<string>;
+  /** The id of a container's first process, on the host. */
+  pidOf(service: Service): Promise<number>;
   /** Sends SIGTERM and waits for the end. Returns the exit code. */
   stop(service: Service): Promise<number>;
 }
 
-/** Starts the platform on the stack, whose disposal removes containers and networks. */
+/**
+ * Starts the platform on the stack, whose disposal removes containers and networks.
+ *
+ * @param settings of all services, on top of those of their manifests
+ */
 export async function openPlatform(
   stack: AsyncDisposableStack,
   specOf: (service: Service) => ContainerSpec,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Platform> {
   const state = join(imagesDir, "state");
   await rm(state, { recursive: true, force: true });
@@ -55,7 +62,7 @@ export async function openPlatform(
   const identities = await makeIdentities(join(state, "identities"));
   const urls = await openBacking(stack, state, hostAddress, identities);
   const run = (service: Service, ...command: string[]) =>
-    startArguments(service, specOf(service), { state, identities, urls, hostAddress }, command);
+    startArguments(service, specOf(service), { state, identities, urls, hostAddress, settings }, command);
   for (const service of ["documents", "signing"] as const) await podman(...(await run(service, "src/migrate.ts")));
   for (const service of ["signing", "documents", "phrases", "delivery", "gateway"] as const) {
     await podman(...(await run(service)));
@@ -67,6 +74,7 @@ export async function openPlatform(
     addressOf,
     evaluate: (service, module) =>
       podman("exec", container(service), "/usr/bin/node", "--input-type=module", "--eval", module),
+    pidOf: async (service) => Number(await podman("inspect", "--format", "{{.State.Pid}}", container(service))),
     stop: async (service) => {
       await podman("stop", "--time", "60", container(service));
       return Number(await podman("inspect", "--format", "{{.State.ExitCode}}", container(service)));
@@ -133,13 +141,14 @@ interface Surroundings {
   readonly identities: DevIdentities;
   readonly urls: BackingUrls;
   readonly hostAddress: string;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** The arguments of `podman run` that give a container what its manifest gives it. */
 async function startArguments(
   service: Service,
   spec: ContainerSpec,
-  { state, identities, urls, hostAddress }: Surroundings,
+  { state, identities, urls, hostAddress, settings }: Surroundings,
   command: readonly string[],
 ): Promise<string[]> {
   const folder = join(state, "mounts", service);
@@ -152,6 +161,7 @@ async function startArguments(
     // The demonstration's receiver is on the host.
     DELIVERY_ALLOW_CIDRS: `${hostAddress}/32`,
     DELIVERY_ALLOW_PORTS: "1-65535",
+    ...settings,
   };
   const joined = Object.entries(networks).flatMap(([callee, members]) =>
     members.includes(service) ? [`${network(callee)}:alias=${service}`] : [],

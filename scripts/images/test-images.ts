@@ -4,13 +4,12 @@
  * checks that the demonstration passes, that networks and certificates keep callers from signing,
  * and that SIGTERM drains. Needs root, buildah, podman, runc, netavark, aardvark-dns and Go.
  */
-import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import { seedTenants } from "@vidimus/devstack/stack/seed";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { demonstrate } from "../demo/demonstrate.ts";
 import { buildImages } from "./build-images.ts";
 import { imagesDir } from "./containers.ts";
+import { describePlatform } from "./describe-platform.ts";
 import { readManifests } from "./manifest.ts";
 import { openPlatform } from "./platform.ts";
 import { type Service, services } from "./stage-context.ts";
@@ -29,7 +28,7 @@ const specOf = await readManifests(join(rendered, "local.json"));
 await using stack = new AsyncDisposableStack();
 step("start");
 const platform = await openPlatform(stack, specOf);
-const dev = await describePlatform();
+const dev = await describePlatform(platform, specOf);
 step("the demonstration passes");
 await demonstrate(dev, platform.hostAddress);
 step("who reaches signing");
@@ -41,28 +40,6 @@ await checkReadOnly();
 step("SIGTERM drains");
 await checkDrain();
 console.log("\nall passed");
-
-async function describePlatform(): Promise<DevJson> {
-  const address = Object.fromEntries(
-    await Promise.all(services.map(async (service) => [service, await platform.addressOf(service)] as const)),
-  );
-  const door = (service: Service, name: string) => `${address[service]}:${specOf(service).ports[name] ?? 50_053}`;
-  const doors = (name: string) => ({
-    access: door("gateway", name),
-    documents: door("documents", name),
-    phrases: door("phrases", name),
-    signing: door("signing", name),
-    delivery: door("delivery", name),
-  });
-  const gateway = `http://${door("gateway", "public")}`;
-  const grpc = doors("teams");
-  const tls = platform.identities.operator;
-  const tenants = await seedTenants({ gateway, grpc, tls }, []);
-  const ops = Object.fromEntries(
-    services.map((service) => [service, `http://${door(service, "ops")}`]),
-  ) as DevJson["ops"];
-  return { gateway, grpc, mesh: doors("mesh"), ops, mongodb: "", nats: "", tls, tenants, pids: {} };
-}
 
 /** Signing's ports: mesh, ops, and the admin door, which is not open at all. */
 async function checkReach(): Promise<void> {
