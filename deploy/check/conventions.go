@@ -100,7 +100,7 @@ func checkWorkload(workload Workload, byDigest bool) []string {
 		}
 		if volume.Secret != nil {
 			owners, restricted := secretOwners[volume.Secret.SecretName]
-			if restricted && !slices.Contains(owners, workload.name) {
+			if restricted && !slices.Contains(owners, workload.label()) {
 				fault("mounts the Secret %s of %s", volume.Secret.SecretName, strings.Join(owners, " and "))
 			}
 		}
