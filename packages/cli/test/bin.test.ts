@@ -1,15 +1,25 @@
 import { execFile } from "node:child_process";
-import { resolve } from "node:path";
-import { expect, test } from "vitest";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 
 const main = resolve(import.meta.dirname, "../src/main.ts");
 
 const counter = resolve(import.meta.dirname, "support/count-modules.ts");
 
-function spawnCli(...argv: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+interface Spawned {
+  readonly code: unknown;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const spawnCli = (...argv: string[]) => spawnIn("/", argv);
+
+function spawnIn(cwd: string, argv: readonly string[]): Promise<Spawned> {
   return new Promise((done) => {
     const env = { PATH: process.env["PATH"], XDG_CONFIG_HOME: "/nonexistent", XDG_CACHE_HOME: "/nonexistent" };
-    execFile(process.execPath, ["--import", counter, main, ...argv], { cwd: "/", env }, (error, stdout, stderr) => {
+    execFile(process.execPath, ["--import", counter, main, ...argv], { cwd, env }, (error, stdout, stderr) => {
       done({ code: error?.code ?? 0, stdout, stderr });
     });
   });
@@ -28,28 +38,36 @@ test("a failure reaches the shell as exit code 1 and a message on standard error
 });
 
 /** The modules that a command line loads: how many, and of which packages. */
-async function modulesOf(...argv: string[]): Promise<{ count: number; packages: string[] }> {
-  const { stderr } = await spawnCli(...argv);
+function modulesOf({ stderr }: Spawned): { count: number; packages: string[] } {
   const urls = stderr.split("\n").flatMap((line) => (line.startsWith("module ") ? [line.slice(7)] : []));
   const names = urls.map((url) => /.*\/(?:node_modules\/((?:@[^/]+\/)?[^/]+)|packages\/([^/]+))\//.exec(url));
   return { count: urls.length, packages: [...new Set(names.map((name) => name?.[1] ?? name?.[2] ?? ""))].toSorted() };
 }
 
 test("--help loads no command, and a command only what it calls with", async () => {
-  const help = await modulesOf("--help");
+  const help = modulesOf(await spawnCli("--help"));
   expect(help.packages).toEqual(["cli", "commander"]);
   expect(help.count).toBeLessThan(20);
-  const http = await modulesOf(
-    "phrases",
-    "delete",
-    "x",
-    "--gateway",
-    "http://127.0.0.1:2",
-    "--key",
-    "vk_x",
-    "--max-wait",
-    "0",
+  const http = modulesOf(
+    await spawnCli("phrases", "delete", "x", "--gateway", "http://127.0.0.1:2", "--key", "vk_x", "--max-wait", "0"),
   );
   expect(http.packages).toEqual(["cli", "commander", "kit"]);
   expect(http.count).toBeLessThan(40);
+});
+
+test("doctor says that a dev stack is stopped before it loads any check", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "vidimus-doctor-"));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  await mkdir(join(cwd, ".vidimus"));
+  const dev = {
+    gateway: "http://127.0.0.1:2",
+    grpc: { documents: "127.0.0.1:2" },
+    tenants: [],
+    nats: "nats://127.0.0.1:2",
+  };
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(dev));
+  const doctor = await spawnIn(cwd, ["doctor"]);
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^STATUS.*\nbroken +dev stack/)]);
+  expect(modulesOf(doctor).packages).not.toContain("@connectrpc/connect");
+  expect(modulesOf(doctor).count).toBeLessThan(50);
 });

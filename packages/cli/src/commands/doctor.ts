@@ -31,7 +31,7 @@ export function doctor(world: World): Command {
 async function findingsOf(settings: Settings): Promise<Finding[]> {
   const stopped = await findStoppedStack(settings, "gateway", `the gateway at ${settings.get("gateway")}`);
   if (stopped)
-    return [broken("dev stack", stopped.message, "Run `npm start`, and look at .vidimus/logs/ if it fails.")];
+    return [broken("dev stack", stopped.finding, "Start it with `npm start`. Its logs lie in .vidimus/logs/.")];
   const { runChecks } = await import("../doctor/run-checks.ts");
   return runChecks(settings);
 }

@@ -5,7 +5,16 @@ import type { SettingName } from "./setting-rules.ts";
 import type { Settings } from "./settings.ts";
 
 /** The dev stack that a setting was taken from does not run, so every other call would fail, too. */
-export class StoppedStackError extends CliError {}
+export class StoppedStackError extends CliError {
+  /** That nothing answers, without what to do. */
+  readonly finding: string;
+
+  constructor(what: string, file: string) {
+    const finding = `${what} does not answer: the dev stack of ${file} is not running`;
+    super(`${finding}. Start it with \`npm start\`.`);
+    this.finding = finding;
+  }
+}
 
 /** Longest wait for a connection. A dev stack is on this machine. */
 const connectMsMax = 1_000;
@@ -24,9 +33,7 @@ export async function findStoppedStack(
 ): Promise<StoppedStackError | undefined> {
   const stack = settings.devStackOf(at);
   if (!stack || (await Promise.all(addressesOf(stack).map(listens))).includes(true)) return undefined;
-  return new StoppedStackError(
-    `${what} does not answer: the dev stack of ${stack.file} is not running. Start it with \`npm start\`.`,
-  );
+  return new StoppedStackError(what, stack.file);
 }
 
 function addressesOf({ addresses }: DevStack): { host: string; port: number }[] {

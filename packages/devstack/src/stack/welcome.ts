@@ -6,7 +6,7 @@ import type { DevJson } from "./dev-json.ts";
 export function welcome(dev: DevJson): string {
   const apiKey = dev.tenants[0]?.apiKey ?? "";
   return `
-Vidimus runs. Ctrl-C or npm stop stops it; data and keys are kept in .vidimus/ (npm start -- --fresh starts over).
+Vidimus runs. Ctrl-C or npm stop stops it; data, keys and logs are kept in .vidimus/ (npm start -- --fresh starts over).
 
   public API   ${dev.gateway}
   API docs     ${dev.gateway}/docs

@@ -38,6 +38,5 @@ export function renderDocs({ info, paths }: ApiDescription, { style, script }: P
 }
 
 /** Hidden until the page's script runs. */
-const keyField = `<p id="key" hidden><label>API key for the forms below
-<input type="password" autocomplete="off" placeholder="vk_…"></label>
-<span class="kind">The dev stack's is in .vidimus/dev.json.</span></p>`;
+const keyField = `<p id="key" hidden><label>API key
+<input type="password" autocomplete="off" placeholder="vk_… for the forms below; the dev stack's is in .vidimus/dev.json"></label></p>`;

@@ -3,6 +3,7 @@ import { kindOf, renderSchema } from "./render-schema.ts";
 
 test.each([
   [{ type: "string", minLength: 1, maxLength: 256 }, "string, 1 to 256 characters"],
+  [{ type: "string", minLength: 1 }, "string, not empty"],
   [{ type: "integer", minimum: 1, default: 50 }, "integer, at least 1, default 50"],
   [{ type: "array", items: { type: "string" }, maxItems: 50 }, "array of strings, at most 50 items"],
   [{ enum: ["json", "csv"], default: "json" }, "one of json, csv"],

@@ -47,7 +47,7 @@ function boundsOf(schema: Schema): string[] {
   return [
     format,
     ...range(minimum, maximum, ""),
-    ...range(minLength, maxLength, " characters"),
+    ...(minLength === 1 && maxLength === undefined ? ["not empty"] : range(minLength, maxLength, " characters")),
     ...range(minItems, maxItems, " items"),
     pattern && `matches ${pattern}`,
     "default" in schema ? `default ${JSON.stringify(schema.default)}` : undefined,

@@ -14,6 +14,8 @@ export const documentId = Type.String({
   description: "UUID in its 8-4-4-4-12 form, any version, any case; answered in lowercase.",
 });
 
+const ofType = "The keys of the type: docs/document-types.md. Others are kept untouched.";
+
 const draftFields = {
   type: Type.String({
     minLength: 1,
@@ -23,9 +25,13 @@ const draftFields = {
   title: Type.Union([Type.String({ minLength: 1 }), Type.Object({}, { additionalProperties: true })], {
     description: "Plain text, or a rich text document.",
   }),
-  meta: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  content: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  links: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+  meta: Type.Optional(Type.Object({}, { additionalProperties: true, description: ofType })),
+  content: Type.Optional(Type.Object({}, { additionalProperties: true, description: ofType })),
+  links: Type.Optional(
+    Type.Array(Type.Object({}, { additionalProperties: true }), {
+      description: "Each {rel, type, id or uri or url, title, role, data}.",
+    }),
+  ),
 };
 
 const ignored = Type.Optional(Type.Unknown({ description: "Ignored: the tenant is the API key's." }));

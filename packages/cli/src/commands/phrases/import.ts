@@ -51,7 +51,7 @@ function placesIn(file: string, part: Part, { message, faults }: ImportRefused):
 }
 
 const help = `
-By the name of the file: .csv and .json as the platform exports them, .dic a hunspell dictionary (its words, without
+By the name of the file: .csv (with commas or semicolons) and .json as the platform exports them, .dic a hunspell dictionary (its words, without
 their flags), all else one word or phrase a line.
 
 A file of at most 50,000 rows is imported whole or not at all. A larger one goes in parts of 10,000; when one is refused,

@@ -39,7 +39,7 @@ export const postPhrasesImport = defineRoute({
     operationId: "importPhrases",
     summary: "Import phrases",
     description:
-      "At most 50,000 rows, blank lines included; row 50,001 is refused while the body is still arriving. Does what PUT does " +
+      "A CSV has a header, and commas or semicolons between its columns. At most 50,000 rows, blank lines included; row 50,001 is refused while the body is still arriving. Does what PUT does " +
       "for each row, in order; the last of two equal rows wins. One bad row refuses them all: details names the lines, and " +
       "nothing is written. A 409, 503 or 504 may have left a part behind, and the same import sent again completes it. Costs " +
       "one write and one more for each 100 rows, valid or not, and never more than the whole budget; it is charged before " +

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { portOf } from "@vidimus/kit/service/port";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
+const body = JSON.stringify({ data: { status: "usable", snapshot: { title: "Färjan inställd" } } });
+
+let receiver: ChildProcess;
+let url: string;
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = portOf(server.address());
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+async function post(payload: string, signature: string, at: Date): Promise<number> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const headers = { "webhook-id": "snp_1", "webhook-timestamp": timestamp, "webhook-signature": signature };
+  return (await fetch(url, { method: "POST", body: payload, headers })).status;
+}
+
+beforeAll(async () => {
+  const [, program = ""] = /<<'END'\n([^]*?)\nEND\n/.exec(readme) ?? [];
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}/hook`;
+  const script = program.replace("9999", String(port));
+  receiver = spawn("python3", ["-c", script], { env: { ...process.env, WEBHOOK_SECRET: secret, PYTHONUTF8: "1" } });
+  await vi.waitFor(async () => expect((await fetch(url)).status).toBe(501), { timeout: 10_000, interval: 50 });
+});
+
+afterAll(() => void receiver.kill());
+
+test("the README's receiver takes what the platform signed, and refuses a changed byte", async () => {
+  const now = new Date();
+  const signature = new Webhook(secret).sign("snp_1", now, body);
+  const printed = once(receiver.stdout!, "data");
+  expect(await post(body, `v1,AAAA ${signature}`, now)).toBe(204);
+  expect(String((await printed)[0])).toBe("genuine: usable Färjan inställd\n");
+  expect(await post(body.replace("usable", "Usable"), signature, now)).toBe(401);
+  expect(await post(body, signature, new Date(now.getTime() + 1000))).toBe(401);
+});
