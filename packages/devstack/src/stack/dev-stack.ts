@@ -29,7 +29,7 @@ import { supervise, type Supervised } from "./supervisor.ts";
 interface DevStackOptions {
   /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
-  /** Passed to every process. The stack itself reads ports, MONGODB_URL and NATS_URL from it. */
+  /** Passed to every process as it is when the process starts. The stack itself reads ports, MONGODB_URL and NATS_URL from it. */
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
@@ -93,8 +93,7 @@ async function openProcesses(
   const shared = await openBackingServers(stack, state, options, places);
   const processes = processesOf(places);
   for (const { name, service, ports } of processes) {
-    const settings = serviceEnv(service, shared, env, ports);
-    const start = () => startServiceProcess(service, settings, logFile(stateDir, name));
+    const start = () => startServiceProcess(service, serviceEnv(service, shared, env, ports), logFile(stateDir, name));
     await own(stack, await supervise(name, start, state));
   }
   await Promise.all(

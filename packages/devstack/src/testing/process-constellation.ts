@@ -11,6 +11,8 @@ import { portSettings } from "../stack/service-plan.ts";
 export interface ProcessConstellation extends AsyncDisposable {
   readonly dev: DevJson;
   readonly stateDir: string;
+  /** Settings of the processes that start from now on. */
+  readonly env: NodeJS.ProcessEnv;
   /** Reads dev.json again: pids differ after a restart. */
   current(): Promise<DevJson>;
 }
@@ -31,10 +33,11 @@ export async function openProcessConstellation(
   stack.defer(() => rm(stateDir, { recursive: true, force: true }));
   const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
+  const settings: NodeJS.ProcessEnv = { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env };
   const dev = stack.use(
     await openDevStack({
       stateDir,
-      env: { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env },
+      env: settings,
       mtls: process.env["VIDIMUS_TEST_MTLS"] === "on",
       replicas,
       report: () => {},
@@ -44,6 +47,7 @@ export async function openProcessConstellation(
   return {
     dev,
     stateDir,
+    env: settings,
     current: async () => (await readDevJson(stateDir)) ?? dev,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
