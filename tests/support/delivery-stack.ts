@@ -1,0 +1,115 @@
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
+import { databaseOf, serviceEnv, type ServiceName, type ServicePorts } from "@vidimus/devstack/stack/service-plan";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import { as } from "./newsroom.ts";
+import { nowhere, openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
+
+/** A nats-server that is killed and started again on the same port. */
+interface Broker {
+  readonly url: string;
+  kill(): Promise<void>;
+  /** @param isWiped without what it has stored */
+  start(isWiped?: boolean): Promise<void>;
+}
+
+/** Signing, documents and several delivery processes, each of which can be killed and started again. */
+export interface DeliveryStack extends AsyncDisposable {
+  readonly signing: ReplicaProcess;
+  readonly documents: ReplicaProcess;
+  readonly deliveries: readonly ReplicaProcess[];
+  readonly broker: Broker;
+  /** Names of the databases. */
+  readonly databases: { readonly documents: string; readonly delivery: string };
+  readonly editor: RpcClient<typeof DocumentService>;
+  /** Registers an endpoint at a delivery process, the first by default; answers its id. */
+  createEndpoint(tenantId: string, url: string, at?: ReplicaProcess): Promise<string>;
+  /** Resolves when no snapshot is pending. */
+  untilSettled(ms?: number): Promise<void>;
+}
+
+interface DeliveryStackOptions {
+  readonly mongoUrl: string;
+  /** How many delivery processes; 3 by default. */
+  readonly deliveries?: number;
+  /** Settings on top of those of the dev stack. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Starts the processes on free ports, with databases of their own. Every tenant id is known. */
+export async function openDeliveryStack(options: DeliveryStackOptions): Promise<DeliveryStack> {
+  const { mongoUrl, deliveries: count = 3, env = {} } = options;
+  await using stack = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), "vidimus-deliveries-"));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
+  for (const file of Object.values(kekFiles)) await writeFile(file, randomBytes(32), { mode: 0o600 });
+  const broker = stack.use(await openBroker(dir));
+  const databasePrefix = testDatabaseName("deliveries");
+  const places = await Promise.all(Array.from({ length: count + 2 }, () => pickPorts()));
+  const [signingPorts, documentsPorts, ...deliveryPorts] = places as [Place, Place, ...Place[]];
+  const ports = { ...nowhere, signing: signingPorts, documents: documentsPorts };
+  const backing = { mongoUrl, databaseUsers: undefined, natsUrl: broker.url, isOwnBroker: true };
+  const shared = { ...backing, kekFiles, databasePrefix, identities: undefined, ports };
+  const settings = { ...process.env, LOG_LEVEL: "warn", ...env };
+  const open = async (service: ServiceName, name: string, own: Place) => {
+    const whole = { ...serviceEnv(service, shared, settings, own), ACCESS_TARGET: "off" };
+    return stack.use(await openReplica({ service, name, ports: own, env: whole, logFile: join(dir, name) }));
+  };
+  const signing = await open("signing", "signing", signingPorts);
+  const documents = await open("documents", "documents", documentsPorts);
+  const deliveries: ReplicaProcess[] = [];
+  for (const [at, own] of deliveryPorts.entries()) deliveries.push(await open("delivery", `delivery-${at + 1}`, own));
+  const editor = stack.use(openRpcClient(DocumentService, { target: documents.teamsTarget }));
+  const feed = stack.use(openRpcClient(SnapshotFeedService, { target: documents.meshTarget }));
+  const running = stack.move();
+  return {
+    signing,
+    documents,
+    deliveries,
+    broker,
+    databases: {
+      documents: databaseOf("documents", databasePrefix),
+      delivery: databaseOf("delivery", databasePrefix),
+    },
+    editor,
+    async createEndpoint(tenantId, url, at = deliveries[0]!) {
+      using endpoints = openRpcClient(EndpointService, { target: at.teamsTarget });
+      const { endpoint } = await endpoints.createEndpoint({ tenantId, url }, as("admin"));
+      return endpoint!.endpointId;
+    },
+    async untilSettled(ms = 30_000) {
+      const pending = async () => (await feed.listPendingSnapshots({ limit: 1 })).references;
+      await vi.waitFor(async () => expect(await pending()).toEqual([]), { timeout: ms, interval: 100 });
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+type Place = Required<ServicePorts>;
+
+async function openBroker(dir: string): Promise<Broker & AsyncDisposable> {
+  const place = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
+  let server = await openNatsServer({ ...place, port: 0 });
+  const port = Number(new URL(server.url).port);
+  return {
+    url: server.url,
+    async kill() {
+      process.kill(server.pid!, "SIGKILL");
+      await server.exited;
+    },
+    async start(isWiped = false) {
+      if (isWiped) await rm(place.dataDir, { recursive: true, force: true });
+      server = await openNatsServer({ ...place, port });
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
