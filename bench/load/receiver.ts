@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { headerOf, MessageReader } from "./message-reader.ts";
 
-/** A cheap receiver that accepts all webhooks and counts repeats of a webhook once. */
+/** A cheap receiver that counts repeats of a webhook once. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** The first arrival of each webhook, by its id. */
+  /** The first accepted arrival of each webhook, by its id, in the order of their arrival. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   /**
    * Resolves when `count` webhooks have arrived since the last `clear`; rejects after `withinMs`.
@@ -13,7 +13,12 @@ export interface Receiver extends AsyncDisposable {
   untilCount(count: number, withinMs: number): Promise<void>;
   /** Forgets all arrivals. */
   clear(): void;
+  /** How the next webhooks are treated; they are accepted at first. */
+  treat(treatment: Treatment): void;
 }
+
+/** Accepted, refused with 503, accepted after `lateMs`, or never answered. */
+type Treatment = "accept" | "refuse" | "hang" | { readonly lateMs: number };
 
 /** A moment on the monotonic clock and on the wall clock. */
 interface Arrival {
@@ -22,20 +27,25 @@ interface Arrival {
 }
 
 const accepted = "HTTP/1.1 204 No Content\r\n\r\n";
+const refused = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
 
 /** Opens a receiver on a free port of 127.0.0.1. */
 export async function openReceiver(): Promise<Receiver> {
   const arrivals = new Map<string, Arrival>();
   const counted = new Counted(() => arrivals.size);
   const sockets = new Set<Socket>();
+  let treatment: Treatment = "accept";
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     receive(socket, (webhookId) => {
-      if (arrivals.has(webhookId)) return;
-      arrivals.set(webhookId, { monotonicMs: performance.now(), wallMs: Date.now() });
+      if (treatment === "hang") return;
+      if (treatment === "refuse") return void socket.write(refused);
+      if (!arrivals.has(webhookId)) arrivals.set(webhookId, { monotonicMs: performance.now(), wallMs: Date.now() });
       counted.check();
+      if (treatment === "accept") socket.write(accepted);
+      else setTimeout(() => socket.writable && socket.write(accepted), treatment.lateMs);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -47,6 +57,7 @@ export async function openReceiver(): Promise<Receiver> {
     arrivals,
     untilCount: (count, withinMs) => counted.reach(count, withinMs),
     clear: () => arrivals.clear(),
+    treat: (next) => void (treatment = next),
     [Symbol.asyncDispose]: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -62,7 +73,6 @@ function receive(socket: Socket, onWebhook: (webhookId: string) => void): void {
     const message = reader.push(chunk);
     if (!message) return;
     onWebhook(headerOf(message.head, "webhook-id") ?? "");
-    socket.write(accepted);
   });
 }
 

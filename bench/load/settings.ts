@@ -8,6 +8,8 @@ interface BenchSettings {
   readonly durationMs: number;
   /** Depth at which pages are read; BENCH_PUBLICATIONS, 1,000,000 by default. */
   readonly publications: number;
+  /** How long a receiver is away; BENCH_OUTAGE_SECONDS, 60 by default. */
+  readonly outageMs: number;
   /** Snapshots in a burst; BENCH_DELIVERIES, 10,000 by default. */
   readonly deliveries: number;
 }
@@ -19,6 +21,7 @@ export function readBenchSettings(variables: NodeJS.ProcessEnv = process.env): B
     rounds: env.int("BENCH_ROUNDS", { min: 1, max: 101, fallback: 5 }),
     durationMs: 1_000 * env.int("BENCH_SECONDS", { min: 1, max: 600, fallback: 5 }),
     publications: env.int("BENCH_PUBLICATIONS", { min: 1_000, max: 10_000_000, fallback: 1_000_000 }),
+    outageMs: 1_000 * env.int("BENCH_OUTAGE_SECONDS", { min: 1, max: 3_600, fallback: 60 }),
     deliveries: env.int("BENCH_DELIVERIES", { min: 100, max: 1_000_000, fallback: 10_000 }),
   };
   env.finish();

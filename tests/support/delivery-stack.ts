@@ -51,14 +51,16 @@ export async function openDeliveryStack(options: DeliveryStackOptions): Promise<
   const dir = await mkdtemp(join(tmpdir(), "vidimus-deliveries-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
-  for (const file of Object.values(kekFiles)) await writeFile(file, randomBytes(32), { mode: 0o600 });
+  const attestationKeyFile = join(dir, "attestation-key");
+  for (const file of [...Object.values(kekFiles), attestationKeyFile])
+    await writeFile(file, randomBytes(32), { mode: 0o600 });
   const broker = stack.use(await openBroker(dir));
   const databasePrefix = testDatabaseName("deliveries");
   const places = await Promise.all(Array.from({ length: count + 2 }, () => pickPorts()));
   const [signingPorts, documentsPorts, ...deliveryPorts] = places as [Place, Place, ...Place[]];
   const ports = { ...nowhere, signing: signingPorts, documents: documentsPorts };
   const backing = { mongoUrl, databaseUsers: undefined, natsUrl: broker.url, isOwnBroker: true };
-  const shared = { ...backing, kekFiles, databasePrefix, identities: undefined, ports };
+  const shared = { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities: undefined, ports };
   const settings = { ...process.env, LOG_LEVEL: "warn", ...env };
   const open = async (service: ServiceName, name: string, own: Place) => {
     const whole = { ...serviceEnv(service, shared, settings, own), ACCESS_TARGET: "off" };

@@ -36,6 +36,7 @@ export class PublishingRun {
   /** Creates articles of a tenant; answers those documents. */
   async create(tenantId: string, count: number): Promise<Published[]> {
     const created: Published[] = [];
+    await this.#untilReached(tenantId);
     for (let left = count; left > 0; left -= batchMax) {
       const drafts = Array.from({ length: Math.min(left, batchMax) }, () => article());
       const items = drafts.map((each) => ({ tenantId, draft: { documentJson: Buffer.from(JSON.stringify(each)) } }));
@@ -77,6 +78,18 @@ export class PublishingRun {
       if (!(error instanceof ConnectError) || ![Code.Unavailable, Code.DeadlineExceeded].includes(error.code))
         throw error;
       for (const document of documents) await this.#look(document);
+    }
+  }
+
+  /** A channel connects again a moment after its server was restarted. */
+  async #untilReached(tenantId: string): Promise<void> {
+    for (const until = Date.now() + repeatMs; ; await pause(50)) {
+      try {
+        await this.#editor.listDocuments({ tenantId, limit: 1 }, as("editor"));
+        return;
+      } catch (error) {
+        if (Date.now() > until) throw error;
+      }
     }
   }
 
