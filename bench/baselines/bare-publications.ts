@@ -75,7 +75,7 @@ export async function openBarePublications(client: MongoClient, db: Db): Promise
     },
     async publish(documentId) {
       await using session = client.startSession();
-      return session.withTransaction(() => transact(session, documentId), {
+      return await session.withTransaction(() => transact(session, documentId), {
         readConcern: { level: "snapshot" },
         writeConcern: { w: "majority", journal: true },
       });
