@@ -9,7 +9,7 @@ interface Row {
 }
 
 /** A snapshot that a publication has made. */
-interface BareSnapshot {
+export interface BareSnapshot {
   readonly documentId: string;
   readonly bytes: Uint8Array;
   readonly sha256: Buffer;

@@ -8,7 +8,7 @@ import { MongoClient } from "mongodb";
 import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { Pool } from "undici";
 import { runPaced } from "../load/paced-load.ts";
-import { openBarePublications } from "./bare-publications.ts";
+import { type BareSnapshot, openBarePublications } from "./bare-publications.ts";
 
 const client = new MongoClient(process.env["MONGODB_URL"] ?? "", { writeConcern: { w: "majority", journal: true } });
 const db = client.db(process.env["MONGODB_DATABASE"] ?? "");
@@ -18,8 +18,17 @@ const snapshots = db.collection("snapshots");
 const { privateKey } = generateKeyPairSync("ed25519");
 const secret = randomBytes(32);
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after the other: concurrent transactions conflict on the clock, and are made twice. */
+function commit(documentId: string): Promise<BareSnapshot> {
+  const committed = last.then(() => publications.publish(documentId));
+  last = committed;
+  return committed;
+}
+
 async function publish(pool: Pool, path: string, documentId: string): Promise<void> {
-  const { bytes, sha256 } = await publications.publish(documentId);
+  const { bytes, sha256 } = await commit(documentId);
   const at = new Date().toISOString();
   const lines = ["snapshot", "demo", documentId, "1", "1", "usable", at, "key", sha256.toString("hex")];
   const statement = lines.join("\n");
