@@ -2,6 +2,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -30,7 +31,7 @@ const meshDoors = {
   documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService],
   phrases: [PhraseService],
   signing: [SigningService, TrustListService],
-  delivery: [EndpointService],
+  delivery: [EndpointService, DeliveryLogService],
 } as const satisfies Record<string, readonly DescService[]>;
 
 /** Who may call each method of the mesh doors; nobody may call what is not served there. */
@@ -81,6 +82,12 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": ["gateway"],
   "vidimus.delivery.v1.EndpointService/TestEndpoint": ["gateway"],
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/GetDelivery": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/Redeliver": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/StartReplay": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/GetReplay": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/CancelReplay": ["gateway"],
 };
 
 /** What stands behind each teams door, and behind the admin door of signing. */
@@ -88,7 +95,7 @@ const teamsDoors = {
   access: [AccessService],
   documents: [DocumentService, SchemaService, WorkflowService],
   phrases: [PhraseService],
-  delivery: [EndpointService],
+  delivery: [EndpointService, DeliveryLogService],
   signing: [KeyAdminService],
 } as const satisfies Record<string, readonly DescService[]>;
 
@@ -140,6 +147,12 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": inside,
   "vidimus.delivery.v1.EndpointService/TestEndpoint": inside,
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": inside,
+  "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": inside,
+  "vidimus.delivery.v1.DeliveryLogService/GetDelivery": inside,
+  "vidimus.delivery.v1.DeliveryLogService/Redeliver": inside,
+  "vidimus.delivery.v1.DeliveryLogService/StartReplay": inside,
+  "vidimus.delivery.v1.DeliveryLogService/GetReplay": inside,
+  "vidimus.delivery.v1.DeliveryLogService/CancelReplay": inside,
   "vidimus.signing.v1.KeyAdminService/ListRing": "all",
   "vidimus.signing.v1.KeyAdminService/PrepareKey": "all",
   "vidimus.signing.v1.KeyAdminService/ActivateKey": "all",

@@ -1,5 +1,6 @@
 /** Internal teams are told when a tenant does not exist, or is disabled. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
@@ -17,7 +18,7 @@ import { asAdmin, openTenants, type Tenants } from "./support/tenants.ts";
 const doors = {
   documents: [DocumentService, SchemaService, WorkflowService],
   phrases: [PhraseService],
-  delivery: [EndpointService],
+  delivery: [EndpointService, DeliveryLogService],
 } as const satisfies Record<string, readonly DescService[]>;
 
 /** The methods that change nothing, and so go on for a disabled tenant. */

@@ -6,6 +6,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/co
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -25,7 +26,7 @@ const teamsDoors = [
   { name: "documents", services: [DocumentService, SchemaService, WorkflowService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [KeyAdminService] },
-  { name: "delivery", services: [EndpointService] },
+  { name: "delivery", services: [EndpointService, DeliveryLogService] },
 ] as const;
 
 const meshDoors = [
@@ -33,7 +34,7 @@ const meshDoors = [
   { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [SigningService, TrustListService] },
-  { name: "delivery", services: [EndpointService] },
+  { name: "delivery", services: [EndpointService, DeliveryLogService] },
 ] as const;
 
 const meshOnly = [

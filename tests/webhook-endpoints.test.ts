@@ -1,7 +1,7 @@
 /** Endpoints over the public API, as the people who receive webhooks manage them. */
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { openConstellation, type Constellation } from "@vidimus/devstack/testing/constellation";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
 
@@ -135,4 +135,61 @@ describe("an endpoint over REST", () => {
     const again = await demo.request(base, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
     expect([first.status, again.status]).toEqual([200, 304]);
   });
+});
+
+interface Log {
+  items?: { id: string; state: string; webhookId: string; lastAttempt: { status: number } | null }[];
+  attempts?: { status: number; answer: string }[];
+  attempt?: object;
+  replay?: { id: string; state: string; delivered: number };
+}
+
+const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
+const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
+
+describe("a delivery over REST", () => {
+  test("is found by its document, says why it fails, is sent again and replayed, and is nobody else's", async () => {
+    await using other = await openReceiver();
+    other.answerWith(() => 500);
+    const made = await register({ url: other.url, documentTypes: ["core/article"] });
+    const endpointId = made.data.endpoint!.id;
+    const documentId = await demo.push();
+    await demo.transition(documentId, "publish");
+    const list = `/v1/webhooks/deliveries?endpointId=${endpointId}&documentId=${documentId}`;
+    const failing = await until(async () => {
+      const { items = [] } = await read(demo, list);
+      expect(items[0]?.lastAttempt).toMatchObject({ status: 500 });
+      return items[0]!;
+    });
+    const path = `/v1/webhooks/deliveries/${failing.id}`;
+    expect((await read(demo, path)).attempts?.[0]).toMatchObject({ status: 500, failure: null });
+    expect(await send(demo, "POST", `${path}/redeliver`)).toMatchObject({ status: 409, error: { code: "CONFLICT" } });
+    other.answerWith(() => 204);
+    await until(async () => expect((await read(demo, list)).items?.[0]?.state).toBe("delivered"));
+    const again = await send(demo, "POST", `${path}/redeliver`);
+    expect((again.data as Log).attempt).toMatchObject({ status: 204, replayId: expect.any(String) });
+    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { latestOnly: true });
+    expect(started.status).toBe(201);
+    const replay = `/v1/webhooks/replays/${(started.data as Log).replay!.id}`;
+    await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));
+    const ids = new Set(other.received.map(({ headers }) => headers["webhook-id"]));
+    expect(ids).toContain(failing.webhookId);
+    const foreign = [
+      send(rival, "GET", path),
+      send(rival, "POST", `${path}/redeliver`),
+      send(rival, "POST", `${base}/${endpointId}/replays`, {}),
+      send(rival, "GET", replay),
+      send(rival, "POST", `${replay}/cancel`),
+    ];
+    for (const { status } of await Promise.all(foreign)) expect(status).toBe(404);
+    expect((await read(rival, list)).items).toEqual([]);
+  });
+
+  test.each(["state=lost", "endpointId=1", "since=yesterday", "limit=0", "states=held"])(
+    "?%s is 400",
+    async (query) => {
+      const answer = await send(demo, "GET", `/v1/webhooks/deliveries?${query}`);
+      expect([answer.status, answer.error.code]).toEqual([400, "INVALID_QUERY"]);
+    },
+  );
 });

@@ -96,6 +96,17 @@ export const nouns: readonly Noun[] = [
     },
   },
   {
+    name: "deliveries",
+    description: "what became of webhooks",
+    commands: {
+      list: async () => (await import("./commands/deliveries/list.ts")).listDeliveries,
+      show: async () => (await import("./commands/deliveries/show.ts")).showDelivery,
+      tail: async () => (await import("./commands/deliveries/tail.ts")).tailDeliveries,
+      redeliver: async () => (await import("./commands/deliveries/redeliver.ts")).redeliverDelivery,
+      replay: async () => (await import("./commands/deliveries/replay.ts")).replayDeliveries,
+    },
+  },
+  {
     name: "grants",
     description: "who may call the teams doors",
     commands: {

@@ -17,6 +17,8 @@ import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
 import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { createResolve } from "./net/resolve.ts";
 import { Membership } from "./replicas/membership.ts";
+import { startReplays } from "./replay/start-replays.ts";
+import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
 import { openSending, type Sending } from "./send/open-sending.ts";
 import type { EndpointStore } from "./store/endpoint-store.ts";
@@ -32,9 +34,14 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
     const post = openPost(stack, config.pace, rule);
-    const { bus, sending } = await openDelivering(stack, config, stores, post, process);
+    const { bus, sending, feed } = await openDelivering(stack, config, stores, post, process);
     const urlRule = { allowHttp: config.allowHttp, ...rule };
-    const routes = endpointRoutes({ ...stores, ...sending, post, urlRule });
+    const { retries, pollMs } = config.pace;
+    const resending = { ...stores, ...sending, post, retries, pollMs, log: process.log };
+    stack.use(startReplays({ ...resending, feed }));
+    const endpoints = endpointRoutes({ ...resending, urlRule });
+    const log = deliveryLogRoutes(resending);
+    const routes = { teams: [...endpoints.teams, ...log.teams], mesh: [...endpoints.mesh, ...log.mesh] };
     const tenants = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, routes, { ...process, tenants });
     const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
@@ -82,5 +89,5 @@ async function openDelivering(
   const walks = { intervalMs, aloneMs, overdueMs, isPreferredFor, beforeWalk };
   stack.use(startReconciler({ feed, ingest, bus, log, ...walks }));
   stack.defer(() => stop.abort());
-  return { bus, sending };
+  return { bus, sending, feed };
 }

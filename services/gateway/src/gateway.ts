@@ -1,3 +1,4 @@
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -98,8 +99,10 @@ function openClients(
   const phrases = stack.use(openRpcClient(PhraseService, { ...toPhrases, windowBytes: exportWindowBytes }));
   const signing = stack.use(openRpcClient(TrustListService, toSigning));
   const endpoints = stack.use(openRpcClient(EndpointService, toDelivery));
+  const deliveries = stack.use(openRpcClient(DeliveryLogService, toDelivery));
   return {
     endpoints,
+    deliveries,
     createDocument: createIntake(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,

@@ -22,6 +22,7 @@ const operatorGrant = {
     "vidimus.documents.v1.WorkflowService",
     "vidimus.phrases.v1.PhraseService",
     "vidimus.delivery.v1.EndpointService",
+    "vidimus.delivery.v1.DeliveryLogService",
     "vidimus.signing.v1.KeyAdminService",
   ],
   roles: ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"],

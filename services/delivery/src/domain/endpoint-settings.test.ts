@@ -5,7 +5,6 @@ import {
   requireHeaders,
   requireMaxInFlight,
   requireRate,
-  wants,
 } from "./endpoint-settings.ts";
 
 test.each([
@@ -76,13 +75,4 @@ test("numbers are within their bounds", () => {
   ]);
   for (const count of [0, 129, 1.5, Number.NaN]) expect(() => requireMaxInFlight(count)).toThrow("maxInFlight");
   for (const rate of [-1, 0.05, 1_001, Number.NaN, Infinity]) expect(() => requireRate(rate)).toThrow("ratePerSecond");
-});
-
-test.each([
-  ["usable", "core/article", true],
-  ["withheld", "core/article", false],
-  ["usable", "core/tag", false],
-])("an endpoint for usable articles and a %s %s", (status, documentType, wanted) => {
-  const endpoint = { events: ["snapshot.usable"] as const, documentTypes: ["core/article"] };
-  expect(wants(endpoint, { status, documentType })).toBe(wanted);
 });

@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { type Endpoint, type EndpointEvent, endpointEvents } from "./endpoint.ts";
+import { type EndpointEvent, endpointEvents } from "./endpoint.ts";
 
 const documentTypesMax = 50;
 const headersMax = 16;
@@ -82,22 +82,6 @@ export function requireRate(rate: number): number | undefined {
   if (rate === 0) return undefined;
   if (rate >= rateMin && rate <= rateMax) return rate;
   throw refusal("/ratePerSecond", `must be a number from ${rateMin} to ${rateMax}, or 0 for no limit`);
-}
-
-/** What decides whether a snapshot is for an endpoint. */
-interface SnapshotKind {
-  /** `usable` or `withheld`. */
-  readonly status: string;
-  readonly documentType: string;
-}
-
-/** Whether an endpoint's filters let a snapshot through. */
-export function wants(
-  { events, documentTypes }: Pick<Endpoint, "events" | "documentTypes">,
-  { status, documentType }: SnapshotKind,
-): boolean {
-  if (!events.some((event) => event === `snapshot.${status}`)) return false;
-  return documentTypes === undefined || documentTypes.includes(documentType);
 }
 
 function refusal(pointer: string, message: string): DomainError {

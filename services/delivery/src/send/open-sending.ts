@@ -11,7 +11,7 @@ import type { Stores } from "../store/open-stores.ts";
 import { startClaiming } from "./claim-lanes.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-directory.ts";
-import { createPayloadCache } from "./payload-cache.ts";
+import { createPayloadCache, type PayloadCache } from "./payload-cache.ts";
 import { Sender } from "./sender.ts";
 
 interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal" | "lanes" | "states"> {
@@ -28,6 +28,7 @@ interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal
 export interface Sending {
   readonly sender: Sender;
   readonly directory: EndpointDirectory;
+  readonly payloads: PayloadCache;
   readonly leaseMs: number;
   /** Makes what was held for an endpoint pending: it was enabled. */
   releaseHeld(endpoint: Pick<Lane, "tenantId" | "endpointId">): Promise<void>;
@@ -70,5 +71,5 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
     if (held > 0) sender.wake();
   };
-  return { sender, directory, leaseMs, takeOver: takeOverSafely, releaseHeld };
+  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, releaseHeld };
 }

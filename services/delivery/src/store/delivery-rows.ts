@@ -113,12 +113,13 @@ export function toLeasedLane(
   };
 }
 
-export function toAttemptRow({ startedAt, tookMs, status, failure, answer }: AttemptOutcome): AttemptRow {
+export function toAttemptRow({ startedAt, tookMs, status, failure, detail, answer }: AttemptOutcome): AttemptRow {
   return {
     at: startedAt,
     tookMs,
     ...(status === undefined ? {} : { status }),
     ...(failure === undefined ? {} : { failure }),
+    ...(detail === undefined ? {} : { detail }),
     ...(answer === undefined ? {} : { answer }),
   };
 }

@@ -2,11 +2,13 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
 import type { DeliveryConfig } from "../config.ts";
 import { DeliveryStore } from "./delivery-store.ts";
+import { DeliveryLogStore } from "./delivery-log-store.ts";
 import { EndpointStateStore } from "./endpoint-state-store.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import { FirstBuildStore } from "./first-build-store.ts";
 import { LaneJournal } from "./lane-journal.ts";
 import { LaneStore } from "./lane-store.ts";
+import { ReplayStore } from "./replay-store.ts";
 import { ReplicaStore } from "./replica-store.ts";
 import { createSecretBox } from "./secret-box.ts";
 
@@ -20,9 +22,13 @@ export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig,
   const deliveries = new DeliveryStore(db, replica);
   const states = new EndpointStateStore(db);
   const replicas = new ReplicaStore(db);
-  for (const store of [endpoints, deliveries, states, replicas]) await store.ensureIndexes();
+  const deliveryLog = new DeliveryLogStore(db);
+  const replays = new ReplayStore(db);
+  const all = [endpoints, deliveries, deliveryLog, states, replicas, replays];
+  for (const store of all) await store.ensureIndexes();
   const lanes = new LaneStore(db, replica);
   const firstBuild = new FirstBuildStore(db, lanes);
   await firstBuild.carryOver(new Date());
-  return { replica, endpoints, deliveries, lanes, journal: new LaneJournal(db, replica), states, replicas, firstBuild };
+  const journal = new LaneJournal(db, replica);
+  return { replica, endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays, firstBuild };
 }

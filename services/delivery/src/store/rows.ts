@@ -78,6 +78,8 @@ export interface DeliveryRow {
   retryCount: number;
   /** The endpoint has refused it at least once. */
   isRefused?: true;
+  /** The replay that has ended with it. */
+  endedReplayId?: string;
   /** The last 50. */
   attempts: AttemptRow[];
   createdAt: Date;
@@ -93,7 +95,11 @@ export interface AttemptRow {
   tookMs: number;
   status?: number;
   failure?: string;
+  /** The failure in words. */
+  detail?: string;
   answer?: string;
+  /** The replay or redelivery that made it. */
+  replayId?: string;
 }
 
 /** `endpoint_states`: what an endpoint's answers have taught, while it is in any trouble. */
@@ -129,4 +135,30 @@ export interface FirstBuildRow {
   attemptCount: number;
   attempts: AttemptRow[];
   createdAt: Date;
+}
+
+/** `replays`: one row per replay. */
+export interface ReplayRow {
+  /** The replay's id. */
+  _id: string;
+  tenantId: string;
+  endpointId: string;
+  since?: Date;
+  until: Date;
+  states: ("delivered" | "superseded" | "exhausted" | "missing")[];
+  latestOnly: boolean;
+  documentTypes?: string[];
+  state: "running" | "done" | "cancelled";
+  /** Token of the page of documents' snapshots that is worked on. */
+  pageToken: string;
+  counts: { seen: number; delivered: number; failed: number; skipped: number };
+  /** Commit time of the last snapshot of the pages that are done. */
+  reached?: Date;
+  createdAt: Date;
+  endedAt?: Date;
+  /** The claim of the process that works on it, until `leaseUntil`. */
+  holder?: string;
+  leaseUntil: Date;
+  /** Ended ones: when MongoDB deletes it. */
+  expiresAt?: Date;
 }

@@ -1,5 +1,8 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import {
+  type ListSnapshotsRequest,
+  SnapshotFeedService,
+} from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
 import { route } from "@vidimus/kit/rpc/server";
 import { createHash } from "node:crypto";
@@ -74,13 +77,34 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnT
       }
       return {};
     },
-    listSnapshots: async () => ({ snapshots: [] }),
+    listSnapshots: async (request) => {
+      await gate("listSnapshots");
+      return listStored([...snapshots.values()], request);
+    },
     acknowledgeSnapshots: async ({ references }) => {
       await gate("acknowledgeSnapshots");
       for (const reference of references) pending.delete(keyOf(reference));
       return {};
     },
   });
+}
+
+/** A page of a tenant's snapshots, in the order of their commits. */
+function listStored(snapshots: readonly FeedSnapshot[], request: ListSnapshotsRequest) {
+  const { tenantId, committedSince, committedUntil, latestOnly, limit, pageToken } = request;
+  const since = committedSince ? timestampDate(committedSince) : new Date(0);
+  const until = committedUntil ? timestampDate(committedUntil) : new Date(8.64e15);
+  const own = snapshots.filter((each) => each.tenantId === tenantId).sort((a, b) => a.sequence - b.sequence);
+  const newest = new Map(own.map((each) => [each.documentId, each]));
+  const rows = (latestOnly ? [...newest.values()] : own)
+    .filter(({ committedAt }) => committedAt >= since && committedAt < until)
+    .sort((a, b) => a.committedAt.getTime() - b.committedAt.getTime() || a.sequence - b.sequence);
+  const from = Number(pageToken || "0");
+  const next = from + limit;
+  const page = rows.slice(from, next).map((each) => {
+    return { reference: toReference(each), committedAt: timestampFromDate(each.committedAt) };
+  });
+  return { snapshots: page, nextPageToken: next < rows.length ? String(next) : "" };
 }
 
 /** Says whether a snapshot is pending, and which older ones of its document are. */
@@ -117,6 +141,10 @@ export async function openFeed() {
         resolve();
       };
       return { reached, release };
+    },
+    /** Stores a snapshot that is settled. */
+    store(snapshot: FeedSnapshot) {
+      rows.snapshots.set(keyOf(snapshot), snapshot);
     },
     publish(snapshot: FeedSnapshot) {
       rows.snapshots.set(keyOf(snapshot), snapshot);

@@ -13,6 +13,12 @@ import { getSite } from "./publisher/get-site.ts";
 import { getVersion } from "./publisher/get-version.ts";
 import { getVersions } from "./publisher/get-versions.ts";
 import { deleteEndpoint } from "./webhooks/delete-endpoint.ts";
+import { getDeliveries } from "./webhooks/get-deliveries.ts";
+import { getDelivery } from "./webhooks/get-delivery.ts";
+import { getReplay } from "./webhooks/get-replay.ts";
+import { postCancel } from "./webhooks/post-cancel.ts";
+import { postRedeliver } from "./webhooks/post-redeliver.ts";
+import { postReplays } from "./webhooks/post-replays.ts";
 import { getEndpoint } from "./webhooks/get-endpoint.ts";
 import { getEndpoints } from "./webhooks/get-endpoints.ts";
 import { patchEndpoint } from "./webhooks/patch-endpoint.ts";
@@ -55,6 +61,12 @@ export const routes = [
   ...postSwitches,
   postRotate,
   postTest,
+  getDeliveries,
+  getDelivery,
+  postRedeliver,
+  postReplays,
+  getReplay,
+  postCancel,
 ] satisfies readonly Route<never>[];
 
 type DepsOf<R> = R extends { handler: (deps: infer Deps) => unknown } ? (deps: Deps) => void : never;

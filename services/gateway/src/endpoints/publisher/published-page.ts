@@ -114,7 +114,7 @@ const rpcMsMax = Date.parse("9999-12-31T23:59:59.999Z");
  * Every document's time lies inside these years, so the nearest instant inside selects the same
  * documents as one outside.
  */
-function clampToRpc(ms: number): number {
+export function clampToRpc(ms: number): number {
   return Math.min(Math.max(ms, rpcMsMin), rpcMsMax);
 }
 

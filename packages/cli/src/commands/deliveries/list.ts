@@ -1,0 +1,64 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { Command } from "commander";
+import { readDate } from "../../options/date.ts";
+import { readNameList } from "../../options/name-list.ts";
+import { wholeNumber } from "../../options/whole-number.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { walkPages } from "../../rpc/walk-pages.ts";
+import { openSession } from "../../session.ts";
+import { table } from "../../terminal/table.ts";
+import type { World } from "../../world.ts";
+import { outcomeOf, toShown } from "./shown-delivery.ts";
+
+interface ListOptions {
+  endpoint?: string;
+  document?: string;
+  state?: string[];
+  since?: Date;
+  until?: Date;
+  limit: number;
+}
+
+/** `deliveries list --tenant T` */
+export function listDeliveries(world: World): Command {
+  return new Command("list")
+    .description("list what became of webhooks, newest first")
+    .option("--endpoint <id>", "only to this endpoint")
+    .option("--document <id>", "only about this document")
+    .option("--state <names>", "by commas: pending, held, delivered, superseded, exhausted", readNameList)
+    .option("--since <time>", "only those stored at or after it", readDate)
+    .option("--until <time>", "only those stored before it", readDate)
+    .option("--limit <count>", "most rows", wholeNumber(1, 100_000), 50)
+    .action(async ({ endpoint = "", document = "", state = [], since, until, limit }: ListOptions, self: Command) => {
+      const session = await openSession(world, self);
+      const tenantId = session.settings.get("tenant");
+      using delivery = await openService(session, "delivery", DeliveryLogService);
+      const query = {
+        tenantId,
+        endpointId: endpoint,
+        documentId: document,
+        states: state,
+        ...(since ? { since: timestampFromDate(since) } : {}),
+        ...(until ? { until: timestampFromDate(until) } : {}),
+      };
+      const { rows, more } = await walkPages(limit, async (page) => {
+        const answer = await delivery.read((client, options) => client.listDeliveries({ ...query, ...page }, options));
+        return { rows: answer.deliveries.map(toShown), nextPageToken: answer.nextPageToken };
+      });
+      const lines = table(
+        ["id", "state", "attempts", "last", "document", "seq", "endpoint", "stored"],
+        rows.map((row) => [
+          row.id,
+          row.state,
+          String(row.attemptCount),
+          outcomeOf(row.lastAttempt),
+          row.documentId,
+          String(row.sequence),
+          row.endpointId,
+          row.createdAt ?? "",
+        ]),
+      );
+      session.print(rows, more ? `${lines}\n(there are more: --limit)` : lines);
+    });
+}

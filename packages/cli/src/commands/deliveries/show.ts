@@ -1,0 +1,35 @@
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { Command } from "commander";
+import { CliError } from "../../cli-error.ts";
+import { openService } from "../../rpc/open-service.ts";
+import { openSession } from "../../session.ts";
+import { printable } from "../../terminal/printable.ts";
+import type { World } from "../../world.ts";
+import { attemptText, toShown, toShownAttempt } from "./shown-delivery.ts";
+
+/** `deliveries show ID --tenant T` */
+export function showDelivery(world: World): Command {
+  return new Command("show")
+    .description("read one delivery with its attempts")
+    .argument("<id>", "id of the delivery")
+    .action(async (deliveryId: string, _: unknown, command: Command) => {
+      const session = await openSession(world, command);
+      const tenantId = session.settings.get("tenant");
+      using delivery = await openService(session, "delivery", DeliveryLogService);
+      const found = await delivery.read((client, options) => client.getDelivery({ tenantId, deliveryId }, options));
+      if (!found.delivery) throw new CliError("delivery answered without the delivery");
+      const shown = toShown(found.delivery);
+      const attempts = found.attempts.map(toShownAttempt);
+      const lines = [
+        `delivery   ${shown.id}`,
+        `state      ${shown.state}${shown.nextAttemptAt ? `, next attempt ${shown.nextAttemptAt}` : ""}`,
+        `webhook    ${shown.webhookId}`,
+        `document   ${shown.documentId}, sequence ${shown.sequence}`,
+        `endpoint   ${shown.endpointId}`,
+        `stored     ${shown.createdAt}`,
+        `attempts   ${shown.attemptCount}`,
+        ...attempts.map((attempt) => `  ${attemptText(attempt)}`),
+      ];
+      session.print({ ...shown, attempts }, printable(lines.join("\n")));
+    });
+}

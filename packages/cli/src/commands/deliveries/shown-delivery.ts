@@ -1,0 +1,64 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { Delivery, DeliveryAttempt, Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { isoTime } from "../../rpc/iso-time.ts";
+
+/** A delivery as `--json` prints it. */
+export function toShown(delivery: Delivery) {
+  const { deliveryId, endpointId, documentId, webhookId, state, attemptCount, lastAttempt } = delivery;
+  return {
+    id: deliveryId,
+    endpointId,
+    documentId,
+    sequence: Number(delivery.sequence),
+    webhookId,
+    state,
+    attemptCount,
+    createdAt: isoTime(delivery.createdAt),
+    endedAt: isoTime(delivery.endedAt),
+    nextAttemptAt: isoTime(delivery.nextAttemptAt),
+    lastAttempt: lastAttempt ? toShownAttempt(lastAttempt) : null,
+  };
+}
+
+/** An attempt as `--json` prints it. */
+export function toShownAttempt({ at, took, status, failure, detail, answer, replayId }: DeliveryAttempt) {
+  return {
+    at: isoTime(at),
+    tookMs: took ? Math.round(durationMs(took)) : 0,
+    status: status || null,
+    failure: failure || null,
+    detail: detail || null,
+    answer,
+    replayId: replayId || null,
+  };
+}
+
+type ShownAttempt = ReturnType<typeof toShownAttempt>;
+
+/** What came of an attempt, in a word or two. */
+export function outcomeOf(attempt: ShownAttempt | null): string {
+  if (!attempt) return "-";
+  return attempt.status === null ? (attempt.failure ?? "?") : String(attempt.status);
+}
+
+/** An attempt in one line. */
+export function attemptText(attempt: ShownAttempt): string {
+  const replay = attempt.replayId ? `  replay ${attempt.replayId}` : "";
+  const words = attempt.detail ?? attempt.answer.replaceAll(/\s+/g, " ").slice(0, 200);
+  return `${attempt.at}  ${outcomeOf(attempt)}  ${attempt.tookMs} ms${replay}${words ? `  ${words}` : ""}`;
+}
+
+/** A replay as `--json` prints it. */
+export function toShownReplay(replay: Replay | undefined) {
+  return {
+    id: replay?.replayId ?? "",
+    endpointId: replay?.endpointId ?? "",
+    state: replay?.state ?? "",
+    seen: Number(replay?.seen ?? 0),
+    delivered: Number(replay?.delivered ?? 0),
+    failed: Number(replay?.failed ?? 0),
+    skipped: Number(replay?.skipped ?? 0),
+    reached: isoTime(replay?.reached),
+    endedAt: isoTime(replay?.endedAt),
+  };
+}

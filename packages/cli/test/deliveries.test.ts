@@ -1,0 +1,98 @@
+import { toJson } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  DeliveryLogService,
+  ListDeliveriesRequestSchema,
+  StartReplayRequestSchema,
+} from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
+
+const at = timestampFromDate(new Date("2026-01-05T10:00:00.5Z"));
+const attempt = { at, took: durationFromMs(12), status: 500, answer: "no\nspace" };
+const row = {
+  deliveryId: "d1",
+  endpointId: "e1",
+  documentId: "doc1",
+  sequence: 3n,
+  webhookId: "snp_1_3",
+  state: "exhausted",
+  attemptCount: 2,
+  createdAt: at,
+  lastAttempt: attempt,
+};
+const calls: unknown[] = [];
+let polls = 0;
+let services: Awaited<ReturnType<typeof openTestServices>>;
+
+beforeAll(async () => {
+  services = await openTestServices(
+    route(DeliveryLogService, {
+      listDeliveries(request) {
+        calls.push(toJson(ListDeliveriesRequestSchema, request));
+        return { deliveries: [row], nextPageToken: "" };
+      },
+      getDelivery: () => ({ delivery: row, attempts: [attempt, { ...attempt, replayId: "r0" }] }),
+      redeliver: ({ deliveryId }) => ({
+        delivery: row,
+        attempt: { ...attempt, status: deliveryId === "d1" ? 204 : 500 },
+      }),
+      startReplay(request) {
+        calls.push(toJson(StartReplayRequestSchema, request));
+        return { replay: { replayId: "r1", state: "running" } };
+      },
+      getReplay: () => ({
+        replay: { replayId: "r1", state: (polls += 1) < 2 ? "running" : "done", seen: 9n, delivered: 9n },
+      }),
+      cancelReplay: () => ({ replay: { replayId: "r1", state: "cancelled" } }),
+    }),
+  );
+});
+afterAll(() => services[Symbol.asyncDispose]());
+beforeEach(() => void calls.splice(0));
+
+const deliveries = (...argv: string[]) =>
+  run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
+
+test("deliveries list filters, and shows the last attempt of each", async () => {
+  const filters = ["--endpoint", "e1", "--document", "doc1", "--state", "exhausted,held", "--since", "2026-01-05"];
+  const { stdout, code } = await deliveries("list", ...filters);
+  expect(code).toBe(0);
+  expect(stdout).toContain("d1  exhausted  2         500   doc1      3    e1");
+  expect(calls).toEqual([
+    {
+      tenantId: "demo",
+      endpointId: "e1",
+      documentId: "doc1",
+      states: ["exhausted", "held"],
+      since: "2026-01-05T00:00:00Z",
+      limit: 50,
+    },
+  ]);
+  expect(await deliveries("list", "--since", "yesterday")).toMatchObject({ code: 2 });
+});
+
+test("deliveries show prints every attempt on a line of its own", async () => {
+  const { stdout } = await deliveries("show", "d1");
+  expect(stdout).toContain("  2026-01-05T10:00:00.500Z  500  12 ms  no space\n");
+  expect(stdout).toContain("  2026-01-05T10:00:00.500Z  500  12 ms  replay r0  no space\n");
+  expect(JSON.parse((await deliveries("show", "d1", "--json")).stdout)).toMatchObject({ id: "d1", attempts: [{}, {}] });
+});
+
+test("deliveries redeliver fails unless the webhook was accepted", async () => {
+  expect(await deliveries("redeliver", "d1")).toMatchObject({ code: 0 });
+  expect(await deliveries("redeliver", "d2")).toMatchObject({
+    code: 1,
+    stderr: "error: the endpoint did not accept delivery d2\n",
+  });
+});
+
+test("deliveries replay starts, waits for the end, and says how far it came", async () => {
+  expect(await deliveries("replay", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("--since") });
+  const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only");
+  expect(stdout).toBe("replay r1 is done: 9 seen, 9 delivered, 0 failed, 0 skipped\n");
+  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true }]);
+  expect((await deliveries("replay", "r1", "--cancel")).stdout).toContain("replay r1 is cancelled");
+  expect(JSON.parse((await deliveries("replay", "r1", "--status", "--json")).stdout)).toMatchObject({ state: "done" });
+});

@@ -1,0 +1,69 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { AttemptOutcome } from "./delivery.ts";
+
+/** States of a delivery. */
+export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** An attempt as it was recorded. */
+export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAfterMs"> {
+  readonly failure?: string;
+  readonly replayId?: string;
+}
+
+/** A delivery as people look at it. */
+export interface LoggedDelivery {
+  readonly deliveryId: string;
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly documentId: string;
+  readonly sequence: number;
+  readonly webhookId: string;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  /** The last of them, oldest first. */
+  readonly attempts: readonly LoggedAttempt[];
+  readonly createdAt: Date;
+  readonly endedAt?: Date;
+  readonly nextAttemptAt?: Date;
+}
+
+/** States of deliveries that a replay sends again; `missing` for snapshots without a delivery. */
+export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
+export type ReplayState = (typeof replayStates)[number];
+
+/** Sending an endpoint's snapshots again. */
+export interface Replay {
+  readonly replayId: string;
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly since?: Date;
+  readonly until: Date;
+  readonly states: readonly ReplayState[];
+  readonly latestOnly: boolean;
+  /** Those of the endpoint when the replay was started; absent: all. */
+  readonly documentTypes?: readonly string[];
+  readonly state: "running" | "done" | "cancelled";
+  /** Token of the page of documents' snapshots that is worked on; "" at the beginning. */
+  readonly pageToken: string;
+  readonly counts: ReplayCounts;
+  readonly reached?: Date;
+  readonly createdAt: Date;
+  readonly endedAt?: Date;
+}
+
+/** How far a replay is, up to the page it works on. */
+export interface ReplayCounts {
+  readonly seen: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** @throws DomainError `invalid` when a name is not in the list */
+export function requireStates<S extends string>(names: readonly string[], known: readonly S[]): S[] {
+  const unknown = names.find((name) => !known.some((state) => state === name));
+  if (unknown === undefined) return known.filter((state) => names.includes(state));
+  const message = `knows no "${unknown}"; there are ${known.join(", ")}`;
+  throw new DomainError("invalid", `states ${message}`, { violations: [{ pointer: "/states", message }] });
+}

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type AttemptOutcome, deliveryIdOf, verdictOf } from "../domain/delivery.ts";
+import type { DeliveryState, Replay, ReplayState } from "../domain/delivery-log.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type Reference, webhookIdOf } from "../domain/payload.ts";
+import type { RetryPlan } from "../domain/retry-plan.ts";
+import { resend, type ResendDeps } from "./resend.ts";
+
+/** A snapshot as documents lists it. */
+export interface ListedSnapshot extends Reference {
+  readonly committedAt: Date;
+}
+
+/** What became of a snapshot in a replay. */
+export type Replayed = "delivered" | "failed" | "skipped";
+
+export interface ReplaySnapshotDeps extends ResendDeps {
+  readonly retries: Pick<RetryPlan, "delaysMs">;
+  /** Waits until the endpoint's rate allows another attempt. */
+  readonly untilAllowed: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Refusals of the receiver after which a replay goes on without the snapshot. */
+const refusalsMax = 4;
+
+/** The delivery of a snapshot as it is stored, if it is. */
+export interface StoredState {
+  readonly state: DeliveryState;
+  readonly endedReplayId?: string;
+}
+
+/** The ids under which a snapshot's delivery may be stored: it may have been signed anew once. */
+export function deliveryIdsOf(endpoint: Endpoint, reference: Reference): string[] {
+  return [1, 2].map((number) => deliveryIdOf(endpoint, webhookIdOf(reference, number)));
+}
+
+/**
+ * Sends a snapshot that the replay is for. While the receiver cannot be reached it waits, as long as
+ * the signal lets it; after four refusals it goes on without.
+ */
+export async function replaySnapshot(
+  deps: ReplaySnapshotDeps,
+  {
+    replay,
+    endpoint,
+    snapshot,
+    stored,
+  }: {
+    replay: Replay;
+    endpoint: Endpoint;
+    snapshot: ListedSnapshot;
+    stored: StoredState | undefined;
+  },
+  signal: AbortSignal,
+): Promise<Replayed> {
+  // An earlier process has ended with it, and died before it noted the page.
+  if (stored?.endedReplayId === replay.replayId) return stored.state === "delivered" ? "delivered" : "failed";
+  if (!isFor(replay, stored?.state)) return "skipped";
+  const { replayId } = replay;
+  let refusals = 0;
+  const isLast = (outcome: AttemptOutcome) => verdictOf(outcome) === "refused" && refusals + 1 >= refusalsMax;
+  for (let attempt = 1; ; attempt += 1) {
+    await deps.untilAllowed(signal);
+    const outcome = await resend(deps, { endpoint, reference: snapshot, replayId, attempt, isLast });
+    if (!outcome) return "skipped";
+    const verdict = verdictOf(outcome);
+    if (verdict === "accepted") return "delivered";
+    if (verdict === "refused") refusals += 1;
+    if (refusals >= refusalsMax) return "failed";
+    await pause(delayOf(deps.retries, attempt, outcome), undefined, { signal });
+  }
+}
+
+/** Pending and held deliveries are sent by themselves. */
+function isFor({ states }: Replay, state: DeliveryState | undefined): boolean {
+  if (state === "pending" || state === "held") return false;
+  const named: ReplayState = state ?? "missing";
+  return states.includes(named);
+}
+
+/** An outage is asked about at least every five minutes. */
+const delayMsMax = 5 * 60_000;
+
+function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, { retryAfterMs = 0 }: AttemptOutcome) {
+  const planned = delaysMs[Math.min(attempt, delaysMs.length) - 1] ?? 0;
+  return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, 24 * 60 * 60_000));
+}

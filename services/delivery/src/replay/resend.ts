@@ -1,0 +1,51 @@
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import { deliveryIdOf, isAccepted } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import type { Payload, Reference } from "../domain/payload.ts";
+import { webhookHeaders } from "../domain/webhook-headers.ts";
+import type { PostWebhook } from "../net/post-webhook.ts";
+import type { PayloadCache } from "../send/payload-cache.ts";
+import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
+
+export interface ResendDeps {
+  readonly payloads: Pick<PayloadCache, "get">;
+  readonly post: PostWebhook;
+  readonly deliveryLog: Pick<DeliveryLogStore, "recordResent">;
+}
+
+/** What is sent again. */
+export interface Resend {
+  readonly endpoint: Endpoint;
+  readonly reference: Reference;
+  /** Marks the webhook. */
+  readonly replayId: string;
+  /** From 1, within this replay. */
+  readonly attempt: number;
+  /** Whether nothing more will be tried when this fails. */
+  readonly isLast: (outcome: AttemptOutcome) => boolean;
+}
+
+/**
+ * Posts a snapshot once, outside of its lane, and records the attempt. The process may die after the
+ * post: the webhook then arrives again, with the same id.
+ *
+ * @returns undefined when documents or signing have no such snapshot, or the endpoint does not get
+ * its event
+ */
+export async function resend(
+  { payloads, post, deliveryLog }: ResendDeps,
+  { endpoint, reference, replayId, attempt, isLast }: Resend,
+): Promise<AttemptOutcome | undefined> {
+  const payload: Payload | undefined = await payloads.get(reference);
+  if (!payload || !endpoint.events.some((event) => event === payload.event)) return undefined;
+  const { webhookId, signingNumber } = payload;
+  const deliveryId = deliveryIdOf(endpoint, webhookId);
+  const headers = webhookHeaders({ payload, endpoint, deliveryId, attempt, at: new Date(), replayId });
+  const outcome = await post({ url: endpoint.url, headers, body: payload.body });
+  const { endpointId } = endpoint;
+  const { tenantId, documentId, sequence } = reference;
+  const delivery = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
+  const fate = { outcome, isAccepted: isAccepted(outcome), replayId, isLast: isLast(outcome) };
+  await deliveryLog.recordResent({ ...delivery, ...fate }, new Date());
+  return outcome;
+}

@@ -1,0 +1,124 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Replay, ReplayCounts } from "../domain/delivery-log.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { referenceFromProto } from "../ingest/references.ts";
+import type { EndpointDirectory } from "../send/endpoint-directory.ts";
+import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
+import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
+import {
+  deliveryIdsOf,
+  type ListedSnapshot,
+  replaySnapshot,
+  type ReplaySnapshotDeps,
+  type StoredState,
+} from "./replay-snapshot.ts";
+
+export interface RunReplayDeps extends Omit<ReplaySnapshotDeps, "untilAllowed"> {
+  readonly feed: Pick<Client<typeof SnapshotFeedService>, "listSnapshots">;
+  readonly directory: Pick<EndpointDirectory, "find">;
+  readonly deliveryLog: Pick<DeliveryLogStore, "recordResent" | "findStates">;
+  readonly replays: Pick<ReplayStore, "advance" | "finish">;
+}
+
+/** Snapshots of one page. A replay that goes on after a crash looks at one page again. */
+const pageMax = 64;
+
+/** Attempts of one replay in flight, besides the endpoint's own limit: a replay must not crowd out new snapshots. */
+const inFlightMax = 16;
+
+/** How soon a replay of a disabled endpoint looks again. */
+const disabledMs = 5_000;
+
+/** Works on a replay until it is done, or until the signal ends it. Rejects when a service cannot be used. */
+export async function runReplay(deps: RunReplayDeps, claimed: ClaimedReplay, signal: AbortSignal): Promise<void> {
+  const { replay } = claimed;
+  let { pageToken, counts } = replay;
+  while (!signal.aborted) {
+    const endpoint = await deps.directory.find(replay.endpointId);
+    if (!endpoint) return deps.replays.finish(claimed, "cancelled", new Date());
+    if (!endpoint.enabled) {
+      await pause(disabledMs, undefined, { signal });
+      continue;
+    }
+    const page = await readPage(deps, replay, pageToken, signal);
+    counts = add(counts, await replayPage(deps, replay, endpoint, page.snapshots, signal));
+    pageToken = page.nextPageToken;
+    const reached = page.snapshots.at(-1)?.committedAt;
+    if (!(await deps.replays.advance(claimed, pageToken, counts, reached))) return;
+    if (pageToken === "") return deps.replays.finish(claimed, "done", new Date());
+  }
+}
+
+async function readPage(deps: RunReplayDeps, replay: Replay, pageToken: string, signal: AbortSignal) {
+  const { tenantId, since, until, latestOnly, documentTypes = [] } = replay;
+  const request = {
+    tenantId,
+    ...(since ? { committedSince: timestampFromDate(since) } : {}),
+    committedUntil: timestampFromDate(until),
+    documentTypes: [...documentTypes],
+    latestOnly,
+    limit: pageMax,
+    pageToken,
+  };
+  const { snapshots, nextPageToken } = await deps.feed.listSnapshots(request, { signal });
+  return { nextPageToken, snapshots: snapshots.map(fromProto) };
+}
+
+type Listed = Awaited<ReturnType<RunReplayDeps["feed"]["listSnapshots"]>>["snapshots"][number];
+
+function fromProto({ reference, committedAt }: Listed): ListedSnapshot {
+  if (!reference || !committedAt) throw new TypeError("documents listed a snapshot without reference or commit time");
+  return { ...referenceFromProto(reference), committedAt: timestampDate(committedAt) };
+}
+
+/** The snapshots of a document go one after the other, those of several documents beside each other. */
+async function replayPage(
+  deps: RunReplayDeps,
+  replay: Replay,
+  endpoint: Endpoint,
+  snapshots: readonly ListedSnapshot[],
+  signal: AbortSignal,
+): Promise<ReplayCounts> {
+  const ids = snapshots.flatMap((snapshot) => deliveryIdsOf(endpoint, snapshot));
+  const stored = await deps.deliveryLog.findStates(replay.tenantId, ids);
+  const sending = { ...deps, untilAllowed: paceOf(endpoint) };
+  const counts = { seen: snapshots.length, delivered: 0, failed: 0, skipped: 0 };
+  const documents = [...Map.groupBy(snapshots, ({ documentId }) => documentId).values()];
+  const work = async () => {
+    for (let lane = documents.shift(); lane; lane = documents.shift()) {
+      for (const snapshot of lane) {
+        const state: StoredState | undefined = deliveryIdsOf(endpoint, snapshot)
+          .map((id) => stored.get(id))
+          .find((each) => each !== undefined);
+        counts[await replaySnapshot(sending, { replay, endpoint, snapshot, stored: state }, signal)] += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(endpoint.maxInFlight, inFlightMax) }, work));
+  return counts;
+}
+
+/** Waits so that attempts are spread by the endpoint's rate. */
+function paceOf({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
+  let nextAt = 0;
+  return async (signal) => {
+    signal.throwIfAborted();
+    if (ratePerSecond === undefined) return;
+    const now = Date.now();
+    const at = Math.max(now, nextAt);
+    nextAt = at + 1_000 / ratePerSecond;
+    if (at > now) await pause(at - now, undefined, { signal });
+  };
+}
+
+function add(one: ReplayCounts, other: ReplayCounts): ReplayCounts {
+  return {
+    seen: one.seen + other.seen,
+    delivered: one.delivered + other.delivered,
+    failed: one.failed + other.failed,
+    skipped: one.skipped + other.skipped,
+  };
+}

@@ -1,0 +1,49 @@
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
+import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
+import { cancelReplay, type CancelReplayDeps } from "./cancel-replay.ts";
+import { getDelivery, type GetDeliveryDeps } from "./get-delivery.ts";
+import { getReplay, type GetReplayDeps } from "./get-replay.ts";
+import { listDeliveries, type ListDeliveriesDeps } from "./list-deliveries.ts";
+import { administratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
+import { redeliver, type RedeliverDeps } from "./redeliver.ts";
+import { startReplay, type StartReplayDeps } from "./start-replay.ts";
+
+type DeliveryLogRoutesDeps = CancelReplayDeps &
+  GetDeliveryDeps &
+  GetReplayDeps &
+  ListDeliveriesDeps &
+  RedeliverDeps &
+  StartReplayDeps;
+
+/** The log of deliveries, at both doors. */
+export function deliveryLogRoutes(deps: DeliveryLogRoutesDeps): DoorRoutes {
+  const mesh = meshRoute(methodsOf(deps, gatewayMayChange), {
+    listDeliveries: ["gateway"],
+    getDelivery: ["gateway"],
+    redeliver: ["gateway"],
+    startReplay: ["gateway"],
+    getReplay: ["gateway"],
+    cancelReplay: ["gateway"],
+  });
+  const teams = teamsRoute(methodsOf(deps, administratorsMayChange), {
+    listDeliveries: "read",
+    getDelivery: "read",
+    redeliver: "write",
+    startReplay: "write",
+    getReplay: "read",
+    cancelReplay: "write",
+  });
+  return { teams: [teams], mesh: [mesh] };
+}
+
+function methodsOf(deps: DeliveryLogRoutesDeps, mayChange: MayChange) {
+  return route(DeliveryLogService, {
+    listDeliveries: listDeliveries(deps),
+    getDelivery: getDelivery(deps),
+    redeliver: redeliver(deps, mayChange),
+    startReplay: startReplay(deps, mayChange),
+    getReplay: getReplay(deps),
+    cancelReplay: cancelReplay(deps, mayChange),
+  });
+}

@@ -1,0 +1,148 @@
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { Collection, Db, Filter, IndexDescription } from "mongodb";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { DeliveryState, LoggedAttempt, LoggedDelivery } from "../domain/delivery-log.ts";
+import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
+import type { AttemptRow, DeliveryRow } from "./rows.ts";
+
+/** Which deliveries are asked for. */
+export interface DeliveryQuery {
+  readonly tenantId: string;
+  readonly endpointIds: readonly string[];
+  readonly documentId?: string;
+  readonly states: readonly DeliveryState[];
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit: number;
+  /** The last of the page before. */
+  readonly after?: { readonly createdAt: Date; readonly deliveryId: string };
+}
+
+/** An attempt that an operator or a replay asked for. */
+export interface Resent extends Pick<
+  LoggedDelivery,
+  "deliveryId" | "tenantId" | "endpointId" | "documentId" | "sequence" | "webhookId"
+> {
+  readonly signingNumber: number;
+  readonly outcome: AttemptOutcome;
+  readonly isAccepted: boolean;
+  readonly replayId: string;
+  /** Whether nothing more will be tried in this replay. */
+  readonly isLast: boolean;
+}
+
+const indexes: IndexDescription[] = [
+  { name: "log_of_endpoint", key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
+  { name: "log_of_document", key: { tenantId: 1, documentId: 1, createdAt: -1, _id: -1 } },
+];
+
+/** Longest that a list may search, for states that are rare. */
+const searchMsMax = 5_000;
+
+/** Reads `webhook_deliveries` for people, and records what they have sent again. */
+export class DeliveryLogStore {
+  readonly #rows: Collection<DeliveryRow>;
+
+  constructor(db: Db) {
+    this.#rows = db.collection("webhook_deliveries");
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#rows.createIndexes(indexes);
+  }
+
+  /** Newest first, each with its last attempt only. */
+  async list(query: DeliveryQuery, signal?: AbortSignal): Promise<LoggedDelivery[]> {
+    const options = { limit: query.limit, maxTimeMS: searchMsMax, ...(signal ? { signal } : {}) };
+    const found = this.#rows.find(toFilter(query), { ...options, projection: { attempts: { $slice: -1 } } });
+    return (await found.sort({ createdAt: -1, _id: -1 }).toArray()).map(fromRow);
+  }
+
+  /** One delivery; undefined when the tenant has no such one. */
+  async find(tenantId: string, deliveryId: string): Promise<LoggedDelivery | undefined> {
+    const row = await this.#rows.findOne({ _id: deliveryId, tenantId });
+    return row ? fromRow(row) : undefined;
+  }
+
+  /** State, and replay of the last attempt, of those that are stored, by id. */
+  async findStates(
+    tenantId: string,
+    deliveryIds: readonly string[],
+  ): Promise<Map<string, { state: DeliveryState; endedReplayId?: string }>> {
+    const projection = { state: 1, endedReplayId: 1 };
+    const found = this.#rows.find({ _id: { $in: [...deliveryIds] }, tenantId }, { projection });
+    return new Map(
+      (await found.toArray()).map(({ _id, state, endedReplayId }) => [
+        _id,
+        { state, ...(endedReplayId ? { endedReplayId } : {}) },
+      ]),
+    );
+  }
+
+  /**
+   * Records an attempt at a delivery that is final, or that is not stored. One that became pending
+   * meanwhile is left alone.
+   */
+  async recordResent(resent: Resent, now: Date): Promise<void> {
+    const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
+    const { outcome, isAccepted, replayId, isLast } = resent;
+    const expiresAt = new Date(now.getTime() + keptMs);
+    const state = isAccepted ? { state: "delivered" as const } : {};
+    const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now };
+    try {
+      await this.#rows.updateOne(
+        { _id: deliveryId, state: { $in: ["delivered", "superseded", "exhausted"] } },
+        {
+          $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId }], $slice: -attemptsMax } },
+          $inc: { attemptCount: 1 },
+          $set: { ...state, endedAt: now, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
+          $setOnInsert: { ...created, generation: 0, retryCount: 0, ...(isAccepted ? {} : { state: "exhausted" }) },
+        },
+        { upsert: true },
+      );
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}
+
+function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
+  const { tenantId, endpointIds, documentId, states, since, until, after } = query;
+  const createdAt = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) };
+  const [only, ...others] = endpointIds;
+  const older = after && [
+    { createdAt: { $lt: after.createdAt } },
+    { createdAt: after.createdAt, _id: { $lt: after.deliveryId } },
+  ];
+  return {
+    tenantId,
+    endpointId: only !== undefined && others.length === 0 ? only : { $in: [...endpointIds] },
+    ...(documentId === undefined ? {} : { documentId }),
+    ...(states.length > 0 ? { state: { $in: [...states] } } : {}),
+    ...(since || until ? { createdAt } : {}),
+    ...(older ? { $or: older } : {}),
+  };
+}
+
+function fromRow(row: DeliveryRow): LoggedDelivery {
+  const { _id, tenantId, endpointId, documentId, sequence, webhookId, state, attemptCount, createdAt } = row;
+  const { endedAt, nextAttemptAt, attempts } = row;
+  return {
+    deliveryId: _id,
+    tenantId,
+    endpointId,
+    documentId,
+    sequence,
+    webhookId,
+    state,
+    attemptCount,
+    createdAt,
+    attempts: attempts.map(fromAttemptRow),
+    ...(endedAt ? { endedAt } : {}),
+    ...(nextAttemptAt ? { nextAttemptAt } : {}),
+  };
+}
+
+function fromAttemptRow({ at, ...attempt }: AttemptRow): LoggedAttempt {
+  return { startedAt: at, ...attempt };
+}

@@ -1,0 +1,108 @@
+import type { Collection, Db, Filter } from "mongodb";
+import { uuidv7 } from "@vidimus/kit/ids";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { Replay, ReplayCounts } from "../domain/delivery-log.ts";
+import type { ReplayRow } from "./rows.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const keptMs = 30 * dayMs;
+
+/** A replay that this process works on. Each claim has a name of its own, which writes match. */
+export interface ClaimedReplay {
+  readonly replay: Replay;
+  readonly claim: string;
+}
+
+/** Keeps replays. */
+export class ReplayStore {
+  readonly #replays: Collection<ReplayRow>;
+
+  constructor(db: Db) {
+    this.#replays = db.collection("replays");
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#replays.createIndexes([
+      // One at a time: two would send the same document's snapshots beside each other.
+      { key: { endpointId: 1 }, unique: true, partialFilterExpression: { state: "running" } },
+      { key: { leaseUntil: 1 }, partialFilterExpression: { state: "running" } },
+      { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
+    ]);
+  }
+
+  /** @returns whether it was stored; not while another replay of the endpoint runs */
+  async insert(replay: Replay): Promise<boolean> {
+    try {
+      await this.#replays.insertOne(toRow(replay));
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  async find(tenantId: string, replayId: string): Promise<Replay | undefined> {
+    const row = await this.#replays.findOne({ _id: replayId, tenantId });
+    return row ? fromRow(row) : undefined;
+  }
+
+  /** Takes the lease of a running replay that nobody works on. */
+  async claim(now: Date, until: Date): Promise<ClaimedReplay | undefined> {
+    const claim = uuidv7();
+    const row = await this.#replays.findOneAndUpdate(
+      { state: "running", leaseUntil: { $lte: now } },
+      { $set: { holder: claim, leaseUntil: until } },
+      { sort: { leaseUntil: 1 }, returnDocument: "after" },
+    );
+    return row ? { replay: fromRow(row), claim } : undefined;
+  }
+
+  /** Extends the lease. @returns false when it is another's, or the replay has ended */
+  async renew(claimed: ClaimedReplay, until: Date): Promise<boolean> {
+    const { matchedCount } = await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: until } });
+    return matchedCount === 1;
+  }
+
+  /** Notes that a page is done. @returns false when the lease is another's, or the replay has ended */
+  async advance(
+    claimed: ClaimedReplay,
+    pageToken: string,
+    counts: ReplayCounts,
+    reached: Date | undefined,
+  ): Promise<boolean> {
+    const update = { $set: { pageToken, counts, ...(reached ? { reached } : {}) } };
+    const { matchedCount } = await this.#replays.updateOne(mine(claimed), update);
+    return matchedCount === 1;
+  }
+
+  /** Ends a replay that this process works on. */
+  async finish(claimed: ClaimedReplay, state: "done" | "cancelled", now: Date): Promise<void> {
+    await this.#replays.updateOne(mine(claimed), { $set: ended(state, now) });
+  }
+
+  /** Ends a running replay, whoever works on it. */
+  async cancel(tenantId: string, replayId: string, now: Date): Promise<void> {
+    await this.#replays.updateOne({ _id: replayId, tenantId, state: "running" }, { $set: ended("cancelled", now) });
+  }
+}
+
+function mine({ replay, claim }: ClaimedReplay): Filter<ReplayRow> {
+  return { _id: replay.replayId, state: "running", holder: claim };
+}
+
+function ended(state: "done" | "cancelled", now: Date) {
+  return { state, endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
+}
+
+function toRow({ replayId, states, documentTypes, ...replay }: Replay): ReplayRow {
+  const types = documentTypes ? { documentTypes: [...documentTypes] } : {};
+  return { _id: replayId, ...replay, ...types, states: [...states], leaseUntil: new Date(0) };
+}
+
+function fromRow(row: ReplayRow): Replay {
+  const { _id: replayId, tenantId, endpointId, since, until, states, latestOnly, documentTypes } = row;
+  const { state, pageToken, counts, reached, createdAt, endedAt } = row;
+  const range = { ...(since ? { since } : {}), until, states, latestOnly, ...(documentTypes ? { documentTypes } : {}) };
+  const progress = { state, pageToken, counts, ...(reached ? { reached } : {}), ...(endedAt ? { endedAt } : {}) };
+  return { replayId, tenantId, endpointId, ...range, ...progress, createdAt };
+}

@@ -1,0 +1,193 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type Delivery,
+  DeliveryLogService,
+  type Replay,
+} from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { snapshotOf } from "./support/feed.ts";
+import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+let log: RpcClient<typeof DeliveryLogService>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+  log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+});
+afterAll(async () => {
+  log[Symbol.dispose]();
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const eventually = <T>(read: () => Promise<T>) => vi.waitFor(read, { timeout: 15_000, interval: 20 });
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "answered",
+    (error: unknown) => Code[ConnectError.from(error).code],
+  );
+const sequenceOf = ({ body }: ReceivedWebhook) => {
+  const { data } = JSON.parse(body.toString()) as { data: { documentId: string; sequence: number } };
+  return data;
+};
+const states = async (tenantId: string) =>
+  (await log.listDeliveries({ tenantId })).deliveries.map(({ state }) => state);
+
+/** Stores snapshots that nobody was told of: as those from before an endpoint was registered. */
+function store(tenantId: string, count: number, sequences = 1): void {
+  for (let at = 0; at < count; at += 1) {
+    const documentId = randomUUID();
+    for (let sequence = 1; sequence <= sequences; sequence += 1) {
+      world.feed.store({
+        ...snapshotOf(tenantId, documentId, sequence),
+        committedAt: new Date(Date.now() - 60_000 + at),
+      });
+    }
+  }
+}
+
+async function untilEnded(tenantId: string, replayId: string): Promise<Replay> {
+  return eventually(async () => {
+    const { replay } = await log.getReplay({ tenantId, replayId });
+    expect(replay?.state).not.toBe("running");
+    return replay!;
+  });
+}
+
+test("the log tells each attempt, newest delivery first, by endpoint, document, state and time", async () => {
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end("no space"));
+  const { endpointId } = await delivery.endpoint("logged", receiver.url);
+  const first = await publish(world, "logged");
+  const [failing] = await receiver.arrivals(1);
+  const second = await publish(world, "logged");
+  await receiver.arrivals(3);
+  const listed = await log.listDeliveries({ tenantId: "logged" });
+  expect(listed.deliveries.map(({ documentId }) => documentId)).toEqual([second.documentId, first.documentId]);
+  const [, older] = listed.deliveries;
+  expect(older).toMatchObject({ endpointId, state: "pending", webhookId: failing!.headers["webhook-id"] });
+  const shown = await eventually(async () => {
+    const found = await log.getDelivery({ tenantId: "logged", deliveryId: older!.deliveryId });
+    expect(found.attempts.length).toBeGreaterThan(0);
+    return found;
+  });
+  expect(shown.attempts[0]).toMatchObject({ status: 500, answer: "no space", failure: "", replayId: "" });
+  const listedBy = async (query: object) =>
+    (await log.listDeliveries({ tenantId: "logged", ...query })).deliveries.length;
+  expect(await listedBy({ documentId: first.documentId })).toBe(1);
+  expect(await listedBy({ endpointId: randomUUID() })).toBe(0);
+  expect(await listedBy({ states: ["delivered"] })).toBe(0);
+  expect(await listedBy({ since: timestampFromDate(new Date(Date.now() + 60_000)) })).toBe(0);
+  const page = await log.listDeliveries({ tenantId: "logged", limit: 1 });
+  const rest = await log.listDeliveries({ tenantId: "logged", limit: 1, pageToken: page.nextPageToken });
+  const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ deliveryId }) => deliveryId);
+  expect(idsOf([...page.deliveries, ...rest.deliveries])).toEqual(idsOf(listed.deliveries));
+  expect(rest.nextPageToken).toBe("");
+  expect(await codeOf(log.listDeliveries({ tenantId: "logged", states: ["lost"] }))).toBe("InvalidArgument");
+});
+
+test("a redelivery sends the same webhook again, marked, and waits for no backoff", async () => {
+  await using receiver = await openReceiver();
+  await delivery.endpoint("again", receiver.url);
+  await publish(world, "again");
+  const [first] = await receiver.arrivals(1);
+  await eventually(async () => expect(await states("again")).toEqual(["delivered"]));
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId: "again" })).deliveries;
+  const { attempt } = await log.redeliver({ tenantId: "again", deliveryId }, asAdmin);
+  const [, second] = await receiver.arrivals(2);
+  expect(second!.body).toEqual(first!.body);
+  expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
+  expect(first!.headers).not.toHaveProperty("vidimus-replay-id");
+  expect(second!.headers["vidimus-replay-id"]).toBe(attempt?.replayId);
+  const { attempts } = await log.getDelivery({ tenantId: "again", deliveryId });
+  expect(attempts.map(({ status, replayId }) => [status, replayId])).toEqual([
+    [204, ""],
+    [204, attempt?.replayId],
+  ]);
+});
+
+test("a replay fills a new endpoint with the newest snapshot of each document", async () => {
+  store("filled", 70, 2);
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint("filled", receiver.url);
+  const started = await log.startReplay({ tenantId: "filled", endpointId, latestOnly: true }, asAdmin);
+  const replayId = started.replay!.replayId;
+  const replay = await untilEnded("filled", replayId);
+  expect(replay).toMatchObject({ state: "done", seen: 70n, delivered: 70n, failed: 0n, skipped: 0n });
+  const arrived = receiver.received.map(sequenceOf);
+  expect(new Set(arrived.map(({ documentId }) => documentId)).size).toBe(70);
+  expect(new Set(arrived.map(({ sequence }) => sequence))).toEqual(new Set([2]));
+  expect(new Set(receiver.received.map(({ headers }) => headers["vidimus-replay-id"]))).toEqual(new Set([replayId]));
+  const missing = await log.startReplay({ tenantId: "filled", endpointId, states: ["missing"] }, asAdmin);
+  const second = await untilEnded("filled", missing.replay!.replayId);
+  expect(second).toMatchObject({ state: "done", seen: 140n, delivered: 70n, skipped: 70n });
+});
+
+test("one replay of an endpoint runs at a time, and ends when it is cancelled", async () => {
+  store("cancelled", 40);
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+  const { endpointId } = await delivery.endpoint("cancelled", receiver.url);
+  const { replay } = await log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin);
+  await receiver.arrivals(1);
+  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin))).toBe("FailedPrecondition");
+  const name = { tenantId: "cancelled", replayId: replay!.replayId };
+  expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
+  expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
+  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin))).toBe("answered");
+});
+
+test("what an endpoint refuses four times is failed, and the replay goes on", async () => {
+  store("refusing", 3);
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
+  const { endpointId } = await delivery.endpoint("refusing", receiver.url);
+  const { replay } = await log.startReplay({ tenantId: "refusing", endpointId }, asAdmin);
+  expect(await untilEnded("refusing", replay!.replayId)).toMatchObject({ state: "done", failed: 3n });
+  expect(receiver.received.length).toBeGreaterThanOrEqual(12);
+  expect(new Set(await states("refusing"))).toEqual(new Set(["exhausted"]));
+});
+
+test("what is held while an endpoint is disabled arrives in order when it is enabled", async () => {
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint("held", receiver.url);
+  const name = { tenantId: "held", endpointId };
+  await delivery.endpoints.disableEndpoint(name, asAdmin);
+  const documentId = randomUUID();
+  for (const sequence of [1, 2, 3]) await publish(world, "held", documentId, sequence);
+  await eventually(async () => expect(await states("held")).toEqual(["held", "held", "held"]));
+  expect(receiver.received).toEqual([]);
+  await delivery.endpoints.enableEndpoint(name, asAdmin);
+  await receiver.arrivals(3);
+  expect(receiver.received.map((webhook) => sequenceOf(webhook).sequence)).toEqual([1, 2, 3]);
+});
+
+test("only an owner or an admin sends again, and another tenant finds nothing", async () => {
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint("mine", receiver.url);
+  await publish(world, "mine");
+  await eventually(async () => expect(await states("mine")).toEqual(["delivered"]));
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId: "mine" })).deliveries;
+  const { replay } = await log.startReplay({ tenantId: "mine", endpointId }, asAdmin);
+  const replayId = replay!.replayId;
+  const asEditor = { headers: { "vidimus-role": "editor" } };
+  const refused = await Promise.all([
+    codeOf(log.redeliver({ tenantId: "mine", deliveryId }, asEditor)),
+    codeOf(log.startReplay({ tenantId: "mine", endpointId }, asEditor)),
+    codeOf(log.cancelReplay({ tenantId: "mine", replayId }, asEditor)),
+  ]);
+  expect(new Set(refused)).toEqual(new Set(["PermissionDenied"]));
+  const foreign = await Promise.all([
+    codeOf(log.getDelivery({ tenantId: "theirs", deliveryId })),
+    codeOf(log.redeliver({ tenantId: "theirs", deliveryId }, asAdmin)),
+    codeOf(log.startReplay({ tenantId: "theirs", endpointId }, asAdmin)),
+    codeOf(log.getReplay({ tenantId: "theirs", replayId })),
+    codeOf(log.cancelReplay({ tenantId: "theirs", replayId }, asAdmin)),
+  ]);
+  expect(new Set(foreign)).toEqual(new Set(["NotFound"]));
+  expect((await log.listDeliveries({ tenantId: "theirs", endpointId })).deliveries).toEqual([]);
+});

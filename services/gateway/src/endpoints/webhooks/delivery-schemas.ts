@@ -1,0 +1,122 @@
+import { Type } from "typebox";
+import { documentId } from "../schemas.ts";
+
+const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"];
+
+const stamp = Type.String({ format: "date-time" });
+const stampOrNull = Type.Union([stamp, Type.Null()]);
+const failures = ["address_refused", "dns", "tls", "timeout", "connection"];
+
+/** One attempt as it is answered. */
+export const attemptSchema = Type.Object(
+  {
+    at: stamp,
+    tookMs: Type.Integer({ minimum: 0 }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: "null: there was no answer." }),
+    failure: Type.Union([Type.String({ enum: failures }), Type.Null()]),
+    detail: Type.Union([Type.String(), Type.Null()]),
+    answer: Type.String({ description: "Beginning of the answer's body, at most 1 KiB." }),
+    replayId: Type.Union([Type.String({ format: "uuid" }), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+
+/** A delivery as it is answered. */
+export const deliverySchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    endpointId: Type.String({ format: "uuid" }),
+    documentId: Type.String({ format: "uuid" }),
+    sequence: Type.Integer({ minimum: 1 }),
+    webhookId: Type.String(),
+    state: Type.String({
+      enum: deliveryStates,
+      description:
+        "held: the endpoint is disabled. superseded: a newer snapshot of the document was delivered, or is not wanted. " +
+        "exhausted: given up after three days.",
+    }),
+    attemptCount: Type.Integer({ minimum: 0 }),
+    createdAt: stamp,
+    endedAt: stampOrNull,
+    nextAttemptAt: stampOrNull,
+    lastAttempt: Type.Union([attemptSchema, Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+
+/** A replay as it is answered. */
+export const replaySchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    endpointId: Type.String({ format: "uuid" }),
+    state: Type.String({ enum: ["running", "done", "cancelled"] }),
+    seen: Type.Integer({ minimum: 0 }),
+    delivered: Type.Integer({ minimum: 0 }),
+    failed: Type.Integer({ minimum: 0, description: "Refused four times." }),
+    skipped: Type.Integer({ minimum: 0 }),
+    reached: stampOrNull,
+    createdAt: stamp,
+    endedAt: stampOrNull,
+  },
+  { additionalProperties: false },
+);
+
+/** An id in a query. */
+export const idQuery = { ...documentId, "x-must": "a UUID" };
+
+/** Of a delivery, in a query. */
+export const stateQuery = Type.String({ enum: deliveryStates, "x-must": `one of ${deliveryStates.join(", ")}` });
+
+/** A time in a query. */
+export const timeQuery = Type.String({
+  examples: ["2026-11-21T09:30:00.000Z"],
+  description: "ISO 8601 date or date-time, UTC where it names no offset.",
+});
+
+export const deliveryParams = Type.Object({
+  id: Type.String({ description: "Of the delivery.", examples: ["8f6b1d0a-90a5-8c1e-9b1e-2f6f0a3d5c77"] }),
+});
+
+export const replayParams = Type.Object({
+  id: Type.String({ description: "Of the replay.", examples: ["01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77"] }),
+});
+
+export const attemptExample = {
+  at: "2026-11-21T09:30:00.120Z",
+  tookMs: 41,
+  status: 500,
+  failure: null,
+  detail: null,
+  answer: "no space left",
+  replayId: null,
+};
+
+export const deliveryExample = {
+  id: "8f6b1d0a-90a5-8c1e-9b1e-2f6f0a3d5c77",
+  endpointId: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
+  documentId: "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11",
+  sequence: 12,
+  webhookId: "snp_0f6ac51452484d4f671082cecc54af2b_12",
+  state: "pending",
+  attemptCount: 1,
+  createdAt: "2026-11-21T09:30:00.000Z",
+  endedAt: null,
+  nextAttemptAt: "2026-11-21T09:30:05.000Z",
+  lastAttempt: attemptExample,
+};
+
+export const replayExample = {
+  id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
+  endpointId: deliveryExample.endpointId,
+  state: "running",
+  seen: 640,
+  delivered: 612,
+  failed: 0,
+  skipped: 28,
+  reached: "2026-11-20T17:12:04.000Z",
+  createdAt: "2026-11-21T09:30:00.000Z",
+  endedAt: null,
+};
+
+export const noDelivery = { NOT_FOUND: "there is no such delivery" };
+export const noReplay = { NOT_FOUND: "there is no such replay" };
