@@ -11,6 +11,7 @@ import { createTypeRegistry } from "./domain/types/type-registry.ts";
 import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
 import { openPublication } from "./open-publication.ts";
 import { announceSnapshots, subscribeSnapshots } from "./announce-snapshots.ts";
+import { reportPending } from "./report-pending.ts";
 import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
 import { publishedDocumentRoute } from "./rpc/published/route.ts";
 import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
@@ -53,6 +54,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const announce = announceSnapshots(bus);
     const now = () => new Date();
     const publication = openPublication({ mongo, rollout, types, workflow, now, announce });
+    reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };
     const adding = { schemas, readSchema, forget: types.forget, now };

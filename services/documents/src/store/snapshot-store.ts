@@ -66,6 +66,11 @@ export class SnapshotStore {
       .toArray();
   }
 
+  /** How many are pending; counts up to 10,000. */
+  async countPending(): Promise<number> {
+    return this.#snapshots.countDocuments({ pending: true }, { hint: pendingIndex, limit: 10_000, maxTimeMS: 2_000 });
+  }
+
   /** A tenant's snapshots, pending or not, by commit, document and sequence. */
   async list(tenantId: string, query: SnapshotQuery, signal: AbortSignal): Promise<CommittedSnapshot[]> {
     return this.#snapshots
