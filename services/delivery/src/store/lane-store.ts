@@ -46,7 +46,8 @@ export class LaneStore {
   async schedule(): Promise<EndpointDue[]> {
     const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(
       [
-        { $match: { nextAttemptAt: { $gt: new Date(0) } } },
+        // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
+        { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
         { $sort: { endpointId: 1, nextAttemptAt: 1 } },
         {
           $group: {
