@@ -1,22 +1,29 @@
 /** What a request costs behind the gateway, in RPCs to documents and commands to MongoDB. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { MessageCounter } from "./support/message-counts.ts";
+import { MessageCounter, SnapshotCosts } from "./support/message-counts.ts";
 import { openNewsroom, type Newsroom } from "./support/newsroom.ts";
+import { openReceiver, type Receiver } from "./support/receiver.ts";
 
 let messages: MessageCounter;
+let snapshotCosts: SnapshotCosts;
+let receiver: Receiver;
 let stack: Constellation;
 let room: Newsroom;
 
 beforeAll(async () => {
   messages = new MessageCounter();
+  snapshotCosts = new SnapshotCosts();
+  receiver = await openReceiver();
   stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { IP_RATE_LIMIT: "off" } });
   room = openNewsroom(stack.dev);
 });
 afterAll(async () => {
   room?.[Symbol.dispose]();
   await stack?.[Symbol.asyncDispose]();
+  await receiver?.[Symbol.asyncDispose]();
   messages[Symbol.dispose]();
+  snapshotCosts[Symbol.dispose]();
 });
 
 async function get(path: string, headers: Record<string, string> = {}) {
@@ -60,3 +67,38 @@ test("a page that still stands is 304 for one RPC and one find", async () => {
   expect(answers).toEqual([304]);
   expect(cost).toEqual({ rpcs: ["RevalidatePublishedPages"], commands: ["find clocks"] });
 });
+
+test.each([0, 300])(
+  "a publication is delivered and settled for thirteen commands and three RPCs, with a receiver that takes %i ms",
+  async (answerMs) => {
+    const { tenantId } = room;
+    const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url });
+    receiver.answerWith(() => new Promise((resolve) => setTimeout(resolve, answerMs, 204)));
+    const publish = async () => {
+      const id = await room.push();
+      const cost = await snapshotCosts.ofPublication(stack, () => room.transition(id, "publish"));
+      await receiver.about(id, { sequence: 1 });
+      return cost;
+    };
+    // Commands of timers fall among them now and then.
+    await expect.poll(publish, { timeout: 30_000 }).toEqual({
+      rpcs: ["GetSnapshots", "SettleSnapshots", "SignSnapshots"],
+      commands: [
+        "commitTransaction documents",
+        "find documents.heads",
+        "find documents.snapshots",
+        "find delivery.endpoints",
+        "findAndModify documents.clocks",
+        "insert delivery.webhook_deliveries",
+        "insert documents.history",
+        "insert documents.publications",
+        "insert documents.snapshots",
+        "insert signing.ledger_batches",
+        "update delivery.webhook_deliveries",
+        "update documents.heads",
+        "update documents.snapshots",
+      ].toSorted(),
+    });
+    await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
+  },
+);

@@ -1,5 +1,7 @@
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
 import type { Constellation } from "@vidimus/devstack/testing/constellation";
+import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
+import { vi } from "vitest";
 
 /** What an operation cost in messages. */
 export interface Messages {
@@ -27,6 +29,61 @@ export class MessageCounter implements Disposable {
 
   [Symbol.dispose](): void {
     this.#commands[Symbol.dispose]();
+  }
+}
+
+/** Commands of timers: they come whether there are snapshots or not. */
+const idle = new Set(["aggregate delivery.webhook_deliveries", "find delivery.deliveries"]);
+const idleCollections = /[.](?:replicas|signers|ring|tenants|rollouts)$/;
+
+/** Counts what a snapshot costs in all services. Open it before the constellation. */
+export class SnapshotCosts implements Disposable {
+  readonly #seen: string[] = [];
+  readonly #note = (message: unknown) => {
+    const { appName, name, collection } = message as MongoCommand;
+    const target = [appName.replace("vidimus-", ""), ...(collection === "" ? [] : [collection])].join(".");
+    const command = `${name} ${target}`;
+    if (!idle.has(command) && !idleCollections.test(command)) this.#seen.push(command);
+  };
+
+  constructor() {
+    mongoCommands.subscribe(this.#note);
+  }
+
+  /** Answers, sorted, what was sent until the publication was delivered and settled. */
+  async ofPublication({ dev }: Constellation, publish: () => Promise<unknown>): Promise<Messages> {
+    const before = await this.#handled(dev);
+    const from = this.#seen.length;
+    await publish();
+    const isDone = (name: string) => this.#seen.indexOf(name, from) >= 0;
+    await vi.waitUntil(() => isDone("update delivery.webhook_deliveries") && isDone("update documents.snapshots"), {
+      timeout: 10_000,
+      interval: 5,
+    });
+    const commands = this.#seen.slice(from).toSorted();
+    // A call is counted when its answer was sent.
+    await vi.waitUntil(async () => (await this.#handled(dev)).get("SettleSnapshots") !== before.get("SettleSnapshots"));
+    const rpcs = Array.from(await this.#handled(dev), ([method, count]) =>
+      Array<string>(count - (before.get(method) ?? 0)).fill(method),
+    );
+    return { rpcs: rpcs.flat().toSorted(), commands };
+  }
+
+  async #handled({ ops }: Constellation["dev"]): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const url of [ops.documents, ops.signing]) {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      for (const [, , method = "", count] of text.matchAll(handledCount)) {
+        if (method.endsWith("Snapshots") && method !== "ListPendingSnapshots") {
+          counts.set(method, (counts.get(method) ?? 0) + Number(count));
+        }
+      }
+    }
+    return counts;
+  }
+
+  [Symbol.dispose](): void {
+    mongoCommands.unsubscribe(this.#note);
   }
 }
 

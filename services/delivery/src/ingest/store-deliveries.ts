@@ -25,6 +25,8 @@ export interface StoreDeliveriesDeps {
   readonly lanes: Pick<LaneStore, "expedite" | "release" | "appointBearers">;
   readonly sender: Sending;
   readonly leaseMs: number;
+  /** Releases what is held for an endpoint that was enabled meanwhile. */
+  readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
 }
 
 /** Deliveries that are stored and wait for their snapshots' signatures. */
@@ -59,9 +61,13 @@ export async function storeDeliveries(
   const places = await deps.deliveries.insert(plan.deliveries, leaseUntil);
   await deps.deliveries.supersede(plan.excluded, now);
   await deps.lanes.appointBearers(plan.excluded, now);
+  const held = new Map(
+    plan.deliveries.flatMap((each, index) => (places[index] === "held" ? [[each.endpointId, each] as const] : [])),
+  );
+  for (const endpoint of held.values()) await deps.releaseIfEnabled(endpoint);
   const lanes = leasedLanes(plan.deliveries, places, leaseUntil);
-  const held = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
-  const behind = arrivals(snapshots, plan.deliveries, places).filter(({ deliveryId }) => !held.has(deliveryId));
+  const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
+  const behind = arrivals(snapshots, plan.deliveries, places).filter(({ deliveryId }) => !leased.has(deliveryId));
   await deps.lanes.expedite(behind, now);
   const isDue = behind.length > 0 || places.includes("due");
   signed.catch(() => void deps.lanes.release(lanes, new Date(Date.now() + unsignedMs)).catch(() => {}));

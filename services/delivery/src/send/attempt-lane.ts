@@ -105,7 +105,13 @@ export async function journalAttempt(
     const step = stepOf(deps, lane, outcome, isProbe);
     try {
       const leased = step.next === "attempt" && mayGoOn() ? { leaseUntil: new Date(Date.now() + deps.leaseMs) } : {};
-      const journaled = await deps.record({ before: lane, step, outcome, ...leased });
+      const journaled = await deps.record({
+        before: lane,
+        step,
+        outcome,
+        webhookId: attempt.payload.webhookId,
+        ...leased,
+      });
       if (journaled.kind === "followed") {
         lane = await deps.lanes.loadArrivals(lane);
         continue;

@@ -8,7 +8,7 @@ import type { Sender } from "./sender.ts";
 export interface ClaimDeps {
   readonly lanes: Pick<LaneStore, "schedule" | "claim">;
   readonly states: Pick<EndpointStateStore, "list">;
-  readonly sender: Pick<Sender, "lanesOf" | "capacity" | "take" | "pump" | "adopt" | "alarm">;
+  readonly sender: Pick<Sender, "lanesOf" | "capacity" | "take" | "adopt" | "alarm" | "onCapacity">;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly leaseMs: number;
@@ -25,6 +25,13 @@ const retryMs = 250;
 export function startClaiming(deps: ClaimDeps): AsyncDisposable {
   const stop = new AbortController();
   const loop = claimUntilStopped(deps, stop.signal);
+  deps.sender.onCapacity = (lanes) => {
+    if (stop.signal.aborted) return;
+    claimOf(deps, lanes, new Date()).catch((error: unknown) => {
+      deps.log.warn({ err: error, endpointId: lanes.endpointId }, "lanes of an endpoint not claimed");
+      deps.sender.alarm.ring();
+    });
+  };
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -69,7 +76,7 @@ function dueAtOf({ isPreferredFor, overdueMs }: ClaimDeps, { tenantId, nextAttem
   return nextAttemptAt.getTime() + (isPreferredFor(tenantId) ? 0 : overdueMs);
 }
 
-async function claimOf(deps: ClaimDeps, due: EndpointDue, dueBy: Date): Promise<void> {
+async function claimOf(deps: ClaimDeps, due: Pick<EndpointDue, "tenantId" | "endpointId">, dueBy: Date): Promise<void> {
   const { sender, leaseMs } = deps;
   const lanes = sender.lanesOf(due);
   if (lanes.isClaiming) return;

@@ -24,6 +24,8 @@ interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal
   readonly log: Logger;
 }
 
+type EndpointName = Pick<Lane, "tenantId" | "endpointId">;
+
 /** Everything that sends. */
 export interface Sending {
   readonly sender: Sender;
@@ -31,7 +33,9 @@ export interface Sending {
   readonly payloads: PayloadCache;
   readonly leaseMs: number;
   /** Makes what was held for an endpoint pending: it was enabled. */
-  releaseHeld(endpoint: Pick<Lane, "tenantId" | "endpointId">): Promise<void>;
+  releaseHeld(endpoint: EndpointName): Promise<void>;
+  /** Call it after deliveries were stored as held: the endpoint may have been enabled meanwhile. */
+  releaseIfEnabled(endpoint: EndpointName): Promise<void>;
   /** Call it when other replicas run than before: this one may be preferred for more tenants. */
   takeOver(): void;
 }
@@ -50,7 +54,23 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     if (endpoint) await endpoints.replace(disabled(endpoint, "gone", new Date()));
     directory.forget(endpointId);
   };
-  const sending = { ...deps, directory, payloads, retries, attemptMs, leaseMs, disableGone, metrics };
+  const releaseHeld = async ({ tenantId, endpointId }: EndpointName) => {
+    const held = await deliveries.unhold({ tenantId, endpointId });
+    // Also when there was none: a process may have died between the two.
+    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
+    if (held > 0) sender.wake();
+  };
+  const releaseIfEnabled = async ({ tenantId, endpointId }: EndpointName) => {
+    // Whoever enables an endpoint changes its row first and releases after it. So what is held
+    // before this read is released by one of the two.
+    const endpoint = await endpoints.find(tenantId, endpointId);
+    if (endpoint?.enabled) await releaseHeld(endpoint);
+  };
+  const hold = async (endpoint: EndpointName) => {
+    await deliveries.hold(endpoint, new Date());
+    await releaseIfEnabled(endpoint);
+  };
+  const sending = { ...deps, directory, payloads, retries, attemptMs, leaseMs, hold, disableGone, metrics };
   const sender = stack.use(new Sender(sending));
   stack.use(startClaiming({ lanes, states, sender, isPreferredFor, leaseMs, pollMs, overdueMs, log }));
   const takeOver = async () => {
@@ -65,11 +85,5 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     );
   };
   takeOverSafely();
-  const releaseHeld = async ({ tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">) => {
-    const held = await deliveries.unhold({ tenantId, endpointId });
-    // Also when there was none: a process may have died between the two.
-    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
-    if (held > 0) sender.wake();
-  };
-  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, releaseHeld };
+  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, releaseHeld, releaseIfEnabled };
 }

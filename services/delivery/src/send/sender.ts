@@ -29,8 +29,10 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly payloads: Pick<PayloadCache, "get" | "put">;
   readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "release" | "releaseBacklog">;
   readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
-  readonly deliveries: Pick<DeliveryStore, "deletePending" | "hold">;
+  readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly states: Pick<EndpointStateStore, "put" | "delete">;
+  /** Holds an endpoint's deliveries, if it is still disabled. */
+  readonly hold: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
   /** Disables an endpoint that answered 410 twice. */
   readonly disableGone: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
   readonly metrics: DeliveryMetrics;
@@ -44,6 +46,8 @@ const unavailableMs = 5_000;
 /** Attempts the lanes that it is given, as fast as each endpoint's gate admits. */
 export class Sender implements AsyncDisposable {
   readonly alarm = new Alarm();
+  /** Called when an endpoint has capacity again and more is due in the database. */
+  onCapacity: (lanes: EndpointLanes) => void = () => this.wake();
   readonly #deps: SenderDeps;
   readonly #attempts: AttemptDeps;
   readonly #endpoints = new Map<string, EndpointLanes>();
@@ -185,13 +189,13 @@ export class Sender implements AsyncDisposable {
     this.#inFlight.add(lanes.tenantId, -1);
     lanes.inFlight -= 1;
     this.pump(lanes);
-    if (lanes.hasMoreDue && lanes.readyCount < lanes.limits.maxInFlight / 2) this.wake();
+    if (lanes.hasMoreDue && lanes.readyCount < lanes.limits.maxInFlight / 2) this.onCapacity(lanes);
   }
 
   async #giveUp(lanes: EndpointLanes, lane: LeasedLane, kind: Exclude<Prepared["kind"], "ready">): Promise<void> {
     const { tenantId, endpointId } = lanes;
     if (kind === "gone") await this.#deps.deliveries.deletePending(tenantId, endpointId);
-    if (kind === "held") await this.#deps.deliveries.hold(lanes, new Date());
+    if (kind === "held") await this.#deps.hold({ tenantId, endpointId });
     if (kind === "unavailable") await this.#deps.lanes.release([lane], new Date(Date.now() + unavailableMs));
   }
 
@@ -223,8 +227,8 @@ export class Sender implements AsyncDisposable {
     this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
     if (event === "opened") this.#releaseReady(lanes);
     if (event === "gone") {
-      await this.#deps.disableGone(lanes);
-      await this.#deps.deliveries.hold(lanes, new Date());
+      await this.#deps.disableGone({ tenantId, endpointId });
+      await this.#deps.hold({ tenantId, endpointId });
       lanes.gate = newGate;
       await this.#keepState(lanes);
     }

@@ -4,7 +4,7 @@ import type { DeliveryRow } from "./rows.ts";
 
 /** Names of indexes that queries name as a hint. */
 export const laneIndex = "lane";
-export const dueIndex = "due";
+export const dueIndex = "schedule";
 
 /**
  * Indexes of `webhook_deliveries`. The first three have undelivered rows only, so that their size
@@ -20,7 +20,8 @@ export const deliveryIndexes: IndexDescription[] = [
   },
   {
     name: dueIndex,
-    key: { endpointId: 1, nextAttemptAt: 1 },
+    // With the tenant, so that the schedule is read from the index alone.
+    key: { endpointId: 1, nextAttemptAt: 1, tenantId: 1 },
     partialFilterExpression: { nextAttemptAt: { $exists: true } },
   },
   {

@@ -12,6 +12,8 @@ export interface LaneRecord {
   readonly before: LeasedLane;
   readonly step: LaneStep<SendableRow>;
   readonly outcome: AttemptOutcome;
+  /** Of what was sent: that of a new signature, when the key of the one before was revoked. */
+  readonly webhookId: string;
   /** The end of the lease, if this process goes on with the lane; absent: the lease ends now. */
   readonly leaseUntil?: Date;
 }
@@ -211,7 +213,7 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
 }
 
 /** What a step changes in a row of its lane. */
-function rowUpdate({ step, outcome }: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
+function rowUpdate({ step, outcome, webhookId }: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
   const isAttempted = step.attempted.deliveryId === deliveryId;
   const changed = step.changed.find((row) => row.deliveryId === deliveryId);
   const ended = step.ended.find(({ row }) => row.deliveryId === deliveryId);
@@ -219,6 +221,7 @@ function rowUpdate({ step, outcome }: LaneRecord, deliveryId: string): UpdateFil
     isAttempted
       ? {
           $inc: { attemptCount: 1 },
+          $set: { webhookId },
           $push: { attempts: { $each: [toAttemptRow(outcome)], $slice: -attemptsMax } },
         }
       : {},

@@ -150,6 +150,8 @@ export async function openFeed() {
       rows.snapshots.set(keyOf(snapshot), snapshot);
       rows.pending.set(keyOf(snapshot), snapshot);
     },
+    /** Ends the pending state of a snapshot. */
+    settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
     isPending: (reference: Ref) => rows.pending.has(keyOf(reference)),
     signatureOf: (reference: Ref) => rows.signatures.get(keyOf(reference)),

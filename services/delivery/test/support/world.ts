@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { inject, vi } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
-import type { DeliveryRow, EndpointRow, EndpointStateRow } from "../../src/store/rows.ts";
+import type { DeliveryRow, EndpointRow, EndpointStateRow, FirstBuildRow } from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
@@ -58,6 +58,7 @@ export async function openWorld() {
     signing,
     broker,
     endpoints: () => mongo.db.collection<EndpointRow>("endpoints"),
+    firstBuild: () => mongo.db.collection<FirstBuildRow>("deliveries"),
     states: () => mongo.db.collection<EndpointStateRow>("endpoint_states"),
     deliveries: () => mongo.db.collection<DeliveryRow>("webhook_deliveries"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
