@@ -53,6 +53,8 @@ export class Sender implements AsyncDisposable {
   readonly #endpoints = new Map<string, EndpointLanes>();
   readonly #inFlight = new Holdings();
   readonly #running = new Set<Promise<void>>();
+  /** Endpoints with lanes that wait for a place of their tenant, or of all. */
+  readonly #starved = new Set<EndpointLanes>();
   #isStopping = false;
 
   constructor(deps: SenderDeps) {
@@ -138,7 +140,10 @@ export class Sender implements AsyncDisposable {
       }
       const places = this.#placesOf(lanes.tenantId);
       const count = admission.kind === "probe" ? 1 : Math.min(admission.count, places);
-      if (count === 0) return;
+      if (count === 0) {
+        this.#starved.add(lanes);
+        return;
+      }
       for (const lane of lanes.start(count, now)) this.#run(lanes, lane, admission.kind === "probe");
     }
   }
@@ -188,6 +193,12 @@ export class Sender implements AsyncDisposable {
   #freePlace(lanes: EndpointLanes): void {
     this.#inFlight.add(lanes.tenantId, -1);
     lanes.inFlight -= 1;
+    // The endpoint that has waited longest for a place of its tenant comes first.
+    const [longest] = this.#starved;
+    if (longest) {
+      this.#starved.delete(longest);
+      this.pump(longest);
+    }
     this.pump(lanes);
     if (lanes.hasMoreDue && lanes.readyCount < lanes.limits.maxInFlight / 2) this.onCapacity(lanes);
   }

@@ -1,0 +1,72 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, it, vi } from "vitest";
+import { promisedRetries } from "../domain/retry-plan.ts";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { createDeliveryMetrics } from "./delivery-metrics.ts";
+import { Sender } from "./sender.ts";
+
+const now = new Date();
+
+function laneOf(endpoint: number, n: number) {
+  const ids = { tenantId: "acme", endpointId: `e${endpoint}`, documentId: `d${n}`, deliveryId: `${endpoint}-${n}` };
+  const row = { ...ids, webhookId: `snp_${n}`, sequence: 1, signingNumber: 1, createdAt: now };
+  const rows = wholeLane([toNewSendable({ ...row, place: "leased" })]);
+  const leaseUntil = new Date(now.getTime() + 3_600_000);
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, rows, { leaseUntil, dueAt: now });
+}
+
+/** A sender whose attempts end when the test says so. */
+function openSender() {
+  const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
+  const endpointOf = (endpointId: string) => {
+    const settings = { createdAt: now, secrets: [Buffer.alloc(32)] as const, enabled: true, events: [], headers: {} };
+    return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
+  };
+  const nothing = async () => {};
+  const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k", committedAt: now };
+  const sender = new Sender({
+    directory: { find: async (endpointId) => endpointOf(endpointId), put: () => {} },
+    payloads: { get: async () => ({ ...payload, body: Buffer.from("{}") }), put: () => {} },
+    lanes: {
+      renew: async () => true,
+      loadArrivals: async (lane) => lane,
+      appointBearers: nothing,
+      release: nothing,
+      releaseBacklog: nothing,
+    },
+    journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
+    deliveries: { deletePending: nothing },
+    states: { put: nothing, delete: nothing },
+    hold: nothing,
+    disableGone: nothing,
+    metrics: createDeliveryMetrics({
+      registry: new Registry(),
+      lanes: { backlog: async () => [] },
+      endpoints: () => [],
+    }),
+    post: ({ url }) => new Promise((end) => posted.push({ url, end })),
+    retries: promisedRetries,
+    attemptMs: 15_000,
+    leaseMs: 20_000,
+    log: pino({ level: "silent" }),
+  });
+  return { sender, posted };
+}
+
+it("gives the places of a tenant to its endpoints in turn once it has all of them", async () => {
+  const { sender, posted } = openSender();
+  for (let endpoint = 0; endpoint < 17; endpoint++) {
+    const lanes = Array.from({ length: 32 }, (_, n) => laneOf(endpoint, n));
+    sender.take(lanes, [], []);
+  }
+  await vi.waitFor(() => expect(posted).toHaveLength(512));
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(posted).toHaveLength(513));
+  expect(posted.at(-1)!.url).toBe("https://e16.example/");
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32));
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await sender[Symbol.asyncDispose]();
+});
