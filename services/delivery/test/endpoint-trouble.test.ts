@@ -44,9 +44,8 @@ describe("an endpoint that fails five times", () => {
   it("gets one probe at a time, and everything that waits after the first 2xx", async () => {
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
-    await delivery.endpoint("outage", receiver.url);
+    const { endpointId } = await delivery.endpoint("outage", receiver.url);
     for (let n = 0; n < 5; n++) await publish(world, "outage", randomUUID());
-    const { endpointId } = (await world.deliveries().findOne({ tenantId: "outage" }))!;
     await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
     await Promise.all(Array.from({ length: 45 }, () => publish(world, "outage", randomUUID())));
     await eventually(() => count("outage", "pending")).toBe(50);
