@@ -310,7 +310,7 @@ describe("POST /v1/phrases/import", () => {
     ["an unknown column", "language,phrase,note\nsv,a,b", "text/csv", '"note"'],
     ["a doubled column", "language,phrase,phrase\nsv,a,b", "text/csv", '"phrase"'],
     ["a missing column", "phrase\na", "text/csv", '"language"'],
-    ["semicolons", "language;phrase\nsv;a", "text/csv", "commas"],
+    ["tabs", "language\tphrase\nsv\ta", "text/csv", "tabs"],
     ["a short row", "language,phrase\nsv,a\n\nsv\n", "text/csv", "line 4"],
     ["an open quote", 'language,phrase\nsv,a\nsv,"b\nsv,c\n', "text/csv", "line 3"],
     ["a line break in a phrase", 'language,phrase\r\nsv,"a\r\nb"\r\nsv,c\r\n', "text/csv", "line 2"],

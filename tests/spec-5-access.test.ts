@@ -22,7 +22,7 @@ let tenants: Tenants;
 let room: Newsroom;
 let rival: Newsroom;
 /** Ids of content of `room`, and a cursor of its list. */
-let owned: { documentId: string; draftId: string; phrase: PhraseJson; cursor: string };
+let owned: { documentId: string; draftId: string; phrase: PhraseJson; endpointId: string; cursor: string };
 
 beforeAll(async () => {
   stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env });
@@ -74,7 +74,13 @@ async function fillRoom() {
   const draftId = await room.push({ title: mark });
   const phrase = await openDictionary(stack.dev.gateway, room.apiKey).put({ language: "en", phrase: mark });
   const { nextCursor } = await success<Page>(room.request("/v1/documents?type=core/article&limit=1"), 200);
-  return { documentId, draftId, phrase, cursor: nextCursor };
+  return { documentId, draftId, phrase, endpointId: await endpointOf(room, mark), cursor: nextCursor };
+}
+
+/** Registers an endpoint at which nobody listens. */
+async function endpointOf({ tenantId, endpoints }: Newsroom, path = ""): Promise<string> {
+  const { endpoint } = await endpoints.createEndpoint({ tenantId, url: `http://127.0.0.1:9/${path}` }, as("admin"));
+  return endpoint?.endpointId ?? "";
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -139,7 +145,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
 
   test("rule 2: another tenant's key finds nothing by this tenant's ids and cursors", async () => {
     const before = await stateOfRoom();
-    for (const pathValue of [owned.documentId, owned.draftId, owned.phrase.id]) {
+    for (const pathValue of [owned.documentId, owned.draftId, owned.phrase.id, owned.endpointId]) {
       const answer = await call(operation, { ...bearer(rival.apiKey), pathValue });
       const text = await answer.text();
       if (operation.url.includes(":")) expect(answer.status).toBe(404);
@@ -168,8 +174,10 @@ describe.each(takingJson)("5 rule 2: $method $url", (operation) => {
     async (name) => {
       const before = await stateOfRoom();
       const body = exampleBody(operation, { [name]: room.tenantId });
-      const answer = await call(operation, { ...bearer(rival.apiKey), body });
-      expect(`${answer.status} ${await answer.text()}`).toMatch(/^20[01] /);
+      // Only endpoints have operations with an id and a JSON body.
+      const pathValue = await endpointOf(rival);
+      const answer = await call(operation, { ...bearer(rival.apiKey), pathValue, body });
+      expect(`${answer.status} ${await answer.text()}`).toMatch(/^20[012] /);
       expect(await stateOfRoom()).toEqual(before);
     },
   );
@@ -181,7 +189,8 @@ async function stateOfRoom() {
   const { document } = await stored(room, owned.documentId);
   // Content that the tests push with the tenant's own keys has no mark.
   const ids = (await storedIds(room)).length;
-  return { phrases, document, ids };
+  const { endpoints } = await room.endpoints.listEndpoints({ tenantId: room.tenantId }, as("admin"));
+  return { phrases, document, ids, endpoints };
 }
 
 describe("5 rule 2: tenants side by side", () => {

@@ -69,7 +69,6 @@ describe("7: each code and its status", () => {
 
 describe("7: beyond the list, still in the envelope", () => {
   test.each([
-    "/",
     "/v1",
     "/v1/",
     "/v1/document",
