@@ -62,8 +62,6 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.documents.v1.SnapshotFeedService/GetSnapshots": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/SettleSnapshots": ["delivery"],
   "vidimus.documents.v1.SnapshotFeedService/ListSnapshots": ["delivery"],
-  "vidimus.documents.v1.SnapshotFeedService/AttachSignatures": ["delivery"],
-  "vidimus.documents.v1.SnapshotFeedService/AcknowledgeSnapshots": ["delivery"],
   "vidimus.documents.v1.SignatureAuditService/ListSignatures": ["signing", "delivery"],
   "vidimus.documents.v1.SignatureAuditService/GetSignatures": ["signing"],
   "vidimus.phrases.v1.PhraseService/ListPhrases": ["gateway"],

@@ -245,8 +245,9 @@ describe("versions", () => {
       [1n, 3n],
     ]);
     const signature = { keyId: "k", statement: "s", value: new Uint8Array(64) };
-    await service.feed.attachSignatures({
-      attachments: [{ reference: { tenantId, documentId, sequence: 3n }, signature }],
+    const reference = { tenantId, documentId, sequence: 3n };
+    await service.feed.settleSnapshots({
+      settlements: [{ reference, outcome: { case: "signature", value: signature } }],
     });
     const { snapshots } = await service.published.getPublishedVersion({ tenantId, documentId, version: 1n });
     expect(snapshots.map(({ reference, status }) => [reference?.sequence, status])).toEqual([

@@ -128,7 +128,9 @@ describe("ListSnapshots", () => {
       type: row["type"],
     }));
     const reference = { tenantId: tenant, documentId: own[0]!.documentId, sequence: 1n };
-    await service.feed.acknowledgeSnapshots({ references: [reference] });
+    await service.feed.settleSnapshots({
+      settlements: [{ reference, outcome: { case: "signature", value: signatureOf("a", 1) } }],
+    });
     await publish("neighbour");
   });
 

@@ -57,10 +57,11 @@ test("signatures are listed once each, of all tenants, in one order, and unsigne
   const signed = await Promise.all(["b", "a", "b", "a", "c"].map(publish));
   const unsigned = await publish("a");
   const value = (at: number) => new Uint8Array(64).fill(at + 1);
-  const attachments = signed.map((reference, at) => {
-    return { reference, signature: { keyId: `key-${at}`, statement: `statement ${at}`, value: value(at) } };
+  const settlements = signed.map((reference, at) => {
+    const signature = { keyId: `key-${at}`, statement: `statement ${at}`, value: value(at) };
+    return { reference, outcome: { case: "signature" as const, value: signature } };
   });
-  await service.feed.attachSignatures({ attachments });
+  await service.feed.settleSnapshots({ settlements });
   for (const limit of [1, 2, 1_000]) {
     const listed = [];
     for (let pageToken = ""; ;) {

@@ -23,6 +23,11 @@ async function publish(tenant = tenantId, text = "It snows.") {
 
 const signature = { keyId: "ed25519-abc", statement: "vidimus-snapshot-v1\n…", value: new Uint8Array(64).fill(7) };
 
+function settle(references: readonly { tenantId: string; documentId: string; sequence: bigint }[]) {
+  const outcome = { case: "signature", value: signature } as const;
+  return service.feed.settleSnapshots({ settlements: references.map((reference) => ({ reference, outcome })) });
+}
+
 describe("GetSnapshots", () => {
   test("answers canonical bytes with their digest, in the order asked for, without what is unknown", async () => {
     const [first, second] = [await publish(), await publish()];
@@ -103,54 +108,14 @@ describe("ListPendingSnapshots", () => {
     await expect(service.feed.listPendingSnapshots({ pageToken: "x" })).rejects.toThrow("page_token");
   });
 
-  test("is shorter by what was acknowledged, once or twice", async () => {
+  test("is shorter by what was settled, once or twice", async () => {
     const open = await walk(1_000);
     const reference = await publish();
     expect(await walk(1_000)).toHaveLength(open.length + 1);
     for (let times = 0; times < 2; times += 1) {
-      await service.feed.acknowledgeSnapshots({ references: [reference] });
+      await settle([reference]);
       expect(await walk(1_000)).toEqual(open);
     }
-  });
-});
-
-describe("AttachSignatures", () => {
-  test("keeps a signature beside its snapshot, and a newer one in its place", async () => {
-    const reference = await publish();
-    for (const keyId of ["ed25519-abc", "ed25519-abc", "ed25519-def"]) {
-      const attached = { ...signature, keyId };
-      await service.feed.attachSignatures({ attachments: [{ reference, signature: attached }] });
-      const { snapshots } = await service.feed.getSnapshots({ references: [reference] });
-      expect(snapshots[0]?.signature).toMatchObject(attached);
-    }
-  });
-
-  test("keeps many at once apart, whatever their tenants and sequences, and the last of several for one", async () => {
-    const first = await publish();
-    await service.take(tenantId, first.documentId, "withhold");
-    const references = [first, { ...first, sequence: 2n }, await publish(), await publish("other")];
-    const attachments = references.map((reference, at) => ({
-      reference,
-      signature: { ...signature, statement: `$${at}`, value: new Uint8Array(64).fill(at) },
-    }));
-    const superseded = { reference: first, signature };
-    await service.feed.attachSignatures({ attachments: [superseded, ...attachments] });
-    const { snapshots } = await service.feed.getSnapshots({ references });
-    expect(snapshots.map((snapshot) => snapshot.signature)).toMatchObject(attachments.map((each) => each.signature));
-  });
-
-  test("says NOT_FOUND when a snapshot does not exist", async () => {
-    const reference = { tenantId, documentId: randomUUID(), sequence: 1n };
-    const attached = service.feed.attachSignatures({ attachments: [{ reference, signature }] });
-    await expect(attached).rejects.toThrow("1 of these snapshots do not exist");
-  });
-
-  test("refuses what cannot be a signature", async () => {
-    const reference = await publish();
-    const short = { ...signature, value: new Uint8Array(63) };
-    await expect(service.feed.attachSignatures({ attachments: [{ reference, signature: short }] })).rejects.toThrow(
-      "64 bytes",
-    );
   });
 });
 
@@ -170,7 +135,7 @@ describe("older pending snapshots", () => {
   test("of the same document are listed with a pending one, and with no other", async () => {
     const [first, second] = [await publishOften("older", 5), await publishOften("older", 2)];
     expect(await olderOf([first(5), first(3), first(1), second(2)])).toEqual([[1, 2, 3, 4], [1, 2], [], [1]]);
-    await service.feed.acknowledgeSnapshots({ references: [first(2), first(5)] });
+    await settle([first(2), first(5)]);
     expect(await olderOf([first(5), first(4)])).toEqual([[], [1, 3]]);
   });
 

@@ -60,13 +60,6 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnT
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
       return { snapshots: found.map((each) => withPending(each, pending)) };
     },
-    attachSignatures: async ({ attachments }) => {
-      await gate("attachSignatures");
-      for (const { reference, signature } of attachments) {
-        if (reference && signature) signatures.set(keyOf(reference), signature);
-      }
-      return {};
-    },
     settleSnapshots: async ({ settlements }) => {
       await gate("settleSnapshots");
       for (const { reference, outcome } of settlements) {
@@ -80,11 +73,6 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnT
     listSnapshots: async (request) => {
       await gate("listSnapshots");
       return listStored([...snapshots.values()], request);
-    },
-    acknowledgeSnapshots: async ({ references }) => {
-      await gate("acknowledgeSnapshots");
-      for (const reference of references) pending.delete(keyOf(reference));
-      return {};
     },
   });
 }

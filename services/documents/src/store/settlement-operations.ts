@@ -29,7 +29,7 @@ export function settlementOperations(settlements: readonly SnapshotSettlement[])
 }
 
 /** Picks, for each row of a group, the value that stands where its document stands. */
-export function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values: readonly unknown[]) {
+function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values: readonly unknown[]) {
   const position = { $indexOfArray: [{ $literal: documentId.$in }, "$documentId"] };
   return { $arrayElemAt: [{ $literal: values }, position] };
 }

@@ -1,5 +1,5 @@
 import { isMongoUnavailable } from "@vidimus/kit/mongo/mongo-errors";
-import { type AnyBulkWriteOperation, Binary, type BulkWriteResult, type Collection, type Db } from "mongodb";
+import { type AnyBulkWriteOperation, type BulkWriteResult, type Collection, type Db } from "mongodb";
 import type {
   CommittedSnapshot,
   PublishedVersion,
@@ -7,13 +7,12 @@ import type {
   SnapshotKey,
   SnapshotQuery,
   SnapshotSettlement,
-  SnapshotSignature,
 } from "../domain/snapshots/snapshot-feed.ts";
 import { readRows } from "./read-rows.ts";
 import type { SnapshotRow } from "./rows.ts";
-import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
+import { groupSnapshots } from "./snapshot-groups.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
-import { ofDocument, settlementOperations } from "./settlement-operations.ts";
+import { settlementOperations } from "./settlement-operations.ts";
 
 const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
 const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
@@ -184,24 +183,6 @@ export class SnapshotStore {
     return count - matchedCount;
   }
 
-  /** Keeps signatures; answers how many of the snapshots do not exist. */
-  async attachSignatures(signed: readonly (SnapshotKey & { signature: SnapshotSignature })[]): Promise<number> {
-    const groups = groupSnapshots(signed);
-    const operations = groups.map((group): AnyBulkWriteOperation<SnapshotRow> => {
-      return { updateMany: { filter: group.filter, update: [{ $set: { signature: signatureOf(group) } }] } };
-    });
-    const { matchedCount } = await this.#update(operations);
-    return groups.reduce((missing, { members }) => missing + members.length, -matchedCount);
-  }
-
-  /** Makes them pending no more; once is enough, twice is no fault. */
-  async acknowledge(keys: readonly SnapshotKey[]): Promise<void> {
-    const operations = groupSnapshots(keys).map(({ filter }): AnyBulkWriteOperation<SnapshotRow> => {
-      return { updateMany: { filter: { ...filter, pending: true }, update: { $unset: { pending: true } } } };
-    });
-    await this.#update(operations);
-  }
-
   /** Again when the connection was lost, as the driver does it for updates of single rows. */
   async #update(operations: AnyBulkWriteOperation<SnapshotRow>[]): Promise<BulkWriteResult> {
     const write = () => this.#snapshots.bulkWrite(operations, { ordered: false });
@@ -210,14 +191,6 @@ export class SnapshotStore {
       return write();
     });
   }
-}
-
-/** Picks, for each row of a group, the signature of its document. */
-function signatureOf({ filter, members }: SnapshotGroup<SnapshotKey & { signature: SnapshotSignature }>) {
-  const signatures = members.map(({ signature: { keyId, statement, value } }) => {
-    return { keyId, statement, value: new Binary(value) };
-  });
-  return ofDocument(filter, signatures);
 }
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;

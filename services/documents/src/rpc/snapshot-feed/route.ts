@@ -1,8 +1,6 @@
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
-import { acknowledgeSnapshots } from "./acknowledge-snapshots.ts";
-import { attachSignatures } from "./attach-signatures.ts";
 import { type Attest, getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
 import { listSnapshots, type ListSnapshotsDeps } from "./list-snapshots.ts";
@@ -20,15 +18,11 @@ export function snapshotFeedRoute(deps: SnapshotFeedDeps): MeshRoute {
     getSnapshots: getSnapshots(deps),
     settleSnapshots: settleSnapshots(deps),
     listSnapshots: listSnapshots(deps),
-    attachSignatures: attachSignatures(deps),
-    acknowledgeSnapshots: acknowledgeSnapshots(deps),
   });
   return meshRoute(methods, {
     listPendingSnapshots: ["delivery"],
     getSnapshots: ["delivery"],
     settleSnapshots: ["delivery"],
     listSnapshots: ["delivery"],
-    attachSignatures: ["delivery"],
-    acknowledgeSnapshots: ["delivery"],
   });
 }

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/documents/v1/snapshot_feed_service.proto.
  */
 export const file_vidimus_documents_v1_snapshot_feed_service: GenFile = /*@__PURE__*/
-  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCLNAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlEg8KB3BlbmRpbmcYCSABKAgSFQoNb2xkZXJfcGVuZGluZxgKIAMoBBITCgthdHRlc3RhdGlvbhgLIAEoDCJFChFTbmFwc2hvdFNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMIlcKFlNldHRsZVNuYXBzaG90c1JlcXVlc3QSPQoLc2V0dGxlbWVudHMYASADKAsyKC52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNldHRsZW1lbnQirAEKElNuYXBzaG90U2V0dGxlbWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI8CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUgAEhQKCnVuc2VuZGFibGUYAyABKAlIAEIJCgdvdXRjb21lIhkKF1NldHRsZVNuYXBzaG90c1Jlc3BvbnNlIuMBChRMaXN0U25hcHNob3RzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMwoPY29tbWl0dGVkX3NpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9jb21taXR0ZWRfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRvY3VtZW50X3R5cGVzGAQgAygJEhMKC2xhdGVzdF9vbmx5GAUgASgIEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkibAoVTGlzdFNuYXBzaG90c1Jlc3BvbnNlEjoKCXNuYXBzaG90cxgBIAMoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNvbW1pdHRlZFNuYXBzaG90EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+ChFDb21taXR0ZWRTbmFwc2hvdBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRIwCgxjb21taXR0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImEKF0F0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0EkYKC2F0dGFjaG1lbnRzGAEgAygLMjEudmlkaW11cy5kb2N1bWVudHMudjEuU25hcHNob3RTaWduYXR1cmVBdHRhY2htZW50IpIBChtTbmFwc2hvdFNpZ25hdHVyZUF0dGFjaG1lbnQSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USOgoJc2lnbmF0dXJlGAIgASgLMicudmlkaW11cy5kb2N1bWVudHMudjEuU25hcHNob3RTaWduYXR1cmUiGgoYQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlIlcKG0Fja25vd2xlZGdlU25hcHNob3RzUmVxdWVzdBI4CgpyZWZlcmVuY2VzGAEgAygLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2UiHgocQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZTLHBQoTU25hcHNob3RGZWVkU2VydmljZRJ9ChRMaXN0UGVuZGluZ1NuYXBzaG90cxIxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBoyLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USZQoMR2V0U25hcHNob3RzEikudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVxdWVzdBoqLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNuYXBzaG90c1Jlc3BvbnNlEm4KD1NldHRsZVNuYXBzaG90cxIsLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNldHRsZVNuYXBzaG90c1JlcXVlc3QaLS52aWRpbXVzLmRvY3VtZW50cy52MS5TZXR0bGVTbmFwc2hvdHNSZXNwb25zZRJoCg1MaXN0U25hcHNob3RzEioudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNuYXBzaG90c1JlcXVlc3QaKy52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0U25hcHNob3RzUmVzcG9uc2UScQoQQXR0YWNoU2lnbmF0dXJlcxItLnZpZGltdXMuZG9jdW1lbnRzLnYxLkF0dGFjaFNpZ25hdHVyZXNSZXF1ZXN0Gi4udmlkaW11cy5kb2N1bWVudHMudjEuQXR0YWNoU2lnbmF0dXJlc1Jlc3BvbnNlEn0KFEFja25vd2xlZGdlU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuQWNrbm93bGVkZ2VTbmFwc2hvdHNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
+  fileDesc("CjB2aWRpbXVzL2RvY3VtZW50cy92MS9zbmFwc2hvdF9mZWVkX3NlcnZpY2UucHJvdG8SFHZpZGltdXMuZG9jdW1lbnRzLnYxInYKG0xpc3RQZW5kaW5nU25hcHNob3RzUmVxdWVzdBINCgVsaW1pdBgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEjQKEGNvbW1pdHRlZF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInEKHExpc3RQZW5kaW5nU25hcHNob3RzUmVzcG9uc2USOAoKcmVmZXJlbmNlcxgBIAMoCzIkLnZpZGltdXMuZXZlbnRzLnYxLlNuYXBzaG90UmVmZXJlbmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJPChNHZXRTbmFwc2hvdHNSZXF1ZXN0EjgKCnJlZmVyZW5jZXMYASADKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZSJJChRHZXRTbmFwc2hvdHNSZXNwb25zZRIxCglzbmFwc2hvdHMYASADKAsyHi52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdCLNAgoIU25hcHNob3QSNwoJcmVmZXJlbmNlGAEgASgLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2USFQoNZG9jdW1lbnRfdHlwZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEEg4KBnN0YXR1cxgEIAEoCRIwCgxjb21taXR0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXNuYXBzaG90X2pzb24YBiABKAwSDgoGc2hhMjU2GAcgASgMEjoKCXNpZ25hdHVyZRgIIAEoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNuYXBzaG90U2lnbmF0dXJlEg8KB3BlbmRpbmcYCSABKAgSFQoNb2xkZXJfcGVuZGluZxgKIAMoBBITCgthdHRlc3RhdGlvbhgLIAEoDCJFChFTbmFwc2hvdFNpZ25hdHVyZRIOCgZrZXlfaWQYASABKAkSEQoJc3RhdGVtZW50GAIgASgJEg0KBXZhbHVlGAMgASgMIlcKFlNldHRsZVNuYXBzaG90c1JlcXVlc3QSPQoLc2V0dGxlbWVudHMYASADKAsyKC52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNldHRsZW1lbnQirAEKElNuYXBzaG90U2V0dGxlbWVudBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRI8CglzaWduYXR1cmUYAiABKAsyJy52aWRpbXVzLmRvY3VtZW50cy52MS5TbmFwc2hvdFNpZ25hdHVyZUgAEhQKCnVuc2VuZGFibGUYAyABKAlIAEIJCgdvdXRjb21lIhkKF1NldHRsZVNuYXBzaG90c1Jlc3BvbnNlIuMBChRMaXN0U25hcHNob3RzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMwoPY29tbWl0dGVkX3NpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9jb21taXR0ZWRfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRvY3VtZW50X3R5cGVzGAQgAygJEhMKC2xhdGVzdF9vbmx5GAUgASgIEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkibAoVTGlzdFNuYXBzaG90c1Jlc3BvbnNlEjoKCXNuYXBzaG90cxgBIAMoCzInLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNvbW1pdHRlZFNuYXBzaG90EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+ChFDb21taXR0ZWRTbmFwc2hvdBI3CglyZWZlcmVuY2UYASABKAsyJC52aWRpbXVzLmV2ZW50cy52MS5TbmFwc2hvdFJlZmVyZW5jZRIwCgxjb21taXR0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMtUDChNTbmFwc2hvdEZlZWRTZXJ2aWNlEn0KFExpc3RQZW5kaW5nU25hcHNob3RzEjEudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXF1ZXN0GjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFBlbmRpbmdTbmFwc2hvdHNSZXNwb25zZRJlCgxHZXRTbmFwc2hvdHMSKS52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTbmFwc2hvdHNSZXF1ZXN0GioudmlkaW11cy5kb2N1bWVudHMudjEuR2V0U25hcHNob3RzUmVzcG9uc2USbgoPU2V0dGxlU25hcHNob3RzEiwudmlkaW11cy5kb2N1bWVudHMudjEuU2V0dGxlU25hcHNob3RzUmVxdWVzdBotLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNldHRsZVNuYXBzaG90c1Jlc3BvbnNlEmgKDUxpc3RTbmFwc2hvdHMSKi52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0U25hcHNob3RzUmVxdWVzdBorLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RTbmFwc2hvdHNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_events_v1_snapshot_reference]);
 
 /**
  * A request for pending snapshots.
@@ -453,106 +453,6 @@ export const CommittedSnapshotSchema: GenMessage<CommittedSnapshot> = /*@__PURE_
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 11);
 
 /**
- * A request to store signatures.
- *
- * @generated from message vidimus.documents.v1.AttachSignaturesRequest
- */
-export type AttachSignaturesRequest = Message<"vidimus.documents.v1.AttachSignaturesRequest"> & {
-  /**
-   * 1 to 256.
-   *
-   * @generated from field: repeated vidimus.documents.v1.SnapshotSignatureAttachment attachments = 1;
-   */
-  attachments: SnapshotSignatureAttachment[];
-};
-
-/**
- * Describes the message vidimus.documents.v1.AttachSignaturesRequest.
- * Use `create(AttachSignaturesRequestSchema)` to create a new message.
- */
-export const AttachSignaturesRequestSchema: GenMessage<AttachSignaturesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 12);
-
-/**
- * One signature and the snapshot it belongs to.
- *
- * @generated from message vidimus.documents.v1.SnapshotSignatureAttachment
- */
-export type SnapshotSignatureAttachment = Message<"vidimus.documents.v1.SnapshotSignatureAttachment"> & {
-  /**
-   * Which snapshot.
-   *
-   * @generated from field: vidimus.events.v1.SnapshotReference reference = 1;
-   */
-  reference?: SnapshotReference | undefined;
-
-  /**
-   * Its signature.
-   *
-   * @generated from field: vidimus.documents.v1.SnapshotSignature signature = 2;
-   */
-  signature?: SnapshotSignature | undefined;
-};
-
-/**
- * Describes the message vidimus.documents.v1.SnapshotSignatureAttachment.
- * Use `create(SnapshotSignatureAttachmentSchema)` to create a new message.
- */
-export const SnapshotSignatureAttachmentSchema: GenMessage<SnapshotSignatureAttachment> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 13);
-
-/**
- * The signatures are stored.
- *
- * @generated from message vidimus.documents.v1.AttachSignaturesResponse
- */
-export type AttachSignaturesResponse = Message<"vidimus.documents.v1.AttachSignaturesResponse"> & {
-};
-
-/**
- * Describes the message vidimus.documents.v1.AttachSignaturesResponse.
- * Use `create(AttachSignaturesResponseSchema)` to create a new message.
- */
-export const AttachSignaturesResponseSchema: GenMessage<AttachSignaturesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 14);
-
-/**
- * A request to end the pending state of snapshots.
- *
- * @generated from message vidimus.documents.v1.AcknowledgeSnapshotsRequest
- */
-export type AcknowledgeSnapshotsRequest = Message<"vidimus.documents.v1.AcknowledgeSnapshotsRequest"> & {
-  /**
-   * 1 to 1000.
-   *
-   * @generated from field: repeated vidimus.events.v1.SnapshotReference references = 1;
-   */
-  references: SnapshotReference[];
-};
-
-/**
- * Describes the message vidimus.documents.v1.AcknowledgeSnapshotsRequest.
- * Use `create(AcknowledgeSnapshotsRequestSchema)` to create a new message.
- */
-export const AcknowledgeSnapshotsRequestSchema: GenMessage<AcknowledgeSnapshotsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 15);
-
-/**
- * The snapshots are no longer pending.
- *
- * @generated from message vidimus.documents.v1.AcknowledgeSnapshotsResponse
- */
-export type AcknowledgeSnapshotsResponse = Message<"vidimus.documents.v1.AcknowledgeSnapshotsResponse"> & {
-};
-
-/**
- * Describes the message vidimus.documents.v1.AcknowledgeSnapshotsResponse.
- * Use `create(AcknowledgeSnapshotsResponseSchema)` to create a new message.
- */
-export const AcknowledgeSnapshotsResponseSchema: GenMessage<AcknowledgeSnapshotsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 16);
-
-/**
  * Snapshots for signing and delivery. A snapshot is pending until it is settled, so that the list of
  * pending ones has every snapshot whose message was lost: by the broker, or by a process that was
  * killed.
@@ -601,27 +501,6 @@ export const SnapshotFeedService: GenService<{
     methodKind: "unary";
     input: typeof ListSnapshotsRequestSchema;
     output: typeof ListSnapshotsResponseSchema;
-  },
-  /**
-   * Stores signatures with their snapshots. Idempotent; NOT_FOUND when a snapshot does not exist.
-   *
-   * @generated from rpc vidimus.documents.v1.SnapshotFeedService.AttachSignatures
-   */
-  attachSignatures: {
-    methodKind: "unary";
-    input: typeof AttachSignaturesRequestSchema;
-    output: typeof AttachSignaturesResponseSchema;
-  },
-  /**
-   * Ends the pending state of snapshots. Idempotent. Call it only once the jobs that deliver the
-   * snapshots are stored.
-   *
-   * @generated from rpc vidimus.documents.v1.SnapshotFeedService.AcknowledgeSnapshots
-   */
-  acknowledgeSnapshots: {
-    methodKind: "unary";
-    input: typeof AcknowledgeSnapshotsRequestSchema;
-    output: typeof AcknowledgeSnapshotsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_documents_v1_snapshot_feed_service, 0);
