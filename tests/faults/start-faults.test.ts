@@ -2,8 +2,9 @@ import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
 import { portOf } from "@vidimus/kit/service/port";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,10 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => silent.close());
 
-let dir: string;
+const dir = join(tmpdir(), testDatabaseName("start-faults"));
 let identities: DevIdentities;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "start-faults-"));
+  await mkdir(dir, { mode: 0o700 });
+  await writeFile(join(dir, "delivery-kek"), randomBytes(32), { mode: 0o600 });
   identities = await makeIdentities(dir);
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -36,6 +38,7 @@ const settings = {
   OPS_PORT: "0",
   HTTP_PORT: "0",
   SIGNING: "off",
+  DELIVERY_KEK_FILE: join(dir, "delivery-kek"),
   LOG_LEVEL: "warn",
 };
 const databaseAway = "mongodb://editor:hunter2@127.0.0.1:2/?replicaSet=r";

@@ -2,8 +2,8 @@ import { openProcessConstellation, type ProcessConstellation } from "@vidimus/de
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
-import { openReceiver, payloadOf, type Receiver } from "./support/receiver.ts";
+import { type Newsroom, openNewsroom } from "../support/newsroom.ts";
+import { openReceiver, payloadOf, type Receiver } from "../support/receiver.ts";
 
 let stack: ProcessConstellation;
 let receiver: Receiver;
