@@ -99,8 +99,9 @@ export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
    *
    * - `current_version`: the version that stands there, in decimal.
    * - `current_status`: its state.
-   * - `legal_transitions`: the transitions that the caller's role may take from there, guards
-   *   unchecked; comma-separated, "" for none.
+   * - `legal_transitions`: the transitions that the caller's role may take, from the newest version
+   *   or from the published one beside it, guards unchecked; comma-separated, "" for none.
+   *   `ListTransitions` says which version each starts from.
    * - `guard`: the guard that refused, for example "fourEyes".
    * - `role`: the caller's role; "" when the call named none.
    * - `allowed_roles`: the roles that may, beside `owner` and `admin`; comma-separated.
