@@ -59,7 +59,7 @@ async function expectDelivered(tenantId: string, fault: Answer, each: boolean): 
   await stack.createEndpoint(tenantId, receiver.url);
   const { published } = await publishTwenty(tenantId);
   await receiver.ledger.expectDelivered(published, { each, ms: 100_000 });
-  expect(receiver.ledger.posts.length).toBeGreaterThan(20);
+  expect(receiver.ledger.posts.filter((post) => post.status !== 204)).not.toEqual([]);
   return receiver.ledger;
 }
 

@@ -1,3 +1,4 @@
+import { openMongod } from "@vidimus/devstack/backing/mongod";
 import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
@@ -22,15 +23,23 @@ afterAll(() => silent.close());
 
 const dir = join(tmpdir(), testDatabaseName("start-faults"));
 let identities: DevIdentities;
+/** Of its own: a start makes indexes, which wait where other tests write thousands of rows. */
+let mongod: AsyncDisposable | undefined;
 beforeAll(async () => {
   await mkdir(dir, { mode: 0o700 });
   await writeFile(join(dir, "delivery-kek"), randomBytes(32), { mode: 0o600 });
   identities = await makeIdentities(dir);
+  const server = await openMongod({ dataDir: join(dir, "mongod"), logFile: join(dir, "mongod.log"), port: 0 });
+  mongod = server;
+  settings.MONGODB_URL = server.url;
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(async () => {
+  await mongod?.[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
 
 const settings = {
-  MONGODB_URL: inject("mongoUrl"),
+  MONGODB_URL: "",
   MONGODB_DATABASE: testDatabaseName("start"),
   NATS_URL: inject("natsUrl"),
   GRPC_PORT: "0",
@@ -102,7 +111,7 @@ describe("a service ends within 5 s with 78, and says what is wrong with", () =>
     ]));
 
   it("a MongoDB that does not know its user", async () => {
-    const url = inject("mongoUrl").replace("//", "//editor:hunter2@");
+    const url = settings.MONGODB_URL.replace("//", "//editor:hunter2@");
     await expectRefusal("phrases", { MONGODB_URL: url }, ["MONGODB_URL", "Authentication failed"]);
   });
 });
