@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 
+/** End-to-end tests that call doors in plaintext, or start a service of their own without certificates. */
+const plaintextOnly = ["two-doors", "spec-8-limits", "phrases-budget", "phrases-import-neighbours"];
+const withCertificates = process.env["VIDIMUS_TEST_MTLS"] === "on";
+
 /**
  * Unit tests stand beside their source; what needs mongod or nats-server stands in a test/ folder;
  * tests/ is end to end, without tests/faults/ (vitest.faults.config.ts).
@@ -30,7 +34,11 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/**/*.test.ts"],
-          exclude: ["**/*.long.test.ts", "tests/faults/**"],
+          exclude: [
+            "**/*.long.test.ts",
+            "tests/faults/**",
+            ...(withCertificates ? plaintextOnly.map((name) => `tests/${name}.test.ts`) : []),
+          ],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
