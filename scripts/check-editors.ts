@@ -8,10 +8,11 @@
  * PyPI into .vidimus/editors once.
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runProgram } from "./run-program.ts";
 
 const grpcurl = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4";
 const root = join(import.meta.dirname, "..");
@@ -69,7 +70,8 @@ function written(file: string, language: string): string {
 
 function grpcurlProgram(): Program {
   const bin = join(tools, "bin");
-  if (!existsSync(join(bin, "grpcurl"))) run("go", ["install", grpcurl], { env: { ...process.env, GOBIN: bin } });
+  if (!existsSync(join(bin, "grpcurl")))
+    runProgram("go", ["install", grpcurl], { env: { ...process.env, GOBIN: bin } });
   const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   return { command: ["bash", written("editor.sh", "bash")], env };
 }
@@ -81,21 +83,21 @@ function pythonProgram(): Program {
   const lines = commands.replaceAll("\\\n", " ").replaceAll(".vidimus/python", folder).split("\n");
   const [venv = "", install = "", stubs = ""] = lines.map((line) => line.replace(/^\$ /, ""));
   if (!existsSync(join(folder, install.replace(/\W+/g, "-").slice(-60)))) {
-    for (const command of [venv, install]) run("bash", ["-c", command]);
+    for (const command of [venv, install]) runProgram("bash", ["-c", command]);
     writeFileSync(join(folder, install.replace(/\W+/g, "-").slice(-60)), "");
   }
-  run("bash", ["-c", stubs]);
+  runProgram("bash", ["-c", stubs]);
   return { command: [join(folder, "bin/python"), written("editor.py", "python")], env: { PYTHONPATH: folder } };
 }
 
 /** By the commands of the page, in an empty project. */
 function typescriptProgram(): Program {
-  run("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
+  runProgram("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
   const project = join(work, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
   const [, install = ""] = /^\$ (npm install .*)$/m.exec(docs) ?? [];
-  run("bash", ["-c", install.replace("./", "../")], { cwd: project });
+  runProgram("bash", ["-c", install.replace("./", "../")], { cwd: project });
   written("project/editor.ts", "typescript");
   const compilerOptions = {
     strict: true,
@@ -108,16 +110,6 @@ function typescriptProgram(): Program {
     typeRoots: [join(root, "node_modules/@types")],
   };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["editor.ts"] }));
-  run("tsc", ["--project", "."], { cwd: project });
+  runProgram("tsc", ["--project", "."], { cwd: project });
   return { command: [process.execPath, join(project, "dist/editor.js")] };
-}
-
-function run(program: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): void {
-  const { status, error } = spawnSync(program, args, {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-    ...options,
-  });
-  if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);
-  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
 }

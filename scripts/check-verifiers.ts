@@ -14,6 +14,7 @@ import { delimiter, join } from "node:path";
 import { vector } from "../packages/verify/src/webhook-vector.ts";
 import { type DeliveryCase, deliveryCases } from "./verifiers/delivery-cases.ts";
 import { packageProgram } from "./verifiers/package-program.ts";
+import { runProgram } from "./run-program.ts";
 
 const cryptography = "cryptography==50.0.2";
 const root = join(import.meta.dirname, "..");
@@ -71,8 +72,8 @@ function python(): Verifier {
   const venv = join(tools, cryptography);
   const program = join(venv, "bin/python");
   if (!existsSync(join(venv, "complete"))) {
-    run("python3", "-m", "venv", venv);
-    run(program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", cryptography);
+    runProgram("python3", ["-m", "venv", venv]);
+    runProgram(program, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", cryptography]);
     writeFileSync(join(venv, "complete"), "");
   }
   return [program, fromDocs("python", "verify.py")];
@@ -80,7 +81,7 @@ function python(): Verifier {
 
 function go(): Verifier {
   const binary = join(work, "verify-go");
-  run("go", "build", "-o", binary, fromDocs("go", "verify.go"));
+  runProgram("go", ["build", "-o", binary, fromDocs("go", "verify.go")]);
   return [binary];
 }
 
@@ -95,7 +96,7 @@ function nodes(): Record<string, Verifier> {
     encoding: "utf8",
   });
   const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
-  run("tar", "--extract", "--directory", work, "--file", join(work, filename));
+  runProgram("tar", ["--extract", "--directory", work, "--file", join(work, filename)]);
   const program = join(work, "verify.mjs");
   writeFileSync(program, packageProgram);
   const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
@@ -105,10 +106,4 @@ function nodes(): Record<string, Verifier> {
 
 function versionOf(node: string): string {
   return spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
-}
-
-function run(program: string, ...args: string[]): void {
-  const { status, error } = spawnSync(program, args, { stdio: "inherit" });
-  if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);
-  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
 }

@@ -7,12 +7,13 @@
  * venv).
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { runProgram } from "./run-program.ts";
 
 const schemathesis = "schemathesis==4.32.5";
 const examples = "40";
@@ -76,13 +77,8 @@ function installed(): string {
   const venv = join(root, ".vidimus/contract-test");
   const found = join(venv, "bin/schemathesis");
   if (!existsSync(found)) {
-    run("python3", "-m", "venv", venv);
-    run(join(venv, "bin/pip"), "install", "--quiet", "--disable-pip-version-check", schemathesis);
+    runProgram("python3", ["-m", "venv", venv]);
+    runProgram(join(venv, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", schemathesis]);
   }
   return found;
-}
-
-function run(program: string, ...args: string[]): void {
-  const { status } = spawnSync(program, args, { stdio: "inherit" });
-  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
 }

@@ -1,12 +1,11 @@
 /** The command line against services that demand certificates. */
-import { runCli } from "@vidimus/cli/run-cli";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { vidimus } from "./support/vidimus.ts";
 
 let stack: Constellation;
 let identities: NonNullable<Constellation["identities"]>;
@@ -23,12 +22,8 @@ afterAll(async () => {
 });
 
 /** Runs `tenants list` in a folder without a dev stack. */
-async function listTenants(...argv: readonly string[]) {
-  const [stdout, stderr] = [new PassThrough({ encoding: "utf8" }), new PassThrough({ encoding: "utf8" })];
-  const world = { env: {}, cwd: dir, home: dir, user: "kari", stdin: Readable.from([]), stdout, stderr };
-  const command = ["tenants", "list", ...argv];
-  const code = await runCli(command, { ...world, sleep: () => Promise.resolve() });
-  return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
+function listTenants(...argv: readonly string[]) {
+  return vidimus(["tenants", "list", ...argv], { cwd: dir, sleep: () => Promise.resolve() });
 }
 
 const flagsOf = ({ certFile, keyFile, caFile }: TlsFiles) => ["--cert", certFile, "--keyfile", keyFile, "--ca", caFile];

@@ -1,14 +1,12 @@
 /** Alerts, dashboard and runbooks name only what there is. */
-import { runCli } from "@vidimus/cli/run-cli";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { vidimus } from "./support/vidimus.ts";
 
 const root = join(import.meta.dirname, "..");
 const component = join(root, "deploy/k8s/components/observability");
@@ -76,18 +74,13 @@ test("every command of a runbook runs against a dev stack", async () => {
   await mkdir(join(dir, ".vidimus"));
   await writeFile(join(dir, ".vidimus/dev.json"), JSON.stringify(stack.dev));
   for (const command of new Set(blocks)) {
-    const ended = command.startsWith("npx vidimus ") ? await vidimus(command, dir) : await shell(command);
+    const ended = command.startsWith("npx vidimus ")
+      ? await vidimus(command.split(" ").slice(2), { cwd: dir })
+      : await shell(command);
     expect(ended, command).toMatchObject({ code: 0 });
   }
   await rm(dir, { recursive: true });
 });
-
-async function vidimus(command: string, cwd: string) {
-  const [stdout, stderr] = [new PassThrough({ encoding: "utf8" }), new PassThrough({ encoding: "utf8" })];
-  const world = { env: {}, cwd, home: cwd, user: "kari", stdin: Readable.from([]), stdout, stderr };
-  const code = await runCli(command.split(" ").slice(2), { ...world, sleep: (ms) => sleep(ms) });
-  return { code, said: `${stdout.read() ?? ""}${stderr.read() ?? ""}` };
-}
 
 /**
  * Runs a command with the ops ports of this stack in place of the usual ones. What it asks for must

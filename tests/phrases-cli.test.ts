@@ -1,10 +1,9 @@
-import { runCli } from "@vidimus/cli/run-cli";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { vidimus } from "./support/vidimus.ts";
 import { openDictionary, phrasesOf } from "./support/dictionary.ts";
 
 let stack: Constellation;
@@ -22,27 +21,19 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-async function vidimus(argv: string[], stdin = "") {
+function phrases(argv: string[], stdin = "") {
   const { gateway, tenants } = stack.dev;
-  const [stdout, stderr] = [new PassThrough({ highWaterMark: 1e9 }), new PassThrough()];
-  const code = await runCli(["phrases", ...argv, "--gateway", gateway, "--key", tenants[0]!.apiKey], {
-    env: {},
+  return vidimus(["phrases", ...argv, "--gateway", gateway, "--key", tenants[0]!.apiKey], {
     cwd,
-    home: cwd,
-    user: "kari",
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout,
-    stderr,
+    stdin,
     sleep: async (ms) => expect.unreachable(`nothing is to be waited for, not even ${ms} ms`),
   });
-  const text = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? "";
-  return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
 const file = (name: string, content: string | Buffer) => writeFile(join(cwd, name), content);
 
 test("put, export, delete", async () => {
-  const put = await vidimus([
+  const put = await phrases([
     "put",
     "Försvarsmakten",
     "--language",
@@ -55,11 +46,11 @@ test("put, export, delete", async () => {
   ]);
   const phrase = JSON.parse(put.stdout) as { id: string };
   expect(phrase).toMatchObject({ phrase: "Försvarsmakten", commonMistakes: ["Forsvarsmakten", "FM"] });
-  expect((await vidimus(["export", "--language", "sv", "--format", "json"])).stdout).toBe(
+  expect((await phrases(["export", "--language", "sv", "--format", "json"])).stdout).toBe(
     JSON.stringify({ phrases: [phrase] }),
   );
-  expect(await vidimus(["delete", phrase.id])).toMatchObject({ code: 0, stdout: `${phrase.id} is deleted\n` });
-  expect(await vidimus(["delete", phrase.id])).toMatchObject({
+  expect(await phrases(["delete", phrase.id])).toMatchObject({ code: 0, stdout: `${phrase.id} is deleted\n` });
+  expect(await phrases(["delete", phrase.id])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("NOT_FOUND") as string,
   });
@@ -69,17 +60,17 @@ test("word lists, a hunspell dictionary in its own encoding, and standard input 
   await file("words", "kött\r\nmjölk\n");
   await file("nb_NO.dic", Buffer.from("2\nøy/AB\nfjord\n", "latin1"));
   await file("nb_NO.aff", "SET ISO8859-1\n");
-  expect(await vidimus(["import", "words", "--language", "da"])).toMatchObject({ code: 0, stdout: "2 imported\n" });
-  expect(await vidimus(["import", "nb_NO.dic", "--language", "nb-NO"])).toMatchObject({ code: 0 });
-  expect(await vidimus(["import", "-", "--language", "fi"], "yö\n")).toMatchObject({ code: 0 });
+  expect(await phrases(["import", "words", "--language", "da"])).toMatchObject({ code: 0, stdout: "2 imported\n" });
+  expect(await phrases(["import", "nb_NO.dic", "--language", "nb-NO"])).toMatchObject({ code: 0 });
+  expect(await phrases(["import", "-", "--language", "fi"], "yö\n")).toMatchObject({ code: 0 });
   const kept = await Promise.all(["da", "nb-NO", "fi"].map((language) => phrasesOf(demo.get(`?language=${language}`))));
   expect(kept.map((list) => list.map(({ phrase }) => phrase))).toEqual([["kött", "mjölk"], ["fjord", "øy"], ["yö"]]);
-  expect(await vidimus(["import", "words"])).toMatchObject({
+  expect(await phrases(["import", "words"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("--language") as string,
   });
   await file("latin1", Buffer.from("k\xf6tt\n", "latin1"));
-  expect(await vidimus(["import", "latin1", "--language", "sv"])).toMatchObject({
+  expect(await phrases(["import", "latin1", "--language", "sv"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("--encoding") as string,
   });
@@ -88,20 +79,20 @@ test("word lists, a hunspell dictionary in its own encoding, and standard input 
 test("a file too large for one request is split, and exported unchanged", async () => {
   const words = Array.from({ length: 60_000 }, (_, n) => `wort ${n}`);
   await file("wörter.txt", words.join("\n"));
-  const run = await vidimus(["import", "wörter.txt", "--language", "de"]);
+  const run = await phrases(["import", "wörter.txt", "--language", "de"]);
   expect(run).toMatchObject({ code: 0, stdout: "60000 imported\n" });
-  expect(await vidimus(["export", "--language", "de", "--output", "de.csv"])).toMatchObject({ code: 0 });
+  expect(await phrases(["export", "--language", "de", "--output", "de.csv"])).toMatchObject({ code: 0 });
   const exported = await readFile(join(cwd, "de.csv"), "utf8");
   expect(exported).toBe(await (await demo.get("?language=de&format=csv")).text());
   expect(exported.match(/,wort \d+,/g)).toHaveLength(60_000);
-  expect(await vidimus(["import", "de.csv"])).toMatchObject({ code: 0, stdout: "60000 imported\n" });
+  expect(await phrases(["import", "de.csv"])).toMatchObject({ code: 0, stdout: "60000 imported\n" });
   expect(await (await demo.get("?language=de&format=csv")).text()).toBe(exported);
 });
 
 test("a refused file is reported by its own lines, with the number of rows imported before", async () => {
   const rows = Array.from({ length: 50_001 }, (_, n) => `is,${n === 20_500 ? "" : `orð ${n}`}`);
   await file("is.csv", ["language,phrase", ...rows].join("\n"));
-  const run = await vidimus(["import", "is.csv"]);
+  const run = await phrases(["import", "is.csv"]);
   expect(run.code).toBe(1);
   expect(run.stderr).toContain("is.csv: nothing was imported");
   expect(run.stderr).toContain("line 20502: phrase is required");
@@ -109,6 +100,6 @@ test("a refused file is reported by its own lines, with the number of rows impor
 });
 
 test("an export that fails leaves no file", async () => {
-  expect(await vidimus(["export", "--language", "sv_SE", "--output", "x.csv"])).toMatchObject({ code: 1 });
+  expect(await phrases(["export", "--language", "sv_SE", "--output", "x.csv"])).toMatchObject({ code: 1 });
   expect((await readdir(cwd)).filter((name) => name.startsWith("x.csv"))).toEqual([]);
 });

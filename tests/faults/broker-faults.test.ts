@@ -2,11 +2,10 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
 import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
-import { runCli } from "@vidimus/cli/run-cli";
 import { connect, type NatsConnection } from "nats";
 import { tmpdir } from "node:os";
-import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { vidimus } from "../support/vidimus.ts";
 import { type Newsroom, openNewsroom } from "../support/newsroom.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 
@@ -60,19 +59,8 @@ async function expectPromptDeliveries(count: number): Promise<void> {
 async function doctorOnOps() {
   const ops = Object.entries(stack.dev.ops).map(([name, url]) => `${name}=${url}`);
   const argv = ["doctor", "--gateway", stack.dev.gateway, "--ops", ops.join(","), "--json"];
-  const stdout = new PassThrough({ encoding: "utf8" });
-  const [cwd, stdin, stderr] = [tmpdir(), Readable.from([]), new PassThrough()];
-  const code = await runCli(argv, {
-    env: {},
-    cwd,
-    home: cwd,
-    user: "kari",
-    stdin,
-    stdout,
-    stderr,
-    sleep: async () => {},
-  });
-  const { findings } = JSON.parse(String(stdout.read())) as { findings: Record<string, string>[] };
+  const { code, stdout } = await vidimus(argv, { cwd: tmpdir(), sleep: () => Promise.resolve() });
+  const { findings } = JSON.parse(stdout) as { findings: Record<string, string>[] };
   const degraded = findings.filter(({ finding }) => finding?.startsWith("degraded: the broker"));
   return { code, degraded: degraded.map(({ check, status }) => `${check} ${status}`).toSorted() };
 }

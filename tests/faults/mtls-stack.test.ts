@@ -1,5 +1,4 @@
 /** `npm start -- --mtls`: what an attacker on the machine gets, and a data folder with and without it. */
-import { runCli } from "@vidimus/cli/run-cli";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
@@ -12,8 +11,8 @@ import { connect } from "nats";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { vidimus } from "../support/vidimus.ts";
 import { demonstrate } from "../../scripts/demo/demonstrate.ts";
 import { callerAt, codeOfCall } from "../support/door-methods.ts";
 import { article, openNewsroom } from "../support/newsroom.ts";
@@ -112,10 +111,8 @@ async function openFiles(folder: string): Promise<string[]> {
 }
 
 async function doctor(): Promise<{ code: number; findings: { check: string; status: string; finding: string }[] }> {
-  const [stdout, stderr] = [new PassThrough({ encoding: "utf8" }), new PassThrough({ encoding: "utf8" })];
-  const world = { env: {}, cwd: dir, home: dir, user: "kari", stdin: Readable.from([]), stdout, stderr };
-  const code = await runCli(["doctor", "--json"], { ...world, sleep: () => Promise.resolve() });
-  return { code, ...(JSON.parse(String(stdout.read())) as { findings: [] }) };
+  const { code, stdout } = await vidimus(["doctor", "--json"], { cwd: dir, sleep: () => Promise.resolve() });
+  return { code, ...(JSON.parse(stdout) as { findings: [] }) };
 }
 
 describe("a data folder that was made without --mtls", { timeout: 240_000 }, () => {
