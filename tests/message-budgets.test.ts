@@ -57,6 +57,24 @@ test("the newest page is one RPC and one find, right after a publication too", a
   expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications"] });
 });
 
+test("a page that was read twice is kept: one RPC and one find tell that it stands, and when it does not", async () => {
+  const path = "/v1/documents?type=core/article&limit=3";
+  const ids = async () => {
+    const answer = await room.request(path, {});
+    const { data } = (await answer.json()) as { data: { items: { id: string }[] } };
+    return data.items.map(({ id }) => id);
+  };
+  const first = await published();
+  await ids();
+  await ids();
+  const shown: string[][] = [];
+  const cost = await messages.during(stack, async () => void shown.push(await ids()));
+  expect(shown[0]?.[0]).toBe(first);
+  expect(cost).toEqual({ rpcs: ["RevalidatePublishedPages"], commands: ["find clocks"] });
+  const next = await published();
+  expect(await ids()).toEqual([next, ...(shown[0] ?? [])].slice(0, 3));
+});
+
 test("a page that still stands is 304 for one RPC and one find", async () => {
   await published();
   const { etag } = await get("/v1/documents?type=core/article");

@@ -1,12 +1,17 @@
 /** Earlier than every publication. */
 const before = new Date("2020-01-01T00:00:00.000Z").getTime();
+let asked = 0;
 
 /**
- * `count` URLs of the first page of a list: the same rows, but no two readers share a cached
- * answer.
+ * A page that no one has asked for before: the same rows as `path`, but nothing that is kept or
+ * shared answers it.
  */
+export function unreadPage(path: string): string {
+  asked += 1;
+  return `${path}&updatedSince=${new Date(before + asked).toISOString()}`;
+}
+
+/** `count` different pages of the same rows, to be read again and again. */
 export function frontPages(path: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => {
-    return `${path}&updatedSince=${new Date(before + index).toISOString()}`;
-  });
+  return Array.from({ length: count }, () => unreadPage(path));
 }

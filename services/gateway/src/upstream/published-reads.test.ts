@@ -2,22 +2,16 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   BatchGetPublishedDocumentsResponseSchema,
   type GetPublishedDocumentRequestSchema,
-  ListPublishedDocumentsResponseSchema,
-  RevalidatePublishedPagesResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { describe, expect, it } from "vitest";
 import { batchReads } from "./published-reads.ts";
 
 type Item = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
-/**
- * A documents service that answers at most `fits` items at once, and pages with the number of the
- * call.
- */
+/** A documents service that answers at most `fits` items at once. */
 function documents(fits: number) {
   const batches: number[] = [];
-  const asked: string[] = [];
-  let pages = 0;
+  const unused = () => Promise.reject(new Error("not asked here"));
   const reads = batchReads({
     batchGetPublishedDocuments: async ({ items = [] }) => {
       batches.push(items.length);
@@ -29,17 +23,10 @@ function documents(fits: number) {
       }));
       return create(BatchGetPublishedDocumentsResponseSchema, { results });
     },
-    revalidatePublishedPages: async ({ pages: held = [] }) => {
-      batches.push(held.length);
-      const etags = held.map(({ ifNoneMatch = "" }) => (ifNoneMatch.startsWith("stale") ? "" : ifNoneMatch));
-      return create(RevalidatePublishedPagesResponseSchema, { etags });
-    },
-    listPublishedDocuments: async ({ ifNoneMatch = "" }) => {
-      asked.push(ifNoneMatch);
-      return create(ListPublishedDocumentsResponseSchema, { etag: `page ${(pages += 1)}` });
-    },
+    revalidatePublishedPages: unused,
+    listPublishedDocuments: unused,
   });
-  return { reads, batches, asked };
+  return { reads, batches };
 }
 
 const byId = (value: string): Item => ({ tenantId: "demo", by: { case: "documentId", value } });
@@ -62,38 +49,6 @@ describe("reads that come together", () => {
     const answers = await Promise.all(ids.map((id) => reads.getPublishedDocument(byId(id))));
     expect(answers.map(({ etag }) => etag)).toEqual(ids);
     expect(batches).toEqual([5, 3, 1]);
-  });
-
-  it("share a page only with those who ask for the same of the same tenant", async () => {
-    const { reads } = documents(64);
-    const page = (tenantId: string, cursor = "") =>
-      reads.listPublishedDocuments({ tenantId, type: "core/tag", limit: 50, cursor });
-    const pages = await Promise.all([page("demo"), page("demo"), page("demo"), page("rival"), page("demo", "c")]);
-    const etags = pages.map(({ etag }) => etag);
-    expect(etags[1]).toBe(etags[2]);
-    expect(new Set(etags).size).toBe(4);
-  });
-
-  it("that hold a page ask together whether it stands, and read only what does not", async () => {
-    const { reads, batches } = documents(64);
-    const page = (ifNoneMatch: string) =>
-      reads.listPublishedDocuments({ tenantId: "demo", type: "core/tag", limit: 50, cursor: ifNoneMatch, ifNoneMatch });
-    const pages = await Promise.all(["a", "stale", "b"].map(page));
-    expect(pages.map(({ etag, notModified }) => [etag, notModified])).toEqual([
-      ["a", true],
-      ["page 1", false],
-      ["b", true],
-    ]);
-    expect(batches).toEqual([3]);
-  });
-
-  it("share a page when they hold different old ones, and ask about none of these tags again", async () => {
-    const { reads, asked } = documents(64);
-    const page = (ifNoneMatch: string) =>
-      reads.listPublishedDocuments({ tenantId: "demo", type: "core/tag", limit: 50, ifNoneMatch });
-    const pages = await Promise.all(["stale 1", "stale 2", "stale 3", "stale 4"].map(page));
-    expect(new Set(pages.map(({ etag }) => etag)).size).toBeLessThanOrEqual(2);
-    expect(new Set(asked)).toEqual(new Set(['W/""']));
   });
 
   it("go out by tenant: a read does not wait for another tenant's call", async () => {

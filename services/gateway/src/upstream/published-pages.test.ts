@@ -1,0 +1,122 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListPublishedDocumentsResponseSchema,
+  RevalidatePublishedPagesResponseSchema,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { describe, expect, it } from "vitest";
+import { pageReader } from "./published-pages.ts";
+
+/** A documents service with one page for each cursor, whose tag changes with `publish`. */
+function documents() {
+  const compared: string[][] = [];
+  const readWith: string[] = [];
+  let edition = 1;
+  const etagOf = (cursor = "") => `W/"${cursor} ${edition}"`;
+  const read = pageReader({
+    revalidatePublishedPages: async ({ pages = [] }) => {
+      compared.push(pages.map(({ ifNoneMatch = "" }) => ifNoneMatch));
+      const etags = pages.map(({ cursor, ifNoneMatch = "" }) => (ifNoneMatch === etagOf(cursor) ? ifNoneMatch : ""));
+      return create(RevalidatePublishedPagesResponseSchema, { etags });
+    },
+    listPublishedDocuments: async ({ tenantId = "", cursor, ifNoneMatch = "" }) => {
+      readWith.push(ifNoneMatch);
+      const itemsJson = Buffer.from(JSON.stringify([tenantId, cursor, edition]));
+      return create(ListPublishedDocumentsResponseSchema, { itemsJson, etag: etagOf(cursor) });
+    },
+  });
+  const page = (cursor = "", ifNoneMatch = "", tenantId = "demo") =>
+    read({ tenantId, type: "core/tag", limit: 50, cursor, ifNoneMatch });
+  const publish = () => void (edition += 1);
+  return { page, publish, etagOf, compared, readWith };
+}
+
+const textOf = ({ itemsJson }: { itemsJson: Uint8Array }) => Buffer.from(itemsJson).toString();
+
+describe("pages that are read together", () => {
+  it("are shared only with those who ask for the same of the same tenant", async () => {
+    const { page, readWith } = documents();
+    const pages = await Promise.all([page(), page(), page(), page("", "", "rival"), page("c")]);
+    expect(pages.map(textOf)).toEqual([
+      ...Array.from({ length: 3 }, () => '["demo","",1]'),
+      '["rival","",1]',
+      '["demo","c",1]',
+    ]);
+    expect(readWith).toHaveLength(4);
+  });
+
+  it("that clients hold are asked about together, each once, and only what does not stand is read", async () => {
+    const { page, etagOf, compared, readWith } = documents();
+    const held = [
+      ["a", etagOf("a")],
+      ["b", "stale"],
+      ["c", etagOf("c")],
+      ["c", etagOf("c")],
+    ] as const;
+    const pages = await Promise.all(held.map(([cursor, tag]) => page(cursor, tag)));
+    expect(pages.map(({ notModified }) => notModified)).toEqual([true, false, true, true]);
+    expect(compared).toEqual([[etagOf("a"), "stale", etagOf("c")]]);
+    expect(readWith).toHaveLength(1);
+  });
+
+  it("are shared by those who hold different old ones, and none of these tags is asked about again", async () => {
+    const { page, readWith } = documents();
+    await Promise.all(["stale 1", "stale 2", "stale 3", "stale 4"].map((tag) => page("", tag)));
+    expect(readWith.length).toBeLessThanOrEqual(2);
+    expect(new Set(readWith)).toEqual(new Set(['W/""']));
+  });
+});
+
+describe("a page that was read twice without a change", () => {
+  async function keptPage() {
+    const service = documents();
+    await service.page();
+    await service.page();
+    expect(service.compared).toEqual([]);
+    return service;
+  }
+
+  it("is kept, and asked about whenever it is wanted", async () => {
+    const { page, etagOf, compared, readWith } = await keptPage();
+    const [plain, held] = await Promise.all([page(), page("", etagOf())]);
+    expect([plain, held].map(textOf)).toEqual(['["demo","",1]', '["demo","",1]']);
+    expect(compared).toEqual([[etagOf()]]);
+    expect(readWith).toHaveLength(2);
+  });
+
+  it("is read again when it has changed, and not kept before it stood once more", async () => {
+    const { page, publish, compared } = await keptPage();
+    publish();
+    expect(textOf(await page())).toBe('["demo","",2]');
+    expect(compared).toHaveLength(1);
+    publish();
+    expect(textOf(await page())).toBe('["demo","",3]');
+    expect(textOf(await page())).toBe('["demo","",3]');
+    expect(compared).toHaveLength(1);
+    await page();
+    expect(compared).toHaveLength(2);
+  });
+
+  it("is answered to clients with an older one, for one question", async () => {
+    const { page, etagOf, compared, readWith } = await keptPage();
+    const answered = await page("", "stale");
+    expect([textOf(answered), answered.notModified]).toEqual(['["demo","",1]', false]);
+    expect(compared).toEqual([[etagOf()]]);
+    expect(readWith).toHaveLength(2);
+  });
+
+  it("is not taken for current when a client has a newer one from another gateway", async () => {
+    const { page, publish, etagOf } = await keptPage();
+    publish();
+    expect((await page("", etagOf())).notModified).toBe(true);
+  });
+
+  it("is none when it was read once, or when it has more than 1 MiB", async () => {
+    const { page, compared } = documents();
+    await page("a");
+    await page("b");
+    await page("b".repeat(1024 * 1024));
+    await page("b".repeat(1024 * 1024));
+    await page("b".repeat(1024 * 1024));
+    expect(compared).toEqual([]);
+  });
+});

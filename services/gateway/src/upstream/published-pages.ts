@@ -1,0 +1,97 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { CallOptions, Client } from "@connectrpc/connect";
+import {
+  type ListPublishedDocumentsRequest,
+  ListPublishedDocumentsRequestSchema,
+  type ListPublishedDocumentsResponse,
+  ListPublishedDocumentsResponseSchema,
+  type PublishedDocumentService,
+} from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { shareCalls } from "@vidimus/kit/queues/share-calls";
+import { KeptPages } from "./kept-pages.ts";
+import { inTime, late, optionsOf, rules } from "./shared-reads.ts";
+
+/** The calls that pages take. */
+export type PageCalls = Pick<
+  Client<typeof PublishedDocumentService>,
+  "listPublishedDocuments" | "revalidatePublishedPages"
+>;
+
+type ReadPage = Pick<PageCalls, "listPublishedDocuments">["listPublishedDocuments"];
+
+interface PageQuestion {
+  /** Without a tag. */
+  readonly page: ListPublishedDocumentsRequest;
+  /** The same for questions with the same answer. */
+  readonly key: string;
+  readonly rpc: CallOptions;
+}
+
+interface TagQuestion extends PageQuestion {
+  readonly tag: string;
+}
+
+/**
+ * Asked for instead of a tag that is no longer current, so that readers with different old tags
+ * share a page. No page has this tag; with none, the page's tag could be older than what was just
+ * compared.
+ */
+const staleTag = 'W/""';
+
+/**
+ * Reads pages. Readers of the same page share one call. A page that was read twice without a change
+ * is kept, and asked about whenever it is wanted; so are the pages that clients hold. All these
+ * questions go out together, one for each page and tag.
+ */
+export function pageReader(calls: PageCalls): ReadPage {
+  const kept = new KeptPages();
+  const read = shareCalls(
+    ({ key }: TagQuestion) => key,
+    (question) => calls.listPublishedDocuments(tagged(question), question.rpc),
+    { lateMs: late.afterMs, outMax: late.outMax },
+  );
+  const stands = createBatcher<TagQuestion, boolean>({
+    ...rules,
+    itemsMax: 64,
+    laneOf: ({ page }) => page.tenantId,
+    run: (questions, leftMs) => compareTags(calls, questions, leftMs),
+  });
+  return async (init, rpc = {}) => {
+    const { held, question } = ask(init, rpc);
+    const known = kept.get(question.key);
+    // At most one tag of a page is current. When the kept one is, the client's other one is not.
+    if (known && (await stands({ ...question, tag: known.etag }))) return known;
+    if (held !== "" && held !== known?.etag && (await stands({ ...question, tag: held }))) return unchanged(held);
+    const page = await inTime(read({ ...question, tag: held === "" ? "" : staleTag }));
+    kept.note(question.key, page);
+    return page;
+  };
+}
+
+/** The question, and the tag that the client holds apart from it. */
+function ask(init: Parameters<ReadPage>[0], rpc: CallOptions): { held: string; question: PageQuestion } {
+  const page = create(ListPublishedDocumentsRequestSchema, init);
+  const held = page.ifNoneMatch;
+  page.ifNoneMatch = "";
+  const key = Buffer.from(toBinary(ListPublishedDocumentsRequestSchema, page)).toString("latin1");
+  return { held, question: { page, key, rpc } };
+}
+
+function tagged({ page, tag }: TagQuestion): ListPublishedDocumentsRequest {
+  return { ...page, ifNoneMatch: tag };
+}
+
+function unchanged(etag: string): ListPublishedDocumentsResponse {
+  return create(ListPublishedDocumentsResponseSchema, { etag, notModified: true });
+}
+
+/** Whether each tag is still current. The same question is asked once. */
+async function compareTags(calls: PageCalls, questions: TagQuestion[], leftMs: number): Promise<boolean[]> {
+  const nameOf = ({ tag, key }: TagQuestion) => `${tag} ${key}`;
+  const distinct = new Map(questions.map((question) => [nameOf(question), question]));
+  const pages = [...distinct.values()].map(tagged);
+  const { etags } = await calls.revalidatePublishedPages({ pages }, optionsOf(questions, leftMs));
+  const stands = new Map([...distinct.keys()].map((name, index) => [name, etags[index] !== ""]));
+  return questions.map((question) => stands.get(nameOf(question)) ?? false);
+}

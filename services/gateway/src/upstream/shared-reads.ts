@@ -1,0 +1,26 @@
+import type { CallOptions } from "@connectrpc/connect";
+import { withinDeadline } from "@vidimus/kit/deadline";
+import { DomainError } from "@vidimus/kit/errors";
+
+/** A call out for longer no longer holds back the next one, of which a lane has at most eight. */
+export const late = { afterMs: 100, outMax: 8 };
+/** From the arrival of a read to its answer. */
+const timeoutMs = 10_000;
+const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
+
+/**
+ * A call carries questions of one tenant only, because all questions in a call wait for its largest
+ * answer. Tenants take turns for calls.
+ */
+export const rules = { lanesInFlightMax: 32, late, deadline: { ms: timeoutMs, error: tooLate } };
+
+/** Rejects when the answer to a shared call does not come in time, counted from the question. */
+export async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  if (!(await withinDeadline(answer, timeoutMs))) throw tooLate();
+  return answer;
+}
+
+/** A shared call has the metadata of its first question, and as much time as its last one. */
+export function optionsOf(questions: readonly { readonly rpc: CallOptions }[], leftMs: number): CallOptions {
+  return { ...questions[0]?.rpc, timeoutMs: Math.max(1, leftMs) };
+}
