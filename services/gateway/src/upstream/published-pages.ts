@@ -59,12 +59,13 @@ export function pageReader(calls: PageCalls): ReadPage {
   });
   return async (init, rpc = {}) => {
     const { held, question } = ask(init, rpc);
-    const known = kept.get(question.key);
+    const name = { tenantId: question.page.tenantId, key: question.key };
+    const known = kept.get(name);
     // At most one tag of a page is current. When the kept one is, the client's other one is not.
     if (known && (await stands({ ...question, tag: known.etag }))) return known;
     if (held !== "" && held !== known?.etag && (await stands({ ...question, tag: held }))) return unchanged(held);
     const page = await inTime(read({ ...question, tag: held === "" ? "" : staleTag }));
-    kept.note(question.key, page);
+    kept.note(name, page);
     return page;
   };
 }

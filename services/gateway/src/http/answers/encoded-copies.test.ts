@@ -36,37 +36,6 @@ test("tenants and questions have copies of their own", async () => {
   expect(new Set(buffers).size).toBe(3);
 });
 
-test("a tenant keeps half of the space at most, its last used copies, and drops none of another's", async () => {
-  const copies = new EncodedCopies(40_000);
-  const pages = Array.from({ length: 8 }, () => page());
-  const get = (tenantId: string, at: number) => copies.get({ tenantId, name: String(at) }, pages[at]!, "gzip");
-  const other = await get("rival", 0);
-  const first = await get("acme", 0);
-  const second = await get("acme", 1);
-  for (const at of [2, 3]) await get("acme", at);
-  expect(await get("acme", 0)).toBe(first);
-  // Each counts 4,004 bytes: the fifth one of the tenant drops the one used longest ago.
-  await get("acme", 4);
-  expect(await get("acme", 0)).toBe(first);
-  expect(await get("acme", 1)).not.toBe(second);
-  for (const at of [5, 6, 7]) await get("acme", at);
-  expect(await get("rival", 0)).toBe(other);
-});
-
-test("when all space is taken, the tenant with the most makes room", async () => {
-  const copies = new EncodedCopies(40_000);
-  const pages = Array.from({ length: 4 }, () => page());
-  const get = (tenantId: string, at: number) => copies.get({ tenantId, name: String(at) }, pages[at]!, "gzip");
-  const kept = await get("small", 0);
-  const dropped = await get("large", 0);
-  for (const at of [1, 2, 3]) await get("large", at);
-  for (const at of [0, 1, 2]) await get("middle", at);
-  await get("small", 1);
-  await get("small", 2);
-  expect(await get("small", 0)).toBe(kept);
-  expect(await get("large", 0)).not.toBe(dropped);
-});
-
 test("a copy larger than a tenant's part is not kept", async () => {
   const copies = new EncodedCopies(10_000);
   const pieces = page(5_000);
