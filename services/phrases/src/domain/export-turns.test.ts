@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ExportTurns } from "./export-turns.ts";
 
 const never = new AbortController().signal;
@@ -8,9 +8,12 @@ let turns: ExportTurns;
 let running: Map<string, () => void>;
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   turns = new ExportTurns();
   running = new Map();
 });
+
+afterEach(() => vi.useRealTimers());
 
 /** Runs a step that lasts until it is ended; its name begins with its tenant. */
 const step = (name: string, signal = never) =>
@@ -20,9 +23,10 @@ const step = (name: string, signal = never) =>
   });
 
 /** Ends a step, and waits until what it made room for runs. */
-async function end(name: string): Promise<void> {
+async function end(name: string, pauseMs = 20): Promise<void> {
   running.get(name)?.();
   await nextTurn();
+  await vi.advanceTimersByTimeAsync(pauseMs);
 }
 
 const names = () => [...running.keys()];
@@ -45,6 +49,7 @@ test("a step that fails gives its place on", async () => {
   const failing = [1, 2].map(() => turns.run("a", never, () => Promise.reject(new Error("no"))));
   const next = step("a3");
   for (const each of failing) await expect(each).rejects.toThrow("no");
+  await vi.advanceTimersByTimeAsync(20);
   expect(names()).toEqual(["a3"]);
   await end("a3");
   await next;
@@ -60,4 +65,19 @@ test("a step whose caller leaves while it waits does not run", async () => {
   await left;
   await end("a1");
   expect(names()).toEqual(["a2", "a4"]);
+});
+
+test("while others wait, a place stays empty for as long as the step took", async () => {
+  void step("a1");
+  void step("a2");
+  void step("a3");
+  await vi.advanceTimersByTimeAsync(8);
+  await end("a1", 7);
+  expect(names()).toEqual(["a2"]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(names()).toEqual(["a2", "a3"]);
+  // Nobody waits: the next one starts at once.
+  await end("a2", 0);
+  void step("b1");
+  expect(names()).toEqual(["a3", "b1"]);
 });

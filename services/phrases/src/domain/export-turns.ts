@@ -3,11 +3,16 @@ import { TurnQueue } from "@vidimus/kit/queues/turn-queue";
 /** Steps at once: while one fetches rows, another one writes the text of its rows. */
 const runningMax = 2;
 
+/** A step that waited for its cursor took longer than the loop was busy with it. */
+const pauseMsMax = 20;
+
 /**
  * Runs the steps of exports, each of a few milliseconds, two at a time; tenants take turns. So a
- * call waits for two steps per turn of the event loop, and not for one of each export: beside eight
- * exports of another tenant, a small one took half as long and a unary call a third, while the
- * eight were as fast as before.
+ * call waits for two steps per turn of the event loop, and not for one of each export.
+ *
+ * While others wait, a place stays empty after a step for as long as the step took: a crowd of
+ * exports leaves half of the time to unary calls, which need several turns of the loop each. One or
+ * two exports run without a pause.
  */
 export class ExportTurns {
   readonly #waiting = new TurnQueue<() => void>();
@@ -19,11 +24,17 @@ export class ExportTurns {
   async run<T>(tenantId: string, signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     if (this.#running < runningMax) this.#running += 1;
     else await this.#turn(tenantId, signal);
+    const started = performance.now();
     try {
       return await step();
     } finally {
-      this.#startNext();
+      this.#giveBack(performance.now() - started);
     }
+  }
+
+  #giveBack(stepMs: number): void {
+    if (this.#waiting.isEmpty) this.#running -= 1;
+    else setTimeout(() => this.#startNext(), Math.min(stepMs, pauseMsMax));
   }
 
   #turn(tenantId: string, signal: AbortSignal): Promise<void> {
