@@ -50,6 +50,16 @@ export interface DeliveryPace {
   reconcileMs: number;
   /** The interval while the broker is not connected, when only a walk finds new snapshots. */
   reconcileAloneMs: number;
+  /** Interval of the looks at the trust list. */
+  trustListMs: number;
+  /**
+   * How long after a revocation signatures of the key may still reach documents. Signing uses a key
+   * for five seconds more; a signature is handed over under a list of at most ten seconds ago, by a
+   * call of at most ten.
+   */
+  resigningGraceMs: number;
+  /** How many documents of a tenant are sent again each second after a revocation, up to 256. */
+  resendsPerSecond: number;
   retries: RetryPlan;
 }
 
@@ -62,6 +72,9 @@ export const promisedPace: DeliveryPace = {
   overdueMs: 5_000,
   reconcileMs: 1_000,
   reconcileAloneMs: 500,
+  trustListMs: 5_000,
+  resigningGraceMs: 30_000,
+  resendsPerSecond: 20,
   retries: promisedRetries,
 };
 

@@ -1,5 +1,7 @@
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -18,11 +20,16 @@ import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { createResolve } from "./net/resolve.ts";
 import { Membership } from "./replicas/membership.ts";
 import { startReplays } from "./replay/start-replays.ts";
+import type { SignedAnew } from "./revocation/plan-resends.ts";
+import { sendAgain } from "./revocation/send-again.ts";
+import { startResigning } from "./revocation/start-resigning.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
 import { openSending, type Sending } from "./send/open-sending.ts";
 import type { EndpointStore } from "./store/endpoint-store.ts";
 import { openStores, type Stores } from "./store/open-stores.ts";
+import { settleWithListedKeys, signWithListedKeys } from "./trust/listed-keys.ts";
+import { TrustList } from "./trust/trust-list.ts";
 
 /**
  * Starts the delivery service: it reads snapshots by reference and posts them as signed webhooks.
@@ -60,6 +67,22 @@ function openPost(stack: AsyncDisposableStack, { connectMs, attemptMs }: Deliver
   return createPostWebhook({ agent, rule, attemptMs });
 }
 
+/** Clients of the services that delivery calls. */
+function openClients(
+  stack: AsyncDisposableStack,
+  { documentsTarget, signingTarget }: DeliveryConfig,
+  credentialsFor: ServiceContext["credentialsFor"],
+) {
+  const documents = { target: documentsTarget, credentials: credentialsFor("documents") };
+  const signing = { target: signingTarget, credentials: credentialsFor("signing") };
+  return {
+    feed: stack.use(openRpcClient(SnapshotFeedService, documents)),
+    audit: stack.use(openRpcClient(SignatureAuditService, documents)),
+    signing: stack.use(openRpcClient(SigningService, signing)),
+    trust: stack.use(openRpcClient(TrustListService, signing)),
+  };
+}
+
 /** Opens what takes snapshots in and what sends them. Intake ends first, sending after it. */
 async function openDelivering(
   stack: AsyncDisposableStack,
@@ -70,18 +93,29 @@ async function openDelivering(
 ) {
   const stop = new AbortController();
   stack.defer(() => stop.abort());
-  const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
-  const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
-  const feed = stack.use(openRpcClient(SnapshotFeedService, toDocuments));
-  const signing = stack.use(openRpcClient(SigningService, toSigning));
   const { pace } = config;
+  const clients = openClients(stack, config, credentialsFor);
+  const { trustLists } = stores;
+  const { trustListMs } = pace;
+  const trustList = stack.use(await TrustList.open({ ...clients, trustLists, trustListMs, log }));
+  const isListed = (keyId: string) => trustList.isListed(keyId);
+  const signing = signWithListedKeys(clients.signing, trustList);
+  const { feed } = clients;
   let sending: Sending | undefined;
   const onChange = () => sending?.takeOver();
   const { replicas, replica } = stores;
   const membership = stack.use(await Membership.join({ replicas, replica, onChange, log }));
   const isPreferredFor = (tenantId: string) => membership.isPreferredFor(tenantId);
-  sending = openSending(stack, { ...stores, feed, signing, post, pace, isPreferredFor, registry, log }, stop.signal);
-  const ingest = new Ingest({ ...stores, feed, signing, log, ...sending }, stop.signal);
+  const toSend = { feed, signing, isListed, post, pace, isPreferredFor, registry, log };
+  sending = openSending(stack, { ...stores, ...toSend }, stop.signal);
+  const storing = { ...stores, ...sending };
+  const again = (anew: readonly SignedAnew[]) => sendAgain(storing, anew);
+  const settling = { getSnapshots: feed.getSnapshots, ...settleWithListedKeys(feed, trustList) };
+  const taking = { feed: settling, signing, log };
+  const { audit } = clients;
+  const revocations = stack.use(startResigning({ ...storing, ...pace, ...taking, audit, trustList, sendAgain: again }));
+  const { noteSignedAnew } = revocations;
+  const ingest = new Ingest({ ...storing, ...taking, noteSignedAnew }, stop.signal);
   const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
   listenForReferences({ bus, ingest, isPreferredFor, log });
   const beforeWalk = async () => void (await stores.firstBuild.carryOver(new Date()));

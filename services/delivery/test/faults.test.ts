@@ -72,7 +72,8 @@ describe("a snapshot whose digest does not match", () => {
     await delivery.endpoint("acme", receiver.url);
     const contested = snapshotOf("acme", randomUUID());
     const name = `acme\n${contested.documentId}\n1`;
-    world.signing.ledger.set(name, { digest: "00".repeat(32), statement: "another" });
+    const another = { digest: "00".repeat(32), statement: "another", signingNumber: 1 };
+    world.signing.ledger.set(name, { ...another, key: world.signing.activeKey() });
     const torn = { ...snapshotOf("acme", randomUUID()), sha256: Buffer.alloc(32, 7) };
     for (const snapshot of [contested, torn]) {
       world.feed.publish(snapshot);

@@ -85,5 +85,14 @@ test("signatures are listed once each, of all tenants, in one order, and unsigne
       [unsigned.documentId, undefined],
     ]),
   );
+  await service.take("a", unsigned.documentId, "withhold");
+  const { signatures: again } = await audit.getSignatures({ references });
+  const newest = new Map(again.map(({ reference, newestSequence }) => [reference!.documentId, newestSequence]));
+  expect(newest).toEqual(
+    new Map([
+      [signed[1]!.documentId, 1n],
+      [unsigned.documentId, 2n],
+    ]),
+  );
   await expect(audit.listSignatures({ pageToken: "x" })).rejects.toMatchObject({ code: Code.InvalidArgument });
 });

@@ -87,7 +87,7 @@ test("a whole ledger agrees with what documents holds; what is not settled yet i
   await using world = await open();
   const report = await world.audit();
   expect(report).toMatchObject({ batches: 3n, entries: 5n, fault: "" });
-  expect(report.documents).toMatchObject({ signatures: 4n, outdated: 0n, unsettled: 1n });
+  expect(report.documents).toMatchObject({ signatures: 4n, outdated: 0n, unsettled: 1n, revoked: 0n });
 });
 
 test("a ledger whose end was cut off is found without a noted head, because documents holds what it had", async () => {
@@ -123,7 +123,7 @@ test("a signature that was replaced in the ledger after a revocation is outdated
     .toMatchObject({ keyId: keys[1]!.keyId, signingNumber: 2 });
   const report = await world.audit();
   expect(report).toMatchObject({ entries: 6n, fault: "" });
-  expect(report.documents).toMatchObject({ signatures: 4n, outdated: 1n, unsettled: 1n });
+  expect(report.documents).toMatchObject({ signatures: 4n, outdated: 1n, unsettled: 1n, revoked: 4n });
 });
 
 test("documents that is away fails the audit, and a process without its address says that it did not ask", async () => {

@@ -65,7 +65,10 @@ export interface LaneStep<Row extends LaneRow> {
   readonly next: "attempt" | "wait" | "empty" | "unknown";
 }
 
-/** `superseded`: a newer snapshot was accepted, or the endpoint's filter excludes it. */
+/**
+ * `superseded`: a newer snapshot was accepted, or the endpoint's filter excludes it; or one came
+ * before this one was sent again.
+ */
 export type FinalState = "delivered" | "superseded" | "exhausted";
 
 /** Orders the rows of a lane. */

@@ -16,6 +16,8 @@ export interface IngestDeps extends StoreDeliveriesDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
   readonly endpoints: Pick<EndpointStore, "listOf">;
+  /** Notes snapshots that were signed before, with a key that was revoked since. */
+  readonly noteSignedAnew: (references: readonly Reference[]) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -131,6 +133,8 @@ export class Ingest {
   /** Receivers do not wait for it, nor do the next snapshots. */
   async #settleOne(result: SignResult, handling: Handling | undefined): Promise<void> {
     try {
+      const isAnew = "signature" in result && result.signature.signingNumber > 1;
+      if (isAnew) await this.#deps.noteSignedAnew([result.snapshot]);
       await this.#settle(result, this.#signal);
       handling?.end();
     } catch (error) {

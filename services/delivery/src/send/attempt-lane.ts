@@ -11,6 +11,7 @@ import type { PostWebhook } from "../net/post-webhook.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 import type { Journaled, LaneJournal, LaneRecord } from "../store/lane-journal.ts";
 import type { LaneStore } from "../store/lane-store.ts";
+import type { ResentRowStore } from "../store/resent-row-store.ts";
 import { rowOf } from "./endpoint-lanes.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
 import type { PayloadCache } from "./payload-cache.ts";
@@ -20,6 +21,7 @@ export interface AttemptDeps {
   readonly payloads: Pick<PayloadCache, "get">;
   readonly lanes: Pick<LaneStore, "renew" | "loadArrivals" | "appointBearers">;
   readonly journal: Pick<LaneJournal, "noteAccepted">;
+  readonly resentRows: Pick<ResentRowStore, "endOutrun">;
   /** `LaneJournal.record`, many at once. */
   readonly record: (record: LaneRecord) => Promise<Journaled>;
   readonly post: PostWebhook;
@@ -38,8 +40,11 @@ export type Prepared =
       readonly endpoint: Endpoint;
       readonly payload: Payload;
     }
-  /** `gone`: the endpoint was deleted. `held`: it is disabled. `lost`: the lease is another's. */
-  | { readonly kind: "gone" | "held" | "lost" }
+  /**
+   * `gone`: the endpoint was deleted. `held`: it is disabled. `lost`: the lease is another's.
+   * `outrun`: a newer snapshot followed the one that was to be sent again.
+   */
+  | { readonly kind: "gone" | "held" | "lost" | "outrun" }
   /** The body cannot be had right now. */
   | { readonly kind: "unavailable" };
 
@@ -53,6 +58,9 @@ export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promi
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "held" };
   if (!payload) return { kind: "unavailable" };
+  // Under the lease: what is stored from now on stays behind this row.
+  const isAgain = row.signingNumber > 1;
+  if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
   const renewed = await outlivingAttempt(deps, lane);
   return renewed ? { kind: "ready", lane: renewed, row, endpoint, payload } : { kind: "lost" };
 }

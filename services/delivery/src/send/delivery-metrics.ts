@@ -49,7 +49,8 @@ export function createDeliveryMetrics({ registry, lanes, endpoints }: MetricsDep
     observe({ payload }, outcome, step) {
       attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
       for (const { state } of step.ended) ended.inc({ state });
-      if (!step.ended.some(({ state }) => state === "delivered")) return;
+      // A snapshot that was signed anew may be as old as the archive.
+      if (payload.signingNumber > 1 || !step.ended.some(({ state }) => state === "delivered")) return;
       const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
       latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);
     },

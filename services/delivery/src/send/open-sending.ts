@@ -14,9 +14,11 @@ import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-dire
 import { createPayloadCache, type PayloadCache } from "./payload-cache.ts";
 import { Sender } from "./sender.ts";
 
-interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal" | "lanes" | "states"> {
+interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal" | "lanes" | "resentRows" | "states"> {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  /** Whether the trust list has a key. */
+  readonly isListed: (keyId: string) => boolean;
   readonly post: PostWebhook;
   readonly pace: DeliveryPace;
   readonly isPreferredFor: (tenantId: string) => boolean;

@@ -17,10 +17,12 @@ export interface PayloadCache {
 interface PayloadCacheDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  /** Whether the trust list has a key. */
+  readonly isListed: (keyId: string) => boolean;
 }
 
 const cacheBytesMax = 64 * 1024 * 1024;
-/** After the revocation of its key a payload is not sent for longer than this. */
+/** While signing cannot be asked for the trust list, a payload is sent no longer than this. */
 const cacheMs = 60_000;
 
 /**
@@ -48,7 +50,7 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
     put,
     async get(reference) {
       const known = cache.get(snapshotKey(reference));
-      if (known) return known;
+      if (known && deps.isListed(known.keyId)) return known;
       const payload = await make(reference);
       if (payload) put(reference, payload);
       return payload;

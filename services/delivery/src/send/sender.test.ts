@@ -37,6 +37,7 @@ function openSender() {
       releaseBacklog: nothing,
     },
     journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
+    resentRows: { endOutrun: async () => [] },
     deliveries: { deletePending: nothing },
     states: { put: nothing, delete: nothing },
     hold: nothing,

@@ -207,6 +207,8 @@ export class Sender implements AsyncDisposable {
     const { tenantId, endpointId } = lanes;
     if (kind === "gone") await this.#deps.deliveries.deletePending(tenantId, endpointId);
     if (kind === "held") await this.#deps.hold({ tenantId, endpointId });
+    const row = rowOf(lane);
+    if (kind === "outrun" && row) await this.#deps.lanes.appointBearers([row], new Date());
     if (kind === "unavailable") await this.#deps.lanes.release([lane], new Date(Date.now() + unavailableMs));
   }
 

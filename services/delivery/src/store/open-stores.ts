@@ -10,7 +10,11 @@ import { LaneJournal } from "./lane-journal.ts";
 import { LaneStore } from "./lane-store.ts";
 import { ReplayStore } from "./replay-store.ts";
 import { ReplicaStore } from "./replica-store.ts";
+import { ResendStore } from "./resend-store.ts";
+import { ResentRowStore } from "./resent-row-store.ts";
+import { ResigningStore } from "./resigning-store.ts";
 import { createSecretBox } from "./secret-box.ts";
+import { TrustListStore } from "./trust-list-store.ts";
 
 export type Stores = Awaited<ReturnType<typeof openStores>>;
 
@@ -24,11 +28,15 @@ export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig,
   const replicas = new ReplicaStore(db);
   const deliveryLog = new DeliveryLogStore(db);
   const replays = new ReplayStore(db);
-  const all = [endpoints, deliveries, deliveryLog, states, replicas, replays];
+  const resends = new ResendStore(db);
+  const all = [endpoints, deliveries, deliveryLog, states, replicas, replays, resends];
   for (const store of all) await store.ensureIndexes();
   const lanes = new LaneStore(db, replica);
   const firstBuild = new FirstBuildStore(db, lanes);
   await firstBuild.carryOver(new Date());
   const journal = new LaneJournal(db, replica);
-  return { replica, endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays, firstBuild };
+  const sending = { endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays, firstBuild };
+  const resentRows = new ResentRowStore(db);
+  const [trustLists, resigning] = [new TrustListStore(db), new ResigningStore(db)];
+  return { replica, ...sending, trustLists, resigning, resends, resentRows };
 }

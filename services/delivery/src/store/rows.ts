@@ -162,3 +162,54 @@ export interface ReplayRow {
   /** Ended ones: when MongoDB deletes it. */
   expiresAt?: Date;
 }
+
+/** `trust_list`: one row, the newest trust list that any process of delivery has read. */
+export interface TrustListRow {
+  _id: "trust_list";
+  /** Of the key ring; greater after each change of the list. */
+  revision: number;
+  keyIds: string[];
+  /** Every key that any of its revisions has listed, as far as delivery has read them. */
+  everListed: string[];
+}
+
+/** `resigning`: one row, the work that follows the revocation of a key. */
+export interface ResigningRow {
+  _id: "resigning";
+  /** Revoked keys whose signatures are replaced, and whose snapshots were sent again. */
+  doneKeyIds: string[];
+  /** Whether it was ever done to the end. */
+  hasFinished?: true;
+  /** Present while there is work. */
+  run?: ResigningRun;
+  /** The claim of the process that works on it, until `leaseUntil`. */
+  holder?: string;
+  leaseUntil: Date;
+}
+
+/** How far the work is. */
+export interface ResigningRun {
+  /** The revoked keys that it is for; none in the first run of a database. */
+  keyIds: string[];
+  /** When the revocation was noticed. */
+  since: Date;
+  /** `walk`: signatures are replaced. `send`: what `resends` has is sent again. */
+  phase: "walk" | "send";
+  /** When the pass over all signatures began that is under way. */
+  passAt: Date;
+  /** Token of the page of documents' signatures that is worked on. */
+  pageToken: string;
+  /** How many signatures were replaced. */
+  replaced: number;
+}
+
+/** `resends`: a document one of whose snapshots was signed anew; it is sent again if it is the newest. */
+export interface ResendRow {
+  /** Tenant and document. */
+  _id: string;
+  tenantId: string;
+  documentId: string;
+  sequence: number;
+  /** Not to be sent before: an attempt with the old signature may be under way. */
+  dueAt: Date;
+}

@@ -1,60 +1,103 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { SigningService, type SnapshotDigest } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
 import { route } from "@vidimus/kit/rpc/server";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { silentProcess } from "./scratch-log.ts";
 
-/** A SigningService with one key and a ledger in memory, over real RPC. */
+/** The first key is `ed25519-AAAAAAAAAAAAAAAA`, the next one has B. */
+function makeKey(index: number) {
+  const pair = generateKeyPairSync("ed25519");
+  return { keyId: `ed25519-${String.fromCharCode(65 + index).repeat(16)}`, isRevoked: false, ...pair };
+}
+
+type Key = ReturnType<typeof makeKey>;
+
+interface Entry {
+  readonly digest: string;
+  readonly statement: string;
+  readonly key: Key;
+  readonly signingNumber: number;
+}
+
+/** Keys and signatures in memory. */
+function openLedger() {
+  let active = makeKey(0);
+  const keys = [active];
+  const ledger = new Map<string, Entry>();
+  /** `refused` counts the calls while it is off. `revision` is that of the trust list. */
+  const state = { off: false, refused: 0, revision: 1 };
+  const signItem = (item: SnapshotDigest) => {
+    const { tenantId, documentId, sequence, version, status, sha256 } = item;
+    const name = `${tenantId}\n${documentId}\n${sequence}`;
+    const digest = Buffer.from(sha256).toString("hex");
+    const known = ledger.get(name);
+    if (known && known.digest !== digest) {
+      return { outcome: { case: "conflictingSha256" as const, value: Buffer.from(known.digest, "hex") } };
+    }
+    const lines = ["vidimus-snapshot-v1", name, version, status, new Date().toISOString(), active.keyId, digest];
+    const signingNumber = (known?.signingNumber ?? 0) + 1;
+    const entry =
+      known && !known.key.isRevoked ? known : { digest, statement: lines.join("\n"), key: active, signingNumber };
+    ledger.set(name, entry);
+    const { key, statement } = entry;
+    const value = sign(null, Buffer.from(statement), key.privateKey);
+    const signature = { keyId: key.keyId, statement, value, signingNumber: entry.signingNumber };
+    return { outcome: { case: "signature" as const, value: signature } };
+  };
+  /** Revokes the key that signs; another one takes its place. Answers both. */
+  const revoke = () => {
+    const revoked = active;
+    revoked.isRevoked = true;
+    active = makeKey(keys.length);
+    keys.push(active);
+    state.revision += 1;
+    return { revoked: revoked.keyId, active: active.keyId };
+  };
+  return { ledger, state, signItem, revoke, keys, activeKey: () => active };
+}
+
+/** A SigningService and a TrustListService with a ledger in memory, over real RPC. */
 export async function openFakeSigning() {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  const keyId = "ed25519-AAAAAAAAAAAAAAAA";
-  const ledger = new Map<string, { digest: string; statement: string }>();
-  /** `refused` counts the calls while it is off. */
-  const state = { off: false, refused: 0 };
+  const { ledger, state, signItem, revoke, keys, activeKey } = openLedger();
   let released = Promise.resolve();
-  const service = route(SigningService, {
+  const signing = route(SigningService, {
     signSnapshots: async ({ items }) => {
       await released;
       if (state.off) {
         state.refused += 1;
         throw new ConnectError("signing is off", Code.FailedPrecondition);
       }
-      const results = items.map(({ tenantId, documentId, sequence, version, status, sha256 }) => {
-        const name = `${tenantId}\n${documentId}\n${sequence}`;
-        const digest = Buffer.from(sha256).toString("hex");
-        const known = ledger.get(name);
-        if (known && known.digest !== digest) {
-          return { outcome: { case: "conflictingSha256" as const, value: Buffer.from(known.digest, "hex") } };
-        }
-        const signedAt = new Date().toISOString();
-        const statement =
-          known?.statement ?? ["vidimus-snapshot-v1", name, version, status, signedAt, keyId, digest].join("\n");
-        ledger.set(name, { digest, statement });
-        const value = sign(null, Buffer.from(statement), privateKey);
-        return { outcome: { case: "signature" as const, value: { keyId, statement, value } } };
-      });
-      return { results };
+      return { results: items.map(signItem) };
     },
   });
-  const server = await startMeshServer({
-    ...silentProcess("signing"),
-    host: "127.0.0.1",
-    port: 0,
-    drainMs: 100,
-    routes: [service],
+  const trust = route(TrustListService, {
+    listKeys: () => {
+      const listed = keys.filter(({ isRevoked }) => !isRevoked).map(toTrusted);
+      return { activeKeyId: activeKey().keyId, keys: listed, revision: BigInt(state.revision) };
+    },
   });
+  const own = { ...silentProcess("signing"), host: "127.0.0.1", port: 0, drainMs: 100 };
+  const server = await startMeshServer({ ...own, routes: [signing, trust] });
   return {
     target: `127.0.0.1:${server.port}`,
     state,
     ledger,
+    activeKey,
+    revoke,
     /** Lets calls hang until the returned function is called. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       released = promise;
       return resolve;
     },
-    spki: publicKey.export({ type: "spki", format: "der" }),
+    /** Of the first key. */
+    spki: toTrusted(activeKey()).publicKey,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function toTrusted({ keyId, publicKey }: Key) {
+  return { keyId, algorithm: "ed25519", publicKey: publicKey.export({ type: "spki", format: "der" }) };
 }

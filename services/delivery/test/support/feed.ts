@@ -1,4 +1,5 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import {
   type ListSnapshotsRequest,
   SnapshotFeedService,
@@ -77,6 +78,31 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnT
   });
 }
 
+/** The signatures that were settled: three on a page, in the order of their settling. */
+function auditRoute({ snapshots, signatures, held }: ReturnType<typeof openRows>) {
+  const newestOf = ({ tenantId, documentId }: FeedSnapshot) => {
+    const own = [...snapshots.values()].filter((each) => each.tenantId === tenantId && each.documentId === documentId);
+    return BigInt(Math.max(...own.map(({ sequence }) => sequence)));
+  };
+  return route(SignatureAuditService, {
+    listSignatures: async ({ pageToken }) => {
+      held.get("listSignatures")?.onCall();
+      await held.get("listSignatures")?.released;
+      const signed = [...signatures].flatMap(([key, signature]) => {
+        const snapshot = snapshots.get(key);
+        return snapshot ? { reference: toReference(snapshot), signature } : [];
+      });
+      const from = Number(pageToken || "0");
+      const page = signed.slice(from, from + 3);
+      return { signatures: page, nextPageToken: from + 3 < signed.length ? String(from + 3) : "" };
+    },
+    getSignatures: ({ references }) => {
+      const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
+      return { signatures: found.map((each) => ({ reference: toReference(each), newestSequence: newestOf(each) })) };
+    },
+  });
+}
+
 /** A page of a tenant's snapshots, in the order of their commits. */
 function listStored(snapshots: readonly FeedSnapshot[], request: ListSnapshotsRequest) {
   const { tenantId, committedSince, committedUntil, latestOnly, limit, pageToken } = request;
@@ -115,7 +141,7 @@ export async function openFeed() {
     host: "127.0.0.1",
     port: 0,
     drainMs: 100,
-    routes: [feedRoute(rows)],
+    routes: [feedRoute(rows), auditRoute(rows)],
   });
   return {
     target: `127.0.0.1:${server.port}`,
@@ -138,6 +164,8 @@ export async function openFeed() {
       rows.snapshots.set(keyOf(snapshot), snapshot);
       rows.pending.set(keyOf(snapshot), snapshot);
     },
+    /** All signatures that were settled. */
+    signatures: rows.signatures,
     /** Ends the pending state of a snapshot. */
     settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,

@@ -16,7 +16,15 @@ import { fileURLToPath } from "node:url";
 import { inject, vi } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
-import type { DeliveryRow, EndpointRow, EndpointStateRow, FirstBuildRow } from "../../src/store/rows.ts";
+import type {
+  DeliveryRow,
+  EndpointRow,
+  EndpointStateRow,
+  FirstBuildRow,
+  ResendRow,
+  ResigningRow,
+  TrustListRow,
+} from "../../src/store/rows.ts";
 import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
@@ -30,6 +38,8 @@ export const testPace: DeliveryPace = {
   overdueMs: 1_000,
   reconcileMs: 500,
   reconcileAloneMs: 100,
+  trustListMs: 200,
+  resigningGraceMs: 1_000,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
 
@@ -61,6 +71,9 @@ export async function openWorld() {
     firstBuild: () => mongo.db.collection<FirstBuildRow>("deliveries"),
     states: () => mongo.db.collection<EndpointStateRow>("endpoint_states"),
     deliveries: () => mongo.db.collection<DeliveryRow>("webhook_deliveries"),
+    trustList: () => mongo.db.collection<TrustListRow>("trust_list"),
+    resigning: () => mongo.db.collection<ResigningRow>("resigning"),
+    resends: () => mongo.db.collection<ResendRow>("resends"),
     configOf: (pace: Partial<DeliveryPace> = {}): DeliveryConfig => ({
       host: "127.0.0.1",
       grpcPort: 0,

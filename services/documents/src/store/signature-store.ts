@@ -29,14 +29,42 @@ export class SignatureStore {
     return rows.map(fromRow);
   }
 
-  /** Those of the snapshots that exist, in any order. */
+  /** Those of the snapshots that exist, in any order, each with its document's newest sequence. */
   async find(keys: readonly SnapshotKey[], signal: AbortSignal): Promise<HeldSignature[]> {
-    const rows = await this.#snapshots
-      .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, { signal, maxTimeMS: 10_000 })
-      .project<SignatureColumns>(columns)
-      .toArray();
-    return rows.map(fromRow);
+    const [rows, newest] = await Promise.all([
+      this.#snapshots
+        .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, { signal, maxTimeMS: 10_000 })
+        .project<SignatureColumns>(columns)
+        .toArray(),
+      this.#newest(keys, signal),
+    ]);
+    return rows.map((row) => Object.assign(fromRow(row), newest.get(documentOf(row))));
   }
+
+  /** The highest sequence of each document of the keys, from the index alone. */
+  async #newest(
+    keys: readonly SnapshotKey[],
+    signal: AbortSignal,
+  ): Promise<Map<string, Pick<HeldSignature, "newestSequence">>> {
+    const byTenant = Map.groupBy(keys, ({ tenantId }) => tenantId);
+    const ofDocuments = Array.from(byTenant, ([tenantId, own]) => {
+      return { tenantId, documentId: { $in: [...new Set(own.map(({ documentId }) => documentId))] } };
+    });
+    const pipeline = [
+      { $match: { $or: ofDocuments } },
+      { $group: { _id: { tenantId: "$tenantId", documentId: "$documentId" }, sequence: { $max: "$sequence" } } },
+    ];
+    const found = this.#snapshots.aggregate<{ _id: Omit<SnapshotKey, "sequence">; sequence: number }>(pipeline, {
+      signal,
+      maxTimeMS: 10_000,
+      hint: order,
+    });
+    return new Map((await found.toArray()).map(({ _id, sequence }) => [documentOf(_id), { newestSequence: sequence }]));
+  }
+}
+
+function documentOf({ tenantId, documentId }: Omit<SnapshotKey, "sequence">): string {
+  return `${tenantId}/${documentId}`;
 }
 
 /** Every place behind `after`, as the ranges that an index can walk. */

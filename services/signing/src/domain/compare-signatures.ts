@@ -1,4 +1,5 @@
 import type { LedgerBatch, LedgerEntry } from "./ledger.ts";
+import { parseStatement } from "./statement.ts";
 
 /** The signature of a snapshot as documents holds it. */
 export interface HeldSignature {
@@ -24,6 +25,8 @@ export interface Comparison {
   readonly outdated: number;
   /** Snapshots of the ledger whose signature documents does not hold yet. */
   readonly unsettled: number;
+  /** Signatures of revoked keys that documents holds. */
+  readonly revoked: number;
   /** The first difference; undefined when there is none. */
   readonly fault: string | undefined;
 }
@@ -35,6 +38,7 @@ interface CompareOptions {
     entriesOf(snapshotKeys: readonly string[], signal: AbortSignal): Promise<Map<string, LedgerEntry[]>>;
   };
   held: HeldSignatures;
+  isRevoked(keyId: string): boolean;
   signal: AbortSignal;
 }
 
@@ -46,8 +50,8 @@ const keysMax = 256;
  * KEK, lacks signatures that documents holds; and what was signed without documents has no snapshot
  * there.
  */
-export async function compareSignatures({ ledger, held, signal }: CompareOptions): Promise<Comparison> {
-  const found = { signatures: 0, outdated: 0, unsettled: 0 };
+export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
+  const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
   for await (const page of held.pages(signal)) {
     for (const some of chunks(page)) {
       const entries = await ledger.entriesOf(
@@ -60,6 +64,7 @@ export async function compareSignatures({ ledger, held, signal }: CompareOptions
         if (!same) return { ...found, fault: faultOf(each.snapshotKey, standing) };
         found.signatures += 1;
         if (standing.some(({ signing }) => signing > same.signing)) found.outdated += 1;
+        if (isRevoked(parseStatement(same.statement)?.keyId ?? "")) found.revoked += 1;
       }
     }
   }

@@ -8,6 +8,6 @@ import { signSnapshots, type SignSnapshotsDeps } from "./sign-snapshots.ts";
 export function signingRoutes(deps: SignSnapshotsDeps & ListKeysDeps): MeshRoute[] {
   return [
     meshRoute(route(SigningService, { signSnapshots: signSnapshots(deps) }), { signSnapshots: ["delivery"] }),
-    meshRoute(route(TrustListService, { listKeys: listKeys(deps) }), { listKeys: ["gateway"] }),
+    meshRoute(route(TrustListService, { listKeys: listKeys(deps) }), { listKeys: ["gateway", "delivery"] }),
   ];
 }

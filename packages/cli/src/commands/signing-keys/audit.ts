@@ -22,6 +22,7 @@ export function auditSignatures(world: World): Command {
         signatures: Number(documents.signatures),
         outdated: Number(documents.outdated),
         unsettled: Number(documents.unsettled),
+        revoked: Number(documents.revoked),
       };
       const counts = { batches: Number(batches), entries: Number(entries), head, documents: compared ?? null };
       if (fault) throw new CliError(`the ledger is broken after ${entries} signatures: ${fault}`);
@@ -30,11 +31,14 @@ export function auditSignatures(world: World): Command {
     });
 }
 
-function witness(compared: { signatures: number; outdated: number; unsettled: number } | undefined): string {
+type Compared = Record<"signatures" | "outdated" | "unsettled" | "revoked", number>;
+
+function witness(compared: Compared | undefined): string {
   if (!compared) return "documents was not asked, because signing has no DOCUMENTS_TARGET.";
-  const { signatures, outdated, unsettled } = compared;
+  const { signatures, outdated, unsettled, revoked } = compared;
   const rest = [
     ...(outdated > 0 ? [`${outdated} of them were signed anew since`] : []),
+    ...(revoked > 0 ? [`${revoked} are of revoked keys and are still to be replaced`] : []),
     ...(unsettled > 0 ? [`${unsettled} more are not settled yet`] : []),
   ];
   return [`documents holds ${signatures} of them`, ...rest].join(", ").concat(".");

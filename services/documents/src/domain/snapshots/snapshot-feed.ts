@@ -51,6 +51,8 @@ export interface SnapshotSignature {
 export interface HeldSignature extends SnapshotKey {
   /** Absent until the snapshot is signed and settled. */
   readonly signature?: SnapshotSignature;
+  /** Of the document's newest snapshot; absent in lists. */
+  readonly newestSequence?: number;
 }
 
 /** A snapshot as delivery sees it. */

@@ -5,5 +5,6 @@ import { toReference } from "../snapshot-feed/messages.ts";
 
 /** The signature of a snapshot as a message. */
 export function heldSignatureToProto(held: HeldSignature): MessageInitShape<typeof HeldSignatureSchema> {
-  return { reference: toReference(held), ...(held.signature && { signature: held.signature }) };
+  const { signature, newestSequence = 0 } = held;
+  return { reference: toReference(held), newestSequence: BigInt(newestSequence), ...(signature && { signature }) };
 }

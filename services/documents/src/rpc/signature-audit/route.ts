@@ -10,5 +10,5 @@ export function signatureAuditRoute(deps: { signatures: SignatureStore }): MeshR
     listSignatures: listSignatures(deps),
     getSignatures: getSignatures(deps),
   });
-  return meshRoute(methods, { listSignatures: ["signing", "delivery"], getSignatures: ["signing"] });
+  return meshRoute(methods, { listSignatures: ["signing", "delivery"], getSignatures: ["signing", "delivery"] });
 }

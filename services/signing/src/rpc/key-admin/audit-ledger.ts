@@ -36,13 +36,15 @@ export function auditLedger({
       if (ring) return ring;
       throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
     };
-    await readRing();
+    const { keys } = await readRing();
+    const revoked = new Set(keys.flatMap(({ keyId, state }) => (state === "revoked" ? keyId : [])));
+    const isRevoked = (keyId: string) => revoked.has(keyId);
     const batches = ledger.batches(context.signal);
     const noted = notedHead === "" ? undefined : notedHead;
     const report = await audit({ batches, sealKey: rings.sealKey(), readRing, notedHead: noted });
     const comparison =
       held && report.fault === undefined
-        ? await compareSignatures({ ledger, held, signal: context.signal })
+        ? await compareSignatures({ ledger, held, isRevoked, signal: context.signal })
         : undefined;
     const { head, fault = comparison?.fault ?? "" } = report;
     const found = { batches: BigInt(report.batches), entries: BigInt(report.entries), head, fault };
@@ -50,6 +52,11 @@ export function auditLedger({
   };
 }
 
-function toProto({ signatures, outdated, unsettled }: Comparison): MessageInitShape<typeof DocumentsComparisonSchema> {
-  return { signatures: BigInt(signatures), outdated: BigInt(outdated), unsettled: BigInt(unsettled) };
+function toProto(found: Comparison): MessageInitShape<typeof DocumentsComparisonSchema> {
+  return {
+    signatures: BigInt(found.signatures),
+    outdated: BigInt(found.outdated),
+    unsettled: BigInt(found.unsettled),
+    revoked: BigInt(found.revoked),
+  };
 }

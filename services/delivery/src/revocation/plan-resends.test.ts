@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { deliveryIdOf } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import type { DeliveryFate } from "../store/resent-row-store.ts";
+import { planResends } from "./plan-resends.ts";
+
+const committedAt = new Date("2026-11-21T09:30:00.000Z");
+const now = new Date("2026-11-22T09:30:00.000Z");
+const snapshot: Snapshot = {
+  tenantId: "acme",
+  documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+  sequence: 4,
+  documentType: "core/article",
+  version: 7,
+  status: "usable",
+  committedAt,
+  bytes: Buffer.from("{}"),
+  sha256: Buffer.alloc(32),
+};
+const endpoint: Endpoint = {
+  endpointId: "e1",
+  tenantId: "acme",
+  url: "https://receiver.example/",
+  createdAt: new Date("2026-11-01T00:00:00.000Z"),
+  secrets: [Buffer.alloc(32)],
+  enabled: true,
+  events: ["snapshot.usable", "snapshot.withheld"],
+  headers: {},
+  maxInFlight: 32,
+};
+
+/** The fate of the delivery under one of the signatures. */
+function fate(number: number, state: DeliveryFate["state"], sentAs = number): [string, DeliveryFate] {
+  return [deliveryIdOf(endpoint, webhookIdOf(snapshot, number)), { state, webhookId: webhookIdOf(snapshot, sentAs) }];
+}
+
+function plan(fates: readonly [string, DeliveryFate][], of: Partial<Endpoint> = {}, signingNumber = 2) {
+  return planResends({ snapshot, signingNumber }, [{ ...endpoint, ...of }], new Map(fates), now);
+}
+
+test("whoever has the snapshot with the old signature gets it as _r2, under an id of its own", () => {
+  const [delivery, ...more] = plan([fate(1, "delivered")]);
+  expect(more).toEqual([]);
+  expect(delivery).toMatchObject({ sequence: 4, signingNumber: 2, createdAt: now, place: "due" });
+  expect(delivery!.webhookId).toMatch(/^snp_[0-9a-f]{32}_4_r2$/);
+  expect(delivery!.deliveryId).not.toBe(deliveryIdOf(endpoint, webhookIdOf(snapshot)));
+});
+
+test.each([
+  ["is still to get it", [fate(1, "pending")]],
+  ["is disabled and holds it", [fate(1, "held")]],
+  ["was given up", [fate(1, "exhausted")]],
+  ["got it late, with the new signature", [fate(1, "delivered", 2)]],
+  ["has it both ways", [fate(1, "delivered"), fate(2, "delivered")]],
+  ["is getting it", [fate(1, "delivered"), fate(2, "pending")]],
+])("an endpoint that %s is sent nothing", (_, fates) => {
+  expect(plan(fates)).toEqual([]);
+});
+
+test("rows that have expired are taken for delivered, unless the endpoint is younger than the snapshot", () => {
+  expect(plan([])).toHaveLength(1);
+  expect(plan([], { createdAt: committedAt })).toHaveLength(1);
+  expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
+});
+
+test("filters and tenants hold, and a disabled endpoint's delivery is held", () => {
+  const had = [fate(1, "delivered")];
+  expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
+  expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
+  expect(plan(had, { tenantId: "other" })).toEqual([]);
+  expect(plan(had, { enabled: false })).toMatchObject([{ place: "held" }]);
+});
+
+test("after a second revocation it goes out as _r3 to whoever has _r2", () => {
+  const [delivery] = plan([fate(1, "delivered"), fate(2, "delivered")], {}, 3);
+  expect(delivery!.webhookId).toMatch(/_4_r3$/);
+  expect(plan([fate(1, "delivered"), fate(2, "pending", 3)], {}, 3)).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { deliveryIdOf } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { wants } from "../domain/wants.ts";
+import type { NewDelivery } from "../store/delivery-rows.ts";
+import type { DeliveryFate } from "../store/resent-row-store.ts";
+
+/** A snapshot that was signed anew. */
+export interface SignedAnew {
+  readonly snapshot: Snapshot;
+  /** 2 or higher. */
+  readonly signingNumber: number;
+}
+
+/** Ids of the deliveries of a snapshot to an endpoint, under each of its signatures. */
+export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoint: Endpoint): string[] {
+  const numbers = Array.from({ length: signingNumber }, (_, index) => index + 1);
+  return numbers.map((number) => deliveryIdOf(endpoint, webhookIdOf(snapshot, number)));
+}
+
+/**
+ * Plans the deliveries of a snapshot that was signed anew: to each endpoint that has it with a
+ * signature of the revoked key, and still wants it. Whoever waits for it gets it with the new
+ * signature anyway; whoever was given up never had it.
+ *
+ * @param fates of earlier deliveries, as far as their rows are kept, by delivery id
+ */
+export function planResends(
+  anew: SignedAnew,
+  endpoints: readonly Endpoint[],
+  fates: ReadonlyMap<string, DeliveryFate>,
+  now: Date,
+): NewDelivery[] {
+  const { snapshot, signingNumber } = anew;
+  const { tenantId, documentId, sequence } = snapshot;
+  const webhookId = webhookIdOf(snapshot, signingNumber);
+  const own = endpoints.filter((endpoint) => endpoint.tenantId === tenantId && wants(endpoint, snapshot));
+  return own.flatMap((endpoint) => {
+    const known = deliveryIdsUpTo(anew, endpoint).flatMap((id) => fates.get(id) ?? []);
+    if (!hasOldSignature(known, webhookId, endpoint.createdAt <= snapshot.committedAt)) return [];
+    const { endpointId } = endpoint;
+    const place = endpoint.enabled ? "due" : "held";
+    const deliveryId = deliveryIdOf(endpoint, webhookId);
+    return { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now, place };
+  });
+}
+
+/**
+ * @param known its rows; there are none when they were deleted after 30 days
+ * @param isOlder whether the endpoint existed when the snapshot was committed
+ */
+function hasOldSignature(known: readonly DeliveryFate[], webhookId: string, isOlder: boolean): boolean {
+  if (known.length === 0) return isOlder;
+  if (known.some((each) => each.webhookId === webhookId)) return false;
+  if (known.some(({ state }) => state === "pending" || state === "held")) return false;
+  return known.some(({ state }) => state === "delivered");
+}

@@ -1,0 +1,66 @@
+import type { Client } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Reference } from "../domain/payload.ts";
+import { pullSnapshots } from "../ingest/pull-snapshots.ts";
+import { referenceToProto } from "../ingest/references.ts";
+import { type SignResult, signSnapshots } from "../ingest/sign-snapshots.ts";
+import type { ResendStore } from "../store/resend-store.ts";
+
+export interface ReplaceSignaturesDeps {
+  readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
+  readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+  readonly resends: Pick<ResendStore, "add">;
+  /** See `DeliveryPace`. */
+  readonly resigningGraceMs: number;
+  readonly log: Pick<Logger, "error">;
+}
+
+/** What signing made of a snapshot, unless it may make something else of it later. */
+export type Signed = Exclude<SignResult, { isUnattested: true }>;
+
+/**
+ * Has snapshots signed anew and hands the signatures to documents. What is to be sent again is noted
+ * before that, because the signature in documents is what a repeat finds the snapshots by.
+ *
+ * @returns how many signatures were replaced
+ */
+export async function replaceSignatures(
+  deps: ReplaceSignaturesDeps,
+  references: readonly Reference[],
+  signal: AbortSignal,
+): Promise<number> {
+  let replaced = 0;
+  for await (const page of pullSnapshots(deps.feed, references, signal)) {
+    const results = requireAttested(await signSnapshots(deps, page, signal));
+    for (const result of results) if ("unsendable" in result) reportUnsendable(deps.log, result);
+    const settlements = results.flatMap((result) => {
+      if (!("signature" in result)) return [];
+      const { keyId, statement, value } = result.signature;
+      const outcome = { case: "signature" as const, value: { keyId, statement, value } };
+      return { reference: referenceToProto(result.snapshot), outcome };
+    });
+    if (settlements.length === 0) continue;
+    const signed = results.flatMap((result) => ("signature" in result ? result.snapshot : []));
+    await deps.resends.add(signed, new Date(Date.now() + deps.resigningGraceMs));
+    await deps.feed.settleSnapshots({ settlements }, { signal });
+    replaced += settlements.length;
+  }
+  return replaced;
+}
+
+/** @throws Error when signing may accept a snapshot later: then all of it is to be repeated */
+export function requireAttested(results: readonly SignResult[]): Signed[] {
+  return results.map((result) => {
+    if ("isUnattested" in result) throw new Error("signing does not accept what documents attested");
+    return result;
+  });
+}
+
+/** It keeps the signature of the revoked key, which does not verify any more. */
+function reportUnsendable(log: Pick<Logger, "error">, result: Extract<Signed, { unsendable: string }>): void {
+  const { tenantId: tenant, documentId, sequence } = result.snapshot;
+  const reason = result.unsendable;
+  log.error({ alarm: "snapshot_unsendable", reason, tenant, documentId, sequence }, "snapshot is not signed anew");
+}

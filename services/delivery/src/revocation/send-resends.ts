@@ -1,0 +1,63 @@
+import type { Client } from "@connectrpc/connect";
+import type { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
+import { type Reference, snapshotKey } from "../domain/payload.ts";
+import { pullSnapshots } from "../ingest/pull-snapshots.ts";
+import { referenceFromProto, referenceToProto } from "../ingest/references.ts";
+import { signSnapshots } from "../ingest/sign-snapshots.ts";
+import type { ResendStore } from "../store/resend-store.ts";
+import type { SignedAnew } from "./plan-resends.ts";
+import { type ReplaceSignaturesDeps, requireAttested, type Signed } from "./replace-signatures.ts";
+
+export interface SendResendsDeps extends ReplaceSignaturesDeps {
+  readonly audit: Pick<Client<typeof SignatureAuditService>, "getSignatures">;
+  readonly resends: Pick<ResendStore, "add" | "due" | "remove">;
+  readonly sendAgain: (anew: readonly SignedAnew[]) => Promise<number>;
+}
+
+/**
+ * Sends some of a tenant's snapshots again that were signed anew: those that are their documents'
+ * newest ones, because the others are of no use to receivers any more. A snapshot is removed from
+ * the list once its deliveries are stored.
+ *
+ * @param limit the most snapshots, up to 256
+ * @returns how many deliveries were stored
+ */
+export async function sendResends(
+  deps: SendResendsDeps,
+  tenantId: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const listed = await deps.resends.due(tenantId, new Date(), limit);
+  if (listed.length === 0) return 0;
+  let stored = 0;
+  for await (const page of pullSnapshots(deps.feed, await newestOf(deps, listed, signal), signal)) {
+    // What is pending is sent by ingest, with its new signature.
+    const settled = page.filter(({ isPending }) => !isPending);
+    const results = settled.length > 0 ? requireAttested(await signSnapshots(deps, settled, signal)) : [];
+    stored += await deps.sendAgain(results.flatMap(anewOf));
+  }
+  await deps.resends.remove(listed);
+  return stored;
+}
+
+/** The snapshots that no newer one of their document has followed. */
+async function newestOf(
+  { audit }: Pick<SendResendsDeps, "audit">,
+  references: readonly Reference[],
+  signal: AbortSignal,
+): Promise<Reference[]> {
+  const { signatures } = await audit.getSignatures({ references: references.map(referenceToProto) }, { signal });
+  const newest = new Set(
+    signatures.flatMap(({ reference, newestSequence }) =>
+      reference && reference.sequence === newestSequence ? snapshotKey(referenceFromProto(reference)) : [],
+    ),
+  );
+  return references.filter((reference) => newest.has(snapshotKey(reference)));
+}
+
+/** The snapshot, if another signature was made for it before. */
+function anewOf(result: Signed): SignedAnew[] {
+  if (!("signature" in result) || result.signature.signingNumber === 1) return [];
+  return [{ snapshot: result.snapshot, signingNumber: result.signature.signingNumber }];
+}

@@ -1,0 +1,49 @@
+import type { Collection, Db } from "mongodb";
+import type { Reference } from "../domain/payload.ts";
+import type { ResendRow } from "./rows.ts";
+
+/** Keeps which snapshots are to be sent again because they were signed anew: one for a document. */
+export class ResendStore {
+  readonly #rows: Collection<ResendRow>;
+
+  constructor(db: Db) {
+    this.#rows = db.collection("resends");
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#rows.createIndex({ tenantId: 1, dueAt: 1 });
+  }
+
+  /** Notes snapshots. Of one document the one with the highest sequence stays. */
+  async add(references: readonly Reference[], dueAt: Date): Promise<void> {
+    if (references.length === 0) return;
+    const operations = references.map(({ tenantId, documentId, sequence }) => {
+      const update = { $set: { tenantId, documentId }, $max: { sequence, dueAt } };
+      return { updateOne: { filter: { _id: `${tenantId} ${documentId}` }, update, upsert: true } };
+    });
+    await this.#rows.bulkWrite(operations, { ordered: false });
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return (await this.#rows.findOne({}, { projection: { _id: 1 } })) === null;
+  }
+
+  /** The tenants that have any. */
+  async tenants(): Promise<string[]> {
+    return this.#rows.distinct("tenantId");
+  }
+
+  /** Some of a tenant's that are due. */
+  async due(tenantId: string, now: Date, limit: number): Promise<Reference[]> {
+    const projection = { _id: 0, dueAt: 0 };
+    return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection }).toArray();
+  }
+
+  /** Removes snapshots that were sent again, or need not be. */
+  async remove(references: readonly Reference[]): Promise<void> {
+    const operations = references.map(({ tenantId, documentId, sequence }) => {
+      return { deleteOne: { filter: { _id: `${tenantId} ${documentId}`, sequence } } };
+    });
+    if (operations.length > 0) await this.#rows.bulkWrite(operations, { ordered: false });
+  }
+}

@@ -1,0 +1,67 @@
+import type { Collection, Db } from "mongodb";
+import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
+import type { DeliveryState } from "../domain/delivery-log.ts";
+import { keptMs } from "./delivery-rows.ts";
+import { bearerFields } from "./lane-journal.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
+
+/** What became of a delivery. */
+export interface DeliveryFate {
+  readonly state: DeliveryState;
+  /** Of what was sent last. */
+  readonly webhookId: string;
+}
+
+/** Reads and ends rows of `webhook_deliveries` for snapshots that are sent again. */
+export class ResentRowStore {
+  readonly #rows: Collection<DeliveryRow>;
+
+  constructor(db: Db) {
+    this.#rows = db.collection("webhook_deliveries");
+  }
+
+  /** What became of deliveries that are stored, by id. */
+  async fates(deliveryIds: readonly string[]): Promise<Map<string, DeliveryFate>> {
+    if (deliveryIds.length === 0) return new Map();
+    const options = { projection: { state: 1, webhookId: 1 } };
+    const found = await this.#rows.find({ _id: { $in: [...deliveryIds] } }, options).toArray();
+    return new Map(found.map(({ _id, state, webhookId }) => [_id, { state, webhookId }]));
+  }
+
+  /**
+   * Ends undelivered rows, all of one tenant, behind which their lanes have a newer snapshot, and
+   * leaves the others alone. The lanes may have lost their bearers then.
+   *
+   * @returns those that were ended
+   */
+  async endOutrun<Row extends Sequenced>(rows: readonly Row[], now: Date): Promise<Row[]> {
+    const newest = await this.#newestSequences(rows);
+    const outrun = rows.filter((row) => (newest.get(laneKey(row)) ?? 0) > row.sequence);
+    if (outrun.length === 0) return outrun;
+    await this.#rows.updateMany(
+      { _id: { $in: outrun.map(({ deliveryId }) => deliveryId) }, state: { $in: ["pending", "held"] } },
+      {
+        $set: { state: "superseded", endedAt: now, expiresAt: new Date(now.getTime() + keptMs) },
+        $unset: bearerFields,
+        $inc: { generation: 1 },
+      },
+    );
+    return outrun;
+  }
+
+  async #newestSequences(rows: readonly Sequenced[]): Promise<Map<string, number>> {
+    const [first] = rows;
+    if (!first) return new Map();
+    const documentId = { $in: [...new Set(rows.map((row) => row.documentId))] };
+    const pipeline = [
+      { $match: { tenantId: first.tenantId, documentId } },
+      { $group: { _id: { documentId: "$documentId", endpointId: "$endpointId" }, sequence: { $max: "$sequence" } } },
+    ];
+    const found = await this.#rows
+      .aggregate<{ _id: Pick<Lane, "documentId" | "endpointId">; sequence: number }>(pipeline)
+      .toArray();
+    return new Map(found.map(({ _id, sequence }) => [laneKey({ tenantId: first.tenantId, ..._id }), sequence]));
+  }
+}

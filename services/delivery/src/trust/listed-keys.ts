@@ -1,0 +1,43 @@
+import type { Client } from "@connectrpc/connect";
+import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import type { TrustList } from "./trust-list.ts";
+
+type Sign = Pick<Client<typeof SigningService>, "signSnapshots">;
+type Settle = Pick<Client<typeof SnapshotFeedService>, "settleSnapshots">;
+
+/**
+ * Signing, whose signatures are refused unless the trust list has their keys. A signing process may
+ * sign with a revoked key for five seconds more; a repeated call gets another signature then.
+ */
+export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<TrustList, "require">): Sign {
+  return {
+    async signSnapshots(request, options) {
+      const response = await signSnapshots(request, options);
+      const keyIds = response.results.flatMap(({ outcome }) =>
+        outcome.case === "signature" ? outcome.value.keyId : [],
+      );
+      await trustList.require([...new Set(keyIds)]);
+      return response;
+    },
+  };
+}
+
+/**
+ * How old the trust list may be when signatures are handed to documents. The walk over signatures of
+ * revoked keys relies on it: none comes in behind it (`resigningGraceMs`).
+ */
+const listAgeMsMax = 10_000;
+
+/** Documents, to which no signature is handed whose key was revoked since it was made. */
+export function settleWithListedKeys({ settleSnapshots }: Settle, trustList: Pick<TrustList, "require">): Settle {
+  return {
+    async settleSnapshots(request, options) {
+      const keyIds = (request.settlements ?? []).flatMap(({ outcome }) =>
+        outcome?.case === "signature" ? (outcome.value.keyId ?? []) : [],
+      );
+      if (keyIds.length > 0) await trustList.require([...new Set(keyIds)], listAgeMsMax);
+      return settleSnapshots(request, options);
+    },
+  };
+}

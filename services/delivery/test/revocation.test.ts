@@ -1,0 +1,190 @@
+/** What follows the revocation of a signing key. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually } from "./support/eventually.ts";
+import type { FeedSnapshot } from "./support/feed.ts";
+import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
+import { openDelivery, openDeliveryProcess, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+beforeEach(async () => {
+  world = await openWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const idOf = ({ headers }: ReceivedWebhook) => String(headers["webhook-id"]);
+/** What follows the document in a webhook id: `3` or `3_r2`. */
+const tailOf = (webhook: ReceivedWebhook) => idOf(webhook).slice("snp_".length + 33);
+const documentOf = ({ body }: ReceivedWebhook): string => JSON.parse(body.toString()).data.documentId;
+const keyIdsHeld = () => [...new Set([...world.feed.signatures.values()].map(({ keyId }) => keyId))];
+const settled = (snapshot: FeedSnapshot) => eventually(() => world.feed.isPending(snapshot)).toBe(false);
+
+/** Resolves when the work is done for these keys. */
+function doneFor(...keyIds: string[]) {
+  return eventually(async () => {
+    const row = await world.resigning().findOne();
+    return row && !row.run ? row.doneKeyIds : [];
+  }).toEqual(keyIds);
+}
+
+it("every signature in documents is replaced, and a document's newest snapshot is sent again, once", async () => {
+  await using receiver = await openReceiver();
+  await using late = await openReceiver();
+  await using delivery = await openDelivery(world);
+  await using other = await openDelivery(world);
+  await delivery.endpoint("acme", receiver.url);
+  const first = await publish(world, "acme");
+  await settled(first);
+  const second = await publish(world, "acme", first.documentId, 2);
+  const alone = await publish(world, "acme");
+  const unheard = await publish(world, "nobody");
+  for (const each of [second, alone, unheard]) await settled(each);
+  await receiver.arrivals(3);
+  await other.endpoint("acme", late.url);
+
+  const { revoked, active } = world.signing.revoke();
+  await doneFor(revoked);
+  expect(keyIdsHeld()).toEqual([active]);
+  expect(world.feed.signatures.size).toBe(4);
+  await receiver.arrivals(5);
+  const again = receiver.received.slice(3);
+  expect(new Map(again.map((each) => [documentOf(each), tailOf(each)]))).toEqual(
+    new Map([
+      [first.documentId, "2_r2"],
+      [alone.documentId, "1_r2"],
+    ]),
+  );
+  for (const webhook of again) {
+    const before = receiver.received.find((each) => idOf(webhook) === `${idOf(each)}_r2`)!;
+    const { data, id, ...rest } = JSON.parse(webhook.body.toString());
+    const old = JSON.parse(before.body.toString());
+    expect(id).toBe(idOf(webhook));
+    expect({ ...rest, id: old.id, data: { ...data, signature: old.data.signature } }).toEqual(old);
+    expect([data.signature.keyId, webhook.headers["vidimus-key-id"]]).toEqual([active, active]);
+  }
+  // A newer one finds lanes that are as they were.
+  const third = await publish(world, "acme", first.documentId, 3);
+  await settled(third);
+  await receiver.arrivals(6);
+  expect(tailOf(receiver.received.at(-1)!)).toBe("3");
+  expect((await late.arrivals(1)).map(tailOf)).toEqual(["3"]);
+  await eventually(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } })).toBe(0);
+});
+
+it("what was refused with the old signature goes on under the new one, as _r2, and nothing comes twice", async () => {
+  let isUp = false;
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
+  await using delivery = await openDelivery(world);
+  await delivery.endpoint("acme", receiver.url);
+  await settled(await publish(world, "acme"));
+  await receiver.arrivals(1);
+  const { revoked, active } = world.signing.revoke();
+  await doneFor(revoked);
+  isUp = true;
+  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
+  expect(await world.deliveries().countDocuments()).toBe(1);
+  const last = receiver.received.at(-1)!;
+  expect([tailOf(receiver.received[0]!), tailOf(last)]).toEqual(["1", "1_r2"]);
+  expect(last.headers["vidimus-key-id"]).toBe(active);
+  expect(new Set(receiver.received.map(idOf)).size).toBe(2);
+});
+
+it("a process that is killed in the middle is followed by another, which sends each once", async () => {
+  await using receiver = await openReceiver();
+  const documents = 12;
+  {
+    await using delivery = await openDelivery(world);
+    await delivery.endpoint("acme", receiver.url);
+    const snapshots: FeedSnapshot[] = [];
+    for (let at = 0; at < documents; at += 1) snapshots.push(await publish(world, "acme"));
+    for (const each of snapshots) await settled(each);
+    await receiver.arrivals(documents);
+    // The walk of a new database is over.
+    await eventually(() => world.resigning().countDocuments({ hasFinished: true })).toBe(1);
+  }
+  const pace = { resendsPerSecond: 4, resigningGraceMs: 200 };
+  const doomed = await openDeliveryProcess(world, pace);
+  const { revoked, active } = world.signing.revoke();
+  await receiver.arrivals(documents + 3);
+  await doomed.kill();
+  expect(await world.resends().countDocuments()).toBeGreaterThan(0);
+  await using delivery = await openDelivery(world, pace);
+  expect(delivery.service.grpcPort).toBeGreaterThan(0);
+  await doneFor(revoked);
+  await receiver.arrivals(2 * documents);
+  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(2 * documents);
+  expect(keyIdsHeld()).toEqual([active]);
+  const again = receiver.received.slice(documents);
+  expect(new Set(again.map(idOf)).size).toBe(documents);
+  expect(again.every((each) => tailOf(each) === "1_r2")).toBe(true);
+  await doomed[Symbol.asyncDispose]();
+}, 60_000);
+
+it("a snapshot that a newer one has followed meanwhile is not sent behind it", async () => {
+  await using receiver = await openReceiver();
+  await using delivery = await openDelivery(world);
+  const { endpointId } = await delivery.endpoint("acme", receiver.url);
+  const first = await publish(world, "acme");
+  await settled(first);
+  const newer = await publish(world, "acme", first.documentId, 2);
+  await settled(newer);
+  await receiver.arrivals(2);
+  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(2);
+  // As a process leaves it that planned to send the first one again, and died before the second one came.
+  const row = (await world.deliveries().findOne({ endpointId, sequence: 1 }))!;
+  const ids = { _id: randomUUID(), webhookId: `${row.webhookId}_r2`, signingNumber: 2 };
+  const { endedAt: _ended, expiresAt: _expires, ...kept } = row;
+  const undone = { state: "pending" as const, attempts: [], attemptCount: 0, nextAttemptAt: new Date() };
+  await world.deliveries().insertOne({ ...kept, ...ids, ...undone });
+  await eventually(() => world.deliveries().countDocuments({ _id: ids._id, state: "superseded" })).toBe(1);
+  await publish(world, "acme", first.documentId, 3);
+  await receiver.arrivals(3);
+  expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
+});
+
+it("nothing is sent with a key that the trust list does not have, and nothing while the list is an older one", async () => {
+  await using receiver = await openReceiver();
+  {
+    await using delivery = await openDelivery(world);
+    await delivery.endpoint("acme", receiver.url);
+    await settled(await publish(world, "acme"));
+    world.signing.state.revision = 7;
+    await eventually(async () => (await world.trustList().findOne())?.revision).toBe(7);
+    await receiver.arrivals(1);
+  }
+  // After a restart, too: an old ring was brought back.
+  world.signing.state.revision = 6;
+  await using delivery = await openDelivery(world);
+  const waiting = await publish(world, "acme");
+  await pause(1_000);
+  expect([receiver.received.length, world.feed.isPending(waiting)]).toEqual([1, true]);
+  world.signing.state.revision = 8;
+  await settled(waiting);
+  await receiver.arrivals(2);
+
+  world.signing.activeKey().keyId = "ed25519-planted";
+  const planted = await publish(world, "acme");
+  await pause(1_000);
+  expect([receiver.received.length, world.feed.isPending(planted)]).toEqual([2, true]);
+  expect(delivery.service.grpcPort).toBeGreaterThan(0);
+});
+
+it("an unsettled snapshot that was sent before its key was revoked is sent again when it is taken in", async () => {
+  await using receiver = await openReceiver();
+  {
+    await using delivery = await openDelivery(world);
+    await delivery.endpoint("acme", receiver.url);
+    const { reached } = world.feed.hold("settleSnapshots");
+    await publish(world, "acme");
+    await Promise.all([reached, receiver.arrivals(1)]);
+    await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
+  }
+  world.feed.hold("settleSnapshots").release();
+  world.signing.revoke();
+  await using delivery = await openDelivery(world);
+  await receiver.arrivals(2);
+  expect(receiver.received.map(tailOf)).toEqual(["1", "1_r2"]);
+  await eventually(() => keyIdsHeld()).toEqual([world.signing.activeKey().keyId]);
+  expect(delivery.service.grpcPort).toBeGreaterThan(0);
+});
