@@ -1,0 +1,108 @@
+/**
+ * What traces cost: creates and publications a second of a stack that records every trace, beside
+ * one that records none, and the CPU that one of each takes. The collector takes the posts and does
+ * nothing with them.
+ */
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { runCallers } from "./load/caller-load.ts";
+import { compare, type Side, type Turn } from "./load/compare.ts";
+import { httpRequest, runLoad } from "./load/http-load.ts";
+import { readBenchSettings } from "./load/settings.ts";
+import { checkBar } from "./load/verdict.ts";
+import { asEditor, createDrafts, untilDelivered } from "./stage/drafts.ts";
+import { openCollector } from "./stage/collector.ts";
+import { openStage, type Stage, withoutLimits } from "./stage/open-stage.ts";
+import { cpuMsOf } from "./stage/process-cpu.ts";
+
+const { rounds, durationMs } = readBenchSettings();
+const callers = 64;
+const draftsPerSecond = 3_000;
+const atLeast = 0.95;
+
+const content = { blocks: [{ type: "core/text", data: { html: "The boat did not sail today either. ".repeat(50) } }] };
+
+/** A stack, and the CPU that it has used for each operation of its measured turns. */
+interface Measured {
+  readonly name: string;
+  readonly stage: Stage;
+  readonly drafts: string[];
+  cpuMs: number;
+  operations: number;
+}
+
+await using collector = await openCollector();
+const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+await using onStage = await openStage({ ...withoutLimits, ...traced });
+await using offStage = await openStage();
+const on: Measured = { name: "on", stage: onStage, drafts: [], cpuMs: 0, operations: 0 };
+const off: Measured = { name: "off", stage: offStage, drafts: [], cpuMs: 0, operations: 0 };
+
+for (const [what, work] of [
+  ["creates", { prepare: async () => {}, run: create }],
+  ["publications", { prepare: fillDrafts, run: publish }],
+] as const) {
+  Object.assign(on, { cpuMs: 0, operations: 0 });
+  Object.assign(off, { cpuMs: 0, operations: 0 });
+  const { ratio } = await compare(side(on, work), side(off, work), rounds);
+  const [onMs, offMs] = [on, off].map(({ cpuMs, operations }) => cpuMs / operations);
+  console.log(`       CPU ms for one of the ${what}: ${onMs?.toFixed(3)} on, ${offMs?.toFixed(3)} off`);
+  checkBar(`${what} a second with every trace recorded, times those with none`, ratio, { atLeast });
+}
+console.log(`       the collector got ${collector.posts()} posts with ${Math.round(collector.bytes() / 1e6)} MB`);
+
+/** The work of a turn, and what it needs before the clocks start. */
+interface Work {
+  prepare(measured: Measured): Promise<void>;
+  run(measured: Measured): Promise<Turn & { requests: number }>;
+}
+
+function side(measured: Measured, work: Work): Side {
+  return {
+    name: measured.name,
+    run: async () => {
+      await work.prepare(measured);
+      const before = await servicesCpu(measured.stage);
+      const turn = await work.run(measured);
+      measured.cpuMs += (await servicesCpu(measured.stage)) - before;
+      measured.operations += turn.requests;
+      return turn;
+    },
+  };
+}
+
+async function servicesCpu({ constellation }: Stage): Promise<number> {
+  const { pids } = await constellation.current();
+  return cpuMsOf(["gateway", "documents", "signing", "delivery"].flatMap((name) => pids[name] ?? []));
+}
+
+function create({ stage: { constellation, apiKey } }: Measured) {
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const next = () => {
+    const body = { id: randomUUID(), type: "core/newswire", title: "Ferry cancelled", content };
+    return httpRequest("POST", "/v1/documents", headers, JSON.stringify(body));
+  };
+  const url = new URL(constellation.dev.gateway);
+  return runLoad({ url, connections: callers, durationMs, next, expectedStatus: 201 });
+}
+
+async function fillDrafts({ stage: { tenantId, constellation }, drafts }: Measured): Promise<void> {
+  using documents = openRpcClient(DocumentService, { target: constellation.dev.grpc.documents });
+  const missing = (durationMs / 1_000) * draftsPerSecond - drafts.length;
+  drafts.push(...(await createDrafts(documents, tenantId, Math.max(0, missing), 2_000)));
+}
+
+async function publish({ stage, drafts }: Measured) {
+  const { tenantId, constellation, documents: db } = stage;
+  using documents = openRpcClient(DocumentService, { target: constellation.dev.grpc.documents });
+  const call = () => {
+    const documentId = drafts.pop();
+    if (documentId === undefined) return undefined;
+    const transition = { documentId, name: "publish", expectedVersion: 1n };
+    return documents.transitionDocument({ tenantId, transition }, asEditor);
+  };
+  const turn = await runCallers({ callers, durationMs, call });
+  await untilDelivered(db);
+  return turn;
+}
