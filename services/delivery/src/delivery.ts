@@ -4,6 +4,7 @@ import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_se
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
@@ -17,6 +18,7 @@ import { listenForReferences } from "./ingest/listen-for-references.ts";
 import { startReconciler } from "./ingest/reconciler.ts";
 import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
 import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
+import { traceAttempts } from "./net/trace-attempts.ts";
 import { createResolve } from "./net/resolve.ts";
 import { Membership } from "./replicas/membership.ts";
 import { startReplays } from "./replay/start-replays.ts";
@@ -40,7 +42,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     const stores = await openStores(mongo.db, config);
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
-    const post = openPost(stack, config.pace, rule);
+    const post = openPost(stack, config.pace, rule, process.tracing);
     const { bus, sending, feed } = await openDelivering(stack, config, stores, post, process);
     const urlRule = { allowHttp: config.allowHttp, ...rule };
     const { retries, pollMs } = config.pace;
@@ -61,20 +63,26 @@ async function sealSecrets(endpoints: EndpointStore, log: Logger): Promise<void>
   if (sealed > 0) log.info({ endpoints: sealed }, "encrypted what endpoints keep secret under DELIVERY_KEK_FILE");
 }
 
-function openPost(stack: AsyncDisposableStack, { connectMs, attemptMs }: DeliveryPace, rule: DialRule): PostWebhook {
+function openPost(
+  stack: AsyncDisposableStack,
+  { connectMs, attemptMs }: DeliveryPace,
+  rule: DialRule,
+  tracing: Tracing | undefined,
+): PostWebhook {
   const agent = createGuardedAgent({ resolve: createResolve(), mayDial: rule.mayDial, connectMs });
   stack.defer(() => agent.destroy());
-  return createPostWebhook({ agent, rule, attemptMs });
+  const post = createPostWebhook({ agent, rule, attemptMs });
+  return tracing ? traceAttempts(tracing, post) : post;
 }
 
 /** Clients of the services that delivery calls. */
 function openClients(
   stack: AsyncDisposableStack,
   { documentsTarget, signingTarget }: DeliveryConfig,
-  credentialsFor: ServiceContext["credentialsFor"],
+  { tracing, credentialsFor }: Pick<ServiceContext, "tracing" | "credentialsFor">,
 ) {
-  const documents = { target: documentsTarget, credentials: credentialsFor("documents") };
-  const signing = { target: signingTarget, credentials: credentialsFor("signing") };
+  const documents = { target: documentsTarget, credentials: credentialsFor("documents"), tracing };
+  const signing = { target: signingTarget, credentials: credentialsFor("signing"), tracing };
   return {
     feed: stack.use(openRpcClient(SnapshotFeedService, documents)),
     audit: stack.use(openRpcClient(SignatureAuditService, documents)),
@@ -89,12 +97,12 @@ async function openDelivering(
   config: DeliveryConfig,
   stores: Stores,
   post: PostWebhook,
-  { log, metrics: { registry }, credentialsFor }: ServiceContext,
+  { log, metrics: { registry }, tracing, credentialsFor }: ServiceContext,
 ) {
   const stop = new AbortController();
   stack.defer(() => stop.abort());
   const { pace } = config;
-  const clients = openClients(stack, config, credentialsFor);
+  const clients = openClients(stack, config, { tracing, credentialsFor });
   const { trustLists } = stores;
   const { trustListMs } = pace;
   const trustList = stack.use(await TrustList.open({ ...clients, trustLists, trustListMs, log }));
@@ -115,7 +123,7 @@ async function openDelivering(
   const { audit } = clients;
   const revocations = stack.use(startResigning({ ...storing, ...pace, ...taking, audit, trustList, sendAgain: again }));
   const { noteSignedAnew } = revocations;
-  const ingest = new Ingest({ ...storing, ...taking, noteSignedAnew }, stop.signal);
+  const ingest = new Ingest({ ...storing, ...taking, noteSignedAnew, tracing }, stop.signal);
   const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
   listenForReferences({ bus, ingest, isPreferredFor, log });
   const beforeWalk = async () => void (await stores.firstBuild.carryOver(new Date()));

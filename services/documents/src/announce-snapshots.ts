@@ -12,8 +12,8 @@ export function announceSnapshots(
   bus: Pick<EventBus, "broadcast">,
 ): (tenantId: string, snapshots: readonly AnnouncedSnapshot[]) => void {
   return (tenantId, snapshots) => {
-    const references = snapshots.map(({ documentId, sequence, type }) => {
-      return { tenantId, documentId, sequence: BigInt(sequence), type };
+    const references = snapshots.map(({ documentId, sequence, type, traceparent = "" }) => {
+      return { tenantId, documentId, sequence: BigInt(sequence), type, traceparent };
     });
     const message = create(SnapshotReferencesSchema, { references });
     bus.broadcast(snapshotSubject(tenantId), toBinary(SnapshotReferencesSchema, message));

@@ -53,7 +53,8 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const workflow = registry.at;
     const announce = announceSnapshots(bus);
     const now = () => new Date();
-    const publication = openPublication({ mongo, rollout, types, workflow, now, announce });
+    const { tracing } = process;
+    const publication = openPublication({ mongo, rollout, tracing, types, workflow, now, announce });
     reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };

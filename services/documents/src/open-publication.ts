@@ -1,5 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { asDomainError } from "@vidimus/kit/rpc/error-table";
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { TypeRegistry } from "./domain/types/document-type.ts";
 import { checkedFirst, PublicationChecks } from "./domain/transitions/publication-checks.ts";
@@ -16,6 +17,7 @@ import {
   type TransitionDocument,
   type TransitionQueueOptions,
 } from "./domain/transitions/transition-queue.ts";
+import { traceTransactions } from "./trace-transactions.ts";
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 import { ClockStore } from "./store/clock-store.ts";
 import { PublicationStore } from "./store/publication-store.ts";
@@ -28,6 +30,8 @@ import { TransitionStore } from "./store/transition-store.ts";
 interface PublicationOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   readonly types: Pick<TypeRegistry, "at">;
   readonly mongo: Pick<Mongo, "client" | "db">;
+  /** Undefined while tracing is off. */
+  readonly tracing: Tracing | undefined;
   readonly rollout: Pick<Rollout, "hasVersion2">;
   /**
    * Called with the snapshots of a transaction after its commit, one at least; must neither wait nor
@@ -49,7 +53,7 @@ export interface Publication {
 
 /** Composes the stores and the queue. The indexes are made by `migrate`. */
 export function openPublication(options: PublicationOptions): Publication {
-  const { mongo, rollout, announce, types, ...deps } = options;
+  const { mongo, rollout, tracing, announce, types, ...deps } = options;
   const { client, db } = mongo;
   const clocks = new ClockStore(client, db);
   const transitions = new TransitionStore(client, db, rollout, (tenantId, reading) => {
@@ -62,7 +66,8 @@ export function openPublication(options: PublicationOptions): Publication {
     for (const { type } of snapshots) changeSignal.notify(tenantId, type);
     if (snapshots.length > 0) announce(tenantId, snapshots);
   };
-  const queue = createTransitionQueue({ runBatch: batchRunner(transitions, { checks, ...deps }, onCommit) });
+  const runBatch = batchRunner(transitions, { checks, ...deps }, onCommit);
+  const queue = createTransitionQueue({ runBatch: tracing ? traceTransactions(tracing, runBatch) : runBatch });
   return {
     transition: (tenantId, request, signal) => checkedFirst(() => queue(tenantId, request, signal), signal),
     publications: new PublicationStore(client, db),

@@ -26,7 +26,15 @@ beforeAll(async () => {
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
   const rollout = { hasVersion2: async () => false };
-  publication = openPublication({ mongo, rollout, types, workflow, now: () => new Date(), announce: () => {} });
+  publication = openPublication({
+    mongo,
+    rollout,
+    tracing: undefined,
+    types,
+    workflow,
+    now: () => new Date(),
+    announce: () => {},
+  });
 });
 afterAll(async () => {
   await checking[Symbol.asyncDispose]();

@@ -51,7 +51,7 @@ const lookupMsMax = 1_000;
 /** Starts the gateway: the public API, and `vidimus.access.v1` on its teams door. */
 export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
   return startService("gateway", config, async (stack, process) => {
-    const { log, metrics, pages } = process;
+    const { log, metrics, tracing, pages } = process;
     const { mongoUrl: url, database } = config;
     const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
     await ensureIndexes(mongo.db);
@@ -77,6 +77,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
       trustedProxies: config.trustedProxies,
       log,
       registry: metrics.registry,
+      tracing,
     });
     stack.use(http);
     return { ...ports, httpPort: http.port, check: withGrace(mongo.ping), checkDegraded: () => bus.ping() };
@@ -88,12 +89,12 @@ function openClients(
   config: GatewayConfig,
   stack: AsyncDisposableStack,
   db: Db,
-  { log, metrics, credentialsFor }: ServiceContext,
+  { log, metrics, tracing, credentialsFor }: ServiceContext,
 ): Omit<HttpDeps, "chargeWhole"> {
-  const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents") };
-  const toPhrases = { target: config.phrasesTarget, credentials: credentialsFor("phrases") };
-  const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing") };
-  const toDelivery = { target: config.deliveryTarget, credentials: credentialsFor("delivery") };
+  const toDocuments = { target: config.documentsTarget, credentials: credentialsFor("documents"), tracing };
+  const toPhrases = { target: config.phrasesTarget, credentials: credentialsFor("phrases"), tracing };
+  const toSigning = { target: config.signingTarget, credentials: credentialsFor("signing"), tracing };
+  const toDelivery = { target: config.deliveryTarget, credentials: credentialsFor("delivery"), tracing };
   const documents = stack.use(openRpcClient(DocumentService, toDocuments));
   const published = stack.use(openRpcClient(PublishedDocumentService, toDocuments));
   const phrases = stack.use(openRpcClient(PhraseService, { ...toPhrases, windowBytes: exportWindowBytes }));

@@ -32,18 +32,20 @@ export function callContext(context: HandlerContext): CallContext {
 }
 
 const requestIdPattern = /^[\w.-]{1,64}$/;
-const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** Ids of zeros are malformed. */
+const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
  * Reads a context from metadata. Replaces a missing or malformed request id and traceparent.
  *
  * @param identity of the caller's certificate; it is not read from metadata, which callers write
+ * @param traceparent of the call's span; without one, that of the metadata
  */
-export function readCallContext(header: Pick<Headers, "get">, identity: string): CallContext {
+export function readCallContext(header: Pick<Headers, "get">, identity: string, traceparent?: string): CallContext {
   const requestId = header.get("x-request-id") ?? "";
   return {
     requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
-    traceparent: readTraceparent(header.get("traceparent")),
+    traceparent: traceparent ?? readTraceparent(header.get("traceparent")),
     actor: readActor(header.get("vidimus-actor") ?? ""),
     role: header.get("vidimus-role") ?? "",
     identity,
@@ -71,7 +73,12 @@ export function newTraceparent(): string {
 
 /** Returns the given W3C traceparent, or a new one when it is missing or malformed. */
 export function readTraceparent(value: string | null | undefined): string {
-  return value && traceparentPattern.test(value) ? value : newTraceparent();
+  return parseTraceparent(value) ?? newTraceparent();
+}
+
+/** Returns the given W3C traceparent; undefined when it is missing or malformed. */
+export function parseTraceparent(value: string | null | undefined): string | undefined {
+  return value && traceparentPattern.test(value) ? value : undefined;
 }
 
 /** Returns the metadata that passes a context on to another service. */

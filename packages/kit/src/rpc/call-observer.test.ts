@@ -12,27 +12,31 @@ const endedAfter = (ms: number) => ({
   values: createContextValues().set(callContextKey, context),
   request: { tenantId: "demo", phraseJson: Buffer.from("secret") },
   startedMs: performance.now() - ms,
+  span: undefined,
 });
+
+const refusal = (code: Code) => new ConnectError("no", code);
 
 describe("a call that has ended", () => {
   it.each([
-    { what: "that succeeded", error: undefined, ms: 0, level: "debug" },
-    { what: "that was refused as promised", error: new ConnectError("no", Code.NotFound), ms: 0, level: "debug" },
-    { what: "whose caller left", error: new ConnectError("left", Code.Canceled), ms: 0, level: "debug" },
-    { what: "that took over a second", error: undefined, ms: 1_001, level: "info" },
-    { what: "that found something missing", error: new ConnectError("down", Code.Unavailable), ms: 0, level: "warn" },
+    { what: "that succeeded", code: "ok", error: undefined, ms: 0, level: "debug" },
+    { what: "that was refused as promised", code: "not_found", error: refusal(Code.NotFound), ms: 0, level: "debug" },
+    { what: "whose caller left", code: "canceled", error: refusal(Code.Canceled), ms: 0, level: "debug" },
+    { what: "that took over a second", code: "ok", error: undefined, ms: 1_001, level: "info" },
     {
-      what: "that ran into its deadline",
-      error: new ConnectError("late", Code.DeadlineExceeded),
+      what: "that found something missing",
+      code: "unavailable",
+      error: refusal(Code.Unavailable),
       ms: 0,
       level: "warn",
     },
-    { what: "that met a bug", error: new ConnectError("bug", Code.Internal), ms: 0, level: "error" },
-  ])("$what is counted, and logged at $level without its body", async ({ error, ms, level }) => {
+    { what: "late", code: "deadline_exceeded", error: refusal(Code.DeadlineExceeded), ms: 0, level: "warn" },
+    { what: "that met a bug", code: "internal", error: refusal(Code.Internal), ms: 0, level: "error" },
+  ])("$what is counted as $code, and logged at $level without its body", async ({ code, error, ms, level }) => {
     const { log, lines } = logLines("debug");
     const metrics = createMetrics("test");
     callObserver(log, metrics)(endedAfter(ms), error);
-    const code = error ? Code[error.code] : "ok";
+
     const method = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
     const shared = { requestId: "r-1", traceparent: "00-a-b-00", tenant: "demo" };
     expect(lines).toEqual([expect.objectContaining({ level, method, code, ...shared, ms: expect.any(Number) })]);

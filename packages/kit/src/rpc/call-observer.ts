@@ -1,8 +1,11 @@
 import { Code, type ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Span } from "../telemetry/tracing/tracing.ts";
 import { callContextKey } from "./call-context.ts";
+import { endServerSpan } from "./call-span.ts";
 
 /** A call that has ended, with what logs and metrics need. */
 export interface EndedCall {
@@ -12,6 +15,8 @@ export interface EndedCall {
   readonly request: unknown;
   /** Start of the call, by `performance.now()`. */
   readonly startedMs: number;
+  /** The call's step of its trace, if the trace is recorded. */
+  readonly span: Span | undefined;
 }
 
 /** Counts a call and logs it. `error` is undefined when the call succeeded. */
@@ -30,8 +35,8 @@ const levels: { readonly [C in Code]?: "error" | "warn" } = {
 };
 
 /**
- * Makes an observer that measures each call and logs one line for it: at `debug`, or at `info` and
- * above when the call failed unexpectedly or took over a second. Bodies are not logged. A bug is
+ * Makes an observer that measures each call, ends its span, and logs one line for it: at `debug`, or
+ * at `info` and above when the call failed unexpectedly or took over a second. Bodies are not logged. A bug is
  * logged here, once, with its cause.
  */
 export function callObserver(log: Logger, metrics: Metrics): CallObserver {
@@ -39,8 +44,9 @@ export function callObserver(log: Logger, metrics: Metrics): CallObserver {
     const { method, request, startedMs } = call;
     const ms = performance.now() - startedMs;
     const name = `${method.parent.typeName}/${method.name}`;
-    const code = error === undefined ? "ok" : Code[error.code];
+    const code = error === undefined ? "ok" : codeToString(error.code);
     metrics.rpcHandled.observe({ method: name, code }, ms / 1_000);
+    if (call.span) endSpan(call.span, call, error);
     const level = (error && levels[error.code]) ?? (ms > slowMs ? "info" : "debug");
     if (!log.isLevelEnabled(level)) return;
     const { requestId, traceparent } = call.values.get(callContextKey);
@@ -54,6 +60,11 @@ export function callObserver(log: Logger, metrics: Metrics): CallObserver {
     };
     log[level](level === "error" ? { ...line, err: error?.cause ?? error } : line, "call");
   };
+}
+
+function endSpan(span: Span, { values, request }: EndedCall, error: ConnectError | undefined): void {
+  const { requestId } = values.get(callContextKey);
+  endServerSpan(span, error, { "vidimus.tenant.id": tenantOf(request), "vidimus.request.id": requestId });
 }
 
 function tenantOf(message: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import type { ChannelCredentials } from "@grpc/grpc-js";
+import type { Tracing } from "../telemetry/tracing/tracing.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { messageBytesMax } from "./message-limit.ts";
 
@@ -19,6 +20,8 @@ interface RpcClientOptions {
   defaultTimeoutMs?: number;
   /** Bytes that the service may send on a stream before they are read; see `channelOptions`. */
   windowBytes?: number;
+  /** Undefined while tracing is off. */
+  tracing?: Tracing | undefined;
 }
 
 /** Credentials of a client: from `serviceCredentials` or `fileCredentials`. */
@@ -38,6 +41,7 @@ export function openRpcClient<S extends DescService>(service: S, options: RpcCli
     defaultTimeoutMs: options.defaultTimeoutMs ?? 10_000,
     ...(options.credentials && { credentials: options.credentials }),
     ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
+    tracing: options.tracing,
   });
   const client = createClient(service, transport);
   return Object.assign(client, { [Symbol.dispose]: () => transport.close() });

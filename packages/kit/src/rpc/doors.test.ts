@@ -49,7 +49,7 @@ describe.each(doors)("the $name door", (door) => {
     const error = await failure(call);
     expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
     const method = `vidimus.phrases.v1.PhraseService/${listPhrases ? "ListPhrases" : "UpsertPhrase"}`;
-    expect(lines).toEqual([expect.objectContaining({ level: "error", method, code: "Internal" })]);
+    expect(lines).toEqual([expect.objectContaining({ level: "error", method, code: "internal" })]);
     expect(JSON.stringify(lines[0]!["err"])).toContain("the secret is 42");
   });
 

@@ -4,6 +4,8 @@ import { Code, ConnectError, createContextValues, type Interceptor, type Transpo
 import type { StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { createMethodUrl, runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
+import type { Tracing } from "../telemetry/tracing/tracing.ts";
+import { endWithCall, endWithStream, startClientSpan } from "./call-span.ts";
 import { channelOptions } from "./channel-options.ts";
 import { type CallOrder, GrpcExchange } from "./grpc-exchange.ts";
 import { requestMetadata } from "./metadata.ts";
@@ -36,6 +38,8 @@ interface GrpcTransportOptions {
    * 10 s.
    */
   defaultTimeoutMs?: number;
+  /** Records the calls of recorded traces, but for those with interceptors. */
+  tracing?: Tracing | undefined;
 }
 
 interface GrpcTransport extends Transport {
@@ -53,7 +57,7 @@ const serverName = "vidimus";
  * target.
  */
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
-  const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000 } = options;
+  const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000, tracing } = options;
   const replicas = new Replicas();
   const channel = new Channel(target, options.credentials ?? credentials.createInsecure(), {
     ...channelOptions(replicas, messageBytesMax, options.windowBytes),
@@ -79,9 +83,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       // runUnaryCall makes two AbortControllers, a timer and an error for each call.
       if (interceptors.length === 0) {
         const order = { ...place, signal, metadata: requestMetadata(headers) };
-        if (!isPrompt(method)) return callUnary(order, method, message);
-        markPrompt(order.metadata);
-        return withSecondTry(replicas, () => callUnary(order, method, message));
+        const span = tracing && startClientSpan(tracing, { method, headers, contextValues, authority }, order.metadata);
+        return endWithCall(span, callReplicas(replicas, order, method, message));
       }
       const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
       const req = { ...frame, stream: false as const, method, message };
@@ -92,8 +95,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
     async stream(method, signal, timeoutMs = defaultTimeoutMs, headers, message, contextValues) {
       const place = placeOf(method, timeoutMs);
       const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
+      const span = tracing && startClientSpan(tracing, { method, headers, contextValues, authority }, frame.header);
       const req = { ...frame, stream: true as const, method, message };
-      const next = (req: StreamRequest<typeof method.input, typeof method.output>) => callServerStreaming(place, req);
+      const next = (req: StreamRequest<typeof method.input, typeof method.output>) =>
+        endWithStream(span, callServerStreaming(place, req));
       return runStreamingCall({ interceptors, ...limitsOf(signal, timeoutMs), req, next });
     },
     close() {
@@ -101,6 +106,18 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       channel.close();
     },
   };
+}
+
+/** Makes a call, at up to three servers if it may be made more than once. */
+function callReplicas<I extends DescMessage, O extends DescMessage>(
+  replicas: Replicas,
+  order: Omit<CallOrder, "body">,
+  method: UnaryRequest<I, O>["method"],
+  message: MessageInitShape<I>,
+): Promise<UnaryResponse<I, O>> {
+  if (!isPrompt(method)) return callUnary(order, method, message);
+  markPrompt(order.metadata);
+  return withSecondTry(replicas, () => callUnary(order, method, message));
 }
 
 /**

@@ -1,7 +1,12 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
+import type { Span, Tracing } from "../telemetry/tracing/tracing.ts";
 import { requireActorName } from "./actor-name.ts";
-import { callContextKey, readCallContext } from "./call-context.ts";
+import { callContextKey, parseTraceparent, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
+import { startServerSpan } from "./call-span.ts";
 import type { ConnectionPeers } from "./connection-peers.ts";
 import { toConnectError } from "./error-table.ts";
 import type { TeamsGuard } from "./teams-guard.ts";
@@ -9,11 +14,28 @@ import type { TeamsGuard } from "./teams-guard.ts";
 /** Address and port of a caller, which the teams door sets on each call. */
 export const peerKey = createContextKey("");
 
-/** Sets the call context of each call, for `callContext`. */
-export const contextInterceptor: Interceptor = (next) => (request) => {
-  request.contextValues.set(callContextKey, readCallContext(request.header, ""));
-  return next(request);
-};
+const spanKey = createContextKey<Span | undefined>(undefined);
+
+/**
+ * Starts the span of each call while tracing is on, and sets the call context, for `callContext`. A
+ * call of a team without a trace begins one.
+ */
+export function contextInterceptor(tracing: Tracing | undefined): Interceptor {
+  return (next) => (request) => {
+    const { header, method, contextValues } = request;
+    const span = tracing && startSpan(tracing, method, header);
+    if (span) contextValues.set(spanKey, span);
+    contextValues.set(callContextKey, readCallContext(header, "", span?.traceparent));
+    return next(request);
+  };
+}
+
+/** Probes, and streams that last as long as a process, belong to no trace. */
+function startSpan(tracing: Tracing, method: DescMethod, header: Headers): Span | undefined {
+  const { typeName } = method.parent;
+  if (typeName === Health.typeName || typeName === ServerReflection.typeName) return undefined;
+  return startServerSpan(tracing, { method, parent: parseTraceparent(header.get("traceparent")) });
+}
 
 /**
  * Refuses calls of unknown callers and those outside of their grants, and adds the identity to the
@@ -103,6 +125,7 @@ export function observeInterceptor(observe: CallObserver): Interceptor {
       values: request.contextValues,
       request: request.stream ? undefined : request.message,
       startedMs: performance.now(),
+      span: request.contextValues.get(spanKey),
     };
     try {
       const response = await next(request);

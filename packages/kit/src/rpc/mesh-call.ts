@@ -1,8 +1,10 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
-import { callContextKey, readCallContext } from "./call-context.ts";
+import { isSampled, type Span, type Tracing } from "../telemetry/tracing/tracing.ts";
+import { callContextKey, parseTraceparent, readCallContext } from "./call-context.ts";
 import type { CallObserver, EndedCall } from "./call-observer.ts";
+import { startServerSpan } from "./call-span.ts";
 import { toConnectError } from "./error-table.ts";
 import type { MeshGuard } from "./mesh-guard.ts";
 import { toHeaders, responseMetadata } from "./metadata.ts";
@@ -13,6 +15,8 @@ export interface MeshDoor {
   readonly observe: CallObserver;
   /** Deadline of unary calls without one. */
   readonly defaultTimeoutMs: number;
+  /** Undefined while tracing is off. */
+  readonly tracing: Tracing | undefined;
   /** Undefined on a plaintext door, where everybody may call everything. */
   readonly guard: MeshGuard | undefined;
   /** Calls that have not ended. */
@@ -43,6 +47,7 @@ export class MeshCall implements HandlerContext, EndedCall {
   readonly requestMethod = "POST";
   readonly method: DescMethod;
   readonly startedMs = performance.now();
+  readonly span: Span | undefined;
   request: unknown;
   hasEnded = false;
   readonly #wire: WireCall;
@@ -63,6 +68,7 @@ export class MeshCall implements HandlerContext, EndedCall {
     this.#wire = wire;
     this.#door = door;
     this.#sendFailure = sendFailure;
+    this.span = door.tracing && startSpan(door.tracing, method, wire);
     this.#deadline = Number(wire.getDeadline());
     // grpc-js enforces the deadlines of callers: it answers, and then emits "cancelled".
     if (this.#deadline === Infinity && method.methodKind === "unary") {
@@ -98,7 +104,10 @@ export class MeshCall implements HandlerContext, EndedCall {
 
   get values(): ContextValues {
     const get = (name: string) => this.#wire.metadata.get(name)[0]?.toString() ?? null;
-    return (this.#values ??= createContextValues().set(callContextKey, readCallContext({ get }, this.#identity)));
+    return (this.#values ??= createContextValues().set(
+      callContextKey,
+      readCallContext({ get }, this.#identity, this.span?.traceparent),
+    ));
   }
 
   get requestHeader(): Headers {
@@ -150,6 +159,12 @@ export class MeshCall implements HandlerContext, EndedCall {
     if (this.hasEnded) return;
     this.end(Date.now() >= this.#deadline ? deadlinePassed() : new ConnectError("the caller left", Code.Canceled));
   }
+}
+
+/** The services' own rounds, such as walks and polls, belong to no trace and begin none. */
+function startSpan(tracing: Tracing, method: DescMethod, { metadata }: WireCall): Span | undefined {
+  const parent = parseTraceparent(metadata.get("traceparent")[0]?.toString());
+  return isSampled(parent) ? startServerSpan(tracing, { method, parent }) : undefined;
 }
 
 const deadlinePassed = () => new ConnectError("the deadline passed", Code.DeadlineExceeded);

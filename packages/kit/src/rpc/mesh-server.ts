@@ -26,7 +26,7 @@ import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-
  * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startMeshServer(options: RpcServerOptions): Promise<RpcServer> {
-  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs, certificate } = {
+  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs, certificate, tracing } = {
     ...rpcServerDefaults,
     ...options,
   };
@@ -43,6 +43,7 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
   const door: MeshDoor = {
     observe: callObserver(log, metrics),
     defaultTimeoutMs,
+    tracing,
     guard: certificate && guard,
     running: new Set(),
   };

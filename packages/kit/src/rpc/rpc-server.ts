@@ -1,5 +1,6 @@
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing/tracing.ts";
 import type { Readiness } from "../service/readiness.ts";
 import type { CertificateSource } from "../tls/service-credentials.ts";
 import type { RpcRoute } from "./route.ts";
@@ -14,6 +15,8 @@ export interface RpcServerOptions {
   readiness: Readiness;
   log: Logger;
   metrics: Metrics;
+  /** Undefined while tracing is off. */
+  tracing?: Tracing | undefined;
   /**
    * Certificate of this process. With it a door demands certificates of its callers, and refuses
    * methods that its routes do not open to them. Without it the door is plaintext and binds loopback

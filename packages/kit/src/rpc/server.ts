@@ -45,7 +45,7 @@ type TeamsServerOptions = RpcServerOptions & TeamsAccess;
  */
 export async function startRpcServer(options: TeamsServerOptions): Promise<RpcServer> {
   const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
-  const { certificate, routes, tenants } = options;
+  const { certificate, routes, tenants, tracing } = options;
   if (!certificate) assertLoopback(host);
   const shutdown = new AbortController();
   const app = fastify({ http2: true, logger: false, serverFactory: (handler) => httpServer(handler, certificate) });
@@ -56,7 +56,7 @@ export async function startRpcServer(options: TeamsServerOptions): Promise<RpcSe
   await app.register(fastifyConnectPlugin, {
     contextValues: ({ socket }) => createContextValues().set(peerKey, addressOf(socket)),
     interceptors: [
-      contextInterceptor,
+      contextInterceptor(tracing),
       observeInterceptor(callObserver(log, metrics)),
       errorInterceptor,
       deadlineInterceptor(defaultTimeoutMs),

@@ -7,6 +7,9 @@ import { openLiveGrants } from "../grants/live-grants.ts";
 import { isLoopback, needsCertificate } from "../rpc/connections.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { openTracing } from "../telemetry/tracing/open-tracing.ts";
+import { readTracingConfig, type TracingConfig } from "../telemetry/tracing/tracing-config.ts";
+import type { Tracing } from "../telemetry/tracing/tracing.ts";
 import { type LiveCertificate, openLiveCertificate } from "../tls/live-certificate.ts";
 import { serviceCredentials } from "../tls/service-credentials.ts";
 import { readTlsFiles, type TlsFiles } from "../tls/tls-files.ts";
@@ -37,6 +40,8 @@ export interface TeamsConfig extends BaseConfig {
   grpcPort: number;
   /** File that says who may call the teams door; set if and only if `tls` is. */
   grantsFile?: string | undefined;
+  /** Undefined while tracing is off. */
+  tracing?: TracingConfig | undefined;
 }
 
 type BaseDefaults = Pick<BaseConfig, "meshPort" | "opsPort" | "database">;
@@ -67,8 +72,9 @@ export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConf
 }
 
 /**
- * Reads the settings of a service with a teams door: those of every service, GRPC_PORT and
- * GRANTS_FILE.
+ * Reads the settings of a service with a teams door: those of every service, GRPC_PORT, GRANTS_FILE
+ * and OpenTelemetry's. Signing has no teams door and exports no traces: its callers' spans stand for
+ * it.
  */
 export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsConfig {
   const base = readBaseConfig(env, defaults);
@@ -76,7 +82,8 @@ export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsC
   if (base.tls && !grantsFile) env.fault("GRANTS_FILE is required together with TLS_CERT_FILE");
   // A grants file that nothing is held to would look like protection.
   if (!base.tls && grantsFile) env.fault("GRANTS_FILE needs TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE");
-  return { ...base, grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), grantsFile };
+  const tracing = readTracingConfig(env);
+  return { ...base, grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), grantsFile, tracing };
 }
 
 function readPort(env: EnvReader, name: string, fallback: number): number {
@@ -87,6 +94,8 @@ function readPort(env: EnvReader, name: string, fallback: number): number {
 export interface ServiceContext {
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined while tracing is off. */
+  readonly tracing: Tracing | undefined;
   readonly readiness: Readiness;
   /** Of this service; undefined while the doors are plaintext. */
   readonly certificate: LiveCertificate | undefined;
@@ -128,14 +137,14 @@ const closeFailedMs = 1_000;
 /**
  * Starts a service. `compose` opens what it needs on the given stack: first the database, then the
  * broker, the workers and last the servers. A stop reverses this order after a drain: not ready →
- * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → ops port.
+ * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → traces → ops port.
  *
  * When `compose` rejects, the stack is disposed for at most a second before the error is thrown, so
  * that a hanging dependency does not hide the reason.
  */
 export async function startService<C extends Composition>(
   name: string,
-  config: BaseConfig & Pick<TeamsConfig, "grantsFile">,
+  config: BaseConfig & Pick<TeamsConfig, "grantsFile" | "tracing">,
   compose: (stack: AsyncDisposableStack, process: ServiceContext) => Promise<C>,
 ): Promise<RunningService & Omit<C, "check" | "checkDegraded">> {
   const stack = new AsyncDisposableStack();
@@ -153,7 +162,8 @@ export async function startService<C extends Composition>(
   const opsOptions = { host, port: config.opsPort, readiness, metrics, check, checkDegraded, pages };
   const identity = openIdentity(stack, name, config, log, metrics);
   const ops = stack.use(await startOpsServer(opsOptions));
-  const composition = await compose(stack, { log, metrics, readiness, pages, ...identity }).catch(
+  const tracing = await openTracing(stack, { service: name, config: config.tracing, log, registry: metrics.registry });
+  const composition = await compose(stack, { log, metrics, tracing, readiness, pages, ...identity }).catch(
     async (error: unknown) => {
       await withinDeadline(stack.disposeAsync(), closeFailedMs).catch(() => false);
       throw error;

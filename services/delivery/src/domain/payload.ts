@@ -6,6 +6,8 @@ export interface Reference {
   readonly documentId: string;
   /** From 1, without gaps within the document. */
   readonly sequence: number;
+  /** W3C Trace Context of the call that made the snapshot, where it is known and recorded. */
+  readonly traceparent?: string | undefined;
 }
 
 /** An immutable copy of one version of a document. */
@@ -51,6 +53,8 @@ export interface Payload {
   keyId: string;
   committedAt: Date;
   body: Uint8Array;
+  /** That of the snapshot. */
+  traceparent?: string | undefined;
 }
 
 /**
@@ -95,5 +99,6 @@ export function createPayload(snapshot: Snapshot, signature: SnapshotSignature):
   });
   const open = Buffer.from(`${envelope.slice(0, -2)},"snapshot":`);
   const body = Buffer.concat([open, snapshot.bytes, Buffer.from("}}")]);
-  return { webhookId, signingNumber, event, keyId, committedAt: snapshot.committedAt, body };
+  const { committedAt, traceparent } = snapshot;
+  return { webhookId, signingNumber, event, keyId, committedAt, body, traceparent };
 }

@@ -1,4 +1,6 @@
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
+import { IngestSpan } from "./ingest-span.ts";
 
 /** A snapshot that this process is taking in. */
 export interface HandledSnapshot {
@@ -12,6 +14,10 @@ export interface HandledSnapshot {
 
 /** Ends or fails the handling of a snapshot. */
 export interface Handling extends HandledSnapshot {
+  /** W3C Trace Context of its ingest, if that is recorded. */
+  readonly traceparent: string | undefined;
+  /** Records its ingest, unless its reference has named the trace already. */
+  trace(traceparent: string | undefined): void;
   noteStored(): void;
   /** Ends it; without an error it is settled. */
   end(error?: unknown): void;
@@ -20,6 +26,12 @@ export interface Handling extends HandledSnapshot {
 /** The snapshots that this process is taking in, so that each is taken in once at a time. */
 export class InHand {
   readonly #handled = new Map<string, Handling>();
+  readonly #tracing: Tracing | undefined;
+
+  /** @param tracing undefined while tracing is off */
+  constructor(tracing: Tracing | undefined) {
+    this.#tracing = tracing;
+  }
 
   get(reference: Reference): HandledSnapshot | undefined {
     return this.#handled.get(snapshotKey(reference));
@@ -42,6 +54,7 @@ export class InHand {
       isStored = true;
       stored.resolve();
     };
+    const span = this.#tracing && new IngestSpan(this.#tracing, reference);
     const handling: Handling = {
       reference,
       stored: stored.promise,
@@ -49,8 +62,13 @@ export class InHand {
       get isStored() {
         return isStored;
       },
+      get traceparent() {
+        return span?.traceparent;
+      },
+      trace: (traceparent) => span?.start(traceparent),
       noteStored,
       end: (error) => {
+        span?.end(error);
         this.#handled.delete(key);
         if (error === undefined) {
           noteStored();

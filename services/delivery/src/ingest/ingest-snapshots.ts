@@ -2,7 +2,9 @@ import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { tracedFor } from "@vidimus/kit/rpc/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
@@ -19,6 +21,8 @@ export interface IngestDeps extends StoreDeliveriesDeps {
   /** Notes snapshots that were signed before, with a key that was revoked since. */
   readonly noteSignedAnew: (references: readonly Reference[]) => Promise<void>;
   readonly log: Logger;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Most batches at once. While one waits for signing, the next one is read. */
@@ -34,7 +38,7 @@ const batchesMax = 3;
 export class Ingest {
   readonly #deps: IngestDeps;
   readonly #signal: AbortSignal;
-  readonly #inHand = new InHand();
+  readonly #inHand: InHand;
   readonly #settle: ReturnType<typeof createSettle>;
   readonly #enqueue: (handling: Handling) => Promise<void>;
 
@@ -42,6 +46,7 @@ export class Ingest {
   constructor(deps: IngestDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
+    this.#inHand = new InHand(deps.tracing);
     this.#settle = createSettle(deps);
     this.#enqueue = createBatcher<Handling, void>({
       itemsMax: pullMax,
@@ -83,7 +88,8 @@ export class Ingest {
     // before the snapshot was committed.
     const endpoints = this.#deps.endpoints.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
     endpoints.catch(() => {});
-    for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal)) {
+    const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
+    for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal, trace)) {
       const pending = page.filter(({ isPending }) => isPending);
       const ready = pending.filter((snapshot) => this.#isNext(snapshot, pending));
       for (const snapshot of pending) {
@@ -116,8 +122,10 @@ export class Ingest {
 
   async #takeIn(handled: ReadonlyMap<FeedSnapshot, Handling>, endpoints: readonly Endpoint[]): Promise<void> {
     const snapshots = [...handled.keys()];
+    for (const [{ traceparent }, handling] of handled) handling.trace(traceparent);
+    const trace = tracedFor(Array.from(handled.values(), ({ traceparent }) => traceparent));
     try {
-      const signed = signSnapshots(this.#deps, snapshots, this.#signal);
+      const signed = signSnapshots(this.#deps, snapshots, this.#signal, trace);
       signed.catch(() => {});
       const stored = await storeDeliveries(this.#deps, snapshots.filter(isSound), endpoints, signed);
       for (const handling of handled.values()) handling.noteStored();
@@ -135,7 +143,7 @@ export class Ingest {
     try {
       const isAnew = "signature" in result && result.signature.signingNumber > 1;
       if (isAnew) await this.#deps.noteSignedAnew([result.snapshot]);
-      await this.#settle(result, this.#signal);
+      await this.#settle(result, this.#signal, handling?.traceparent);
       handling?.end();
     } catch (error) {
       handling?.end(error);

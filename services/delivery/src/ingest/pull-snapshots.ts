@@ -1,9 +1,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Client } from "@connectrpc/connect";
+import type { CallOptions, Client } from "@connectrpc/connect";
 import type {
   Snapshot as SnapshotMessage,
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { parseTraceparent } from "@vidimus/kit/rpc/call-context";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import { referenceFromProto, referenceToProto } from "./references.ts";
 
@@ -13,16 +14,19 @@ export const pullMax = 256;
 /**
  * Reads snapshots from documents, one answer (at most 4 MiB) at a time, in the order of the
  * references. Snapshots that documents does not have are left out.
+ *
+ * @param trace options of the calls: `tracedFor`
  */
 export async function* pullSnapshots(
   feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">,
   references: readonly Reference[],
   signal: AbortSignal,
+  trace: CallOptions = {},
 ): AsyncGenerator<FeedSnapshot[]> {
   let asked = [...references];
   while (asked.length > 0) {
     const request = { references: asked.slice(0, pullMax).map(referenceToProto) };
-    const { snapshots } = await feed.getSnapshots(request, { signal });
+    const { snapshots } = await feed.getSnapshots(request, { ...trace, signal });
     const page = snapshots.map(fromProto);
     if (page.length > 0) yield page;
     asked = asked.slice(covered(asked.slice(0, pullMax), page.at(-1)));
@@ -50,6 +54,7 @@ function fromProto(message: SnapshotMessage): FeedSnapshot {
     bytes: message.snapshotJson,
     sha256: message.sha256,
     attestation: message.attestation,
+    traceparent: parseTraceparent(message.traceparent),
     isPending: message.pending,
     olderPending: message.olderPending.map(Number),
   };

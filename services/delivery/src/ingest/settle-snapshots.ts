@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { tracedFor } from "@vidimus/kit/rpc/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { LRUCache } from "lru-cache";
 import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
@@ -18,26 +19,37 @@ interface SettleDeps {
 /** A snapshot that can be settled. */
 type Settleable = Exclude<SignResult, { isUnattested: true }>;
 
+/** @param traceparent of the snapshot's ingest, if it is recorded */
+type Settle = (result: SignResult, signal: AbortSignal, traceparent: string | undefined) => Promise<void>;
+
+/** What waits to be settled. */
+interface Settling {
+  readonly result: Settleable;
+  readonly signal: AbortSignal;
+  readonly traceparent: string | undefined;
+}
+
 /** Hands signatures back to documents, and ends the pending state of snapshots, many at once. */
-export function createSettle({ feed, log }: SettleDeps): (result: SignResult, signal: AbortSignal) => Promise<void> {
+export function createSettle({ feed, log }: SettleDeps): Settle {
   const report = createUnsendableReport(log);
-  const settle = createBatcher<{ result: Settleable; signal: AbortSignal }, void>({
+  const settle = createBatcher<Settling, void>({
     itemsMax: settlementsMax,
     inFlightMax: 2,
     run: async (items) => {
       const settlements = items.map(({ result }) => toSettlement(result));
+      const trace = tracedFor(items.map(({ traceparent }) => traceparent));
       // All signals abort when the process stops.
-      await feed.settleSnapshots({ settlements }, items[0] ? { signal: items[0].signal } : {});
+      await feed.settleSnapshots({ settlements }, items[0] ? { ...trace, signal: items[0].signal } : trace);
       return items.map(() => undefined);
     },
   });
-  return async (result, signal) => {
+  return async (result, signal, traceparent) => {
     if ("isUnattested" in result) {
       report(result.snapshot, "unattested");
       throw new Error("signing does not accept what documents attested");
     }
     if ("unsendable" in result) report(result.snapshot, result.unsendable);
-    await settle({ result, signal });
+    await settle({ result, signal, traceparent });
   };
 }
 

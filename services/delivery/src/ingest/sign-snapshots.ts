@@ -1,4 +1,4 @@
-import { type Client, Code, ConnectError } from "@connectrpc/connect";
+import { type CallOptions, type Client, Code, ConnectError } from "@connectrpc/connect";
 import type { SignSnapshotsResponse, SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { createHash } from "node:crypto";
 import { createPayload, type FeedSnapshot, type Payload, type SnapshotSignature } from "../domain/payload.ts";
@@ -22,14 +22,17 @@ interface SignSnapshotsDeps {
 /**
  * Has snapshots signed, 256 at most. A snapshot that was signed before gets the same signature, or
  * a new one when its key was revoked. Rejects when signing cannot be used right now.
+ *
+ * @param trace options of the call: `tracedFor`
  */
 export async function signSnapshots(
   deps: SignSnapshotsDeps,
   snapshots: readonly FeedSnapshot[],
   signal: AbortSignal,
+  trace: CallOptions = {},
 ): Promise<SignResult[]> {
   const sound = snapshots.filter(isSound);
-  const results = sound.length > 0 ? await sign(deps, sound, signal) : [];
+  const results = sound.length > 0 ? await sign(deps, sound, { ...trace, signal }) : [];
   const bySnapshot = new Map(results.map((result) => [result.snapshot, result]));
   return snapshots.map((snapshot) => bySnapshot.get(snapshot) ?? { snapshot, unsendable: "bytes_differ" });
 }
@@ -42,19 +45,19 @@ export function isSound({ bytes, sha256 }: FeedSnapshot): boolean {
 async function sign(
   deps: SignSnapshotsDeps,
   snapshots: readonly FeedSnapshot[],
-  signal: AbortSignal,
+  options: CallOptions,
 ): Promise<SignResult[]> {
   const items = snapshots.map(({ tenantId, documentId, sequence, version, status, sha256, attestation }) => {
     return { tenantId, documentId, sequence: BigInt(sequence), version: BigInt(version), status, sha256, attestation };
   });
   let response: SignSnapshotsResponse;
   try {
-    response = await deps.signing.signSnapshots({ items }, { signal });
+    response = await deps.signing.signSnapshots({ items }, options);
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
     // Signing refuses the whole batch for one malformed item. The others must not wait for it.
     if (snapshots.length === 1) return snapshots.map((snapshot) => ({ snapshot, unsendable: "refused_by_signing" }));
-    const alone = snapshots.map((snapshot) => sign(deps, [snapshot], signal));
+    const alone = snapshots.map((snapshot) => sign(deps, [snapshot], options));
     return (await Promise.all(alone)).flat();
   }
   if (response.results.length !== items.length) throw new TypeError("signing answered with another number of results");

@@ -1,14 +1,30 @@
 import { type Dispatcher, errors, request } from "undici";
 import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
+import type { Reference } from "../domain/payload.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
 import { AddressRefusedError, assertMayDial, type DialRule, ResolveError } from "./guarded-agent.ts";
 
+/** A webhook that is about to be posted. */
+export interface OutgoingWebhook {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Present when the trace of its snapshot is recorded. */
+  readonly attempt?: TracedAttempt;
+}
+
+/** An attempt as its span shows it. */
+export interface TracedAttempt extends Reference {
+  /** Of the call that made the snapshot. */
+  readonly traceparent: string;
+  readonly endpointId: string;
+  /** From 1. */
+  readonly number: number;
+  readonly webhookId: string;
+}
+
 /** Posts a webhook once. Never rejects: a failure is an outcome too. */
-export type PostWebhook = (webhook: {
-  url: string;
-  headers: Record<string, string>;
-  body: Uint8Array;
-}) => Promise<AttemptOutcome>;
+export type PostWebhook = (webhook: OutgoingWebhook) => Promise<AttemptOutcome>;
 
 interface PostWebhookOptions {
   agent: Dispatcher;

@@ -4,6 +4,7 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import type { Payload, Reference } from "../domain/payload.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
+import { attemptOf } from "../net/trace-attempts.ts";
 import type { PayloadCache } from "../send/payload-cache.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 
@@ -41,8 +42,9 @@ export async function resend(
   const { webhookId, signingNumber } = payload;
   const deliveryId = deliveryIdOf(endpoint, webhookId);
   const headers = webhookHeaders({ payload, endpoint, deliveryId, attempt, at: new Date(), replayId });
-  const outcome = await post({ url: endpoint.url, headers, body: payload.body });
   const { endpointId } = endpoint;
+  const traced = attemptOf(payload, reference, endpointId, attempt);
+  const outcome = await post({ url: endpoint.url, headers, body: payload.body, ...traced });
   const { tenantId, documentId, sequence } = reference;
   const delivery = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
   const fate = { outcome, isAccepted: isAccepted(outcome), replayId, isLast: isLast(outcome) };

@@ -8,6 +8,7 @@ import type { Payload } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
+import { attemptOf } from "../net/trace-attempts.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 import type { Journaled, LaneJournal, LaneRecord } from "../store/lane-journal.ts";
 import type { LaneStore } from "../store/lane-store.ts";
@@ -83,7 +84,8 @@ export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: Read
   const { endpoint, payload, row } = attempt;
   const number = row.attemptCount + 1;
   const headers = webhookHeaders({ payload, endpoint, deliveryId: row.deliveryId, attempt: number, at: new Date() });
-  return deps.post({ url: endpoint.url, headers, body: payload.body });
+  const traced = attemptOf(payload, row, row.endpointId, number);
+  return deps.post({ url: endpoint.url, headers, body: payload.body, ...traced });
 }
 
 /** An attempt after it was journaled. */

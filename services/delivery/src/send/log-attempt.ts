@@ -10,9 +10,9 @@ export function logAttempt(
   { step, isLost }: JournaledAttempt,
 ): void {
   const { deliveryId, endpointId, tenantId: tenant, documentId, sequence, attemptCount } = row;
-  const { webhookId } = payload;
+  const { webhookId, traceparent } = payload;
   const ended = step.ended.find((each) => each.row.deliveryId === deliveryId);
   const state = isLost ? "lost" : (ended?.state ?? "pending");
-  const names = { deliveryId, endpointId, tenant, documentId, sequence, webhookId };
+  const names = { deliveryId, endpointId, tenant, documentId, sequence, webhookId, traceparent };
   log.info({ ...names, attempt: attemptCount + 1, status, failure, detail, ms, state }, "attempt");
 }

@@ -18,6 +18,8 @@ export interface FeedSnapshot {
   committedAt: Date;
   /** Digest of `json`, unless a test needs a wrong one. */
   sha256: Buffer;
+  /** Of the call that made it; absent when its trace is not recorded. */
+  traceparent?: string;
 }
 
 interface Ref {
@@ -197,5 +199,6 @@ function toMessage(snapshot: FeedSnapshot) {
     committedAt: timestampFromDate(snapshot.committedAt),
     snapshotJson: Buffer.from(snapshot.json),
     sha256: snapshot.sha256,
+    traceparent: snapshot.traceparent ?? "",
   };
 }

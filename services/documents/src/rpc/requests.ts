@@ -1,6 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { DomainError } from "@vidimus/kit/errors";
 import { decodeOpaqueToken } from "@vidimus/kit/opaque-token";
+import { isSampled } from "@vidimus/kit/telemetry/tracing/tracing";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import type { Actor } from "../domain/document/document.ts";
 
@@ -8,6 +9,12 @@ import type { Actor } from "../domain/document/document.ts";
 export function callingActor(context: HandlerContext): Actor {
   const { actor, role, identity } = callContext(context);
   return { actor, role, ...(identity !== "" && { identity }) };
+}
+
+/** W3C Trace Context of the call; undefined unless its trace is recorded. */
+export function callingTrace(context: HandlerContext): string | undefined {
+  const { traceparent } = callContext(context);
+  return isSampled(traceparent) ? traceparent : undefined;
 }
 
 /** A version number from the request field `field`; throws `invalid` when it cannot be one. */

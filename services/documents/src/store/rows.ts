@@ -137,6 +137,8 @@ export interface SnapshotRow {
   signature?: { keyId: string; statement: string; value: Binary };
   /** Until delivery settles it. */
   pending?: true;
+  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  traceparent?: string;
   /** Why it can never be sent. */
   unsendable?: string;
 }

@@ -2,6 +2,7 @@ import { withinDeadline } from "@vidimus/kit/deadline";
 import { listenFault } from "@vidimus/kit/service/listen-fault";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { portOf } from "@vidimus/kit/service/port";
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Registry } from "prom-client";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
 import { openPools, type Pools } from "../limits/pools.ts";
@@ -35,6 +36,8 @@ interface HttpServerOptions<Deps> {
   trustedProxies: readonly string[];
   log: Logger;
   registry: Registry;
+  /** Undefined while tracing is off. */
+  tracing?: Tracing | undefined;
   /** Pools that tenants share; of production's size by default. */
   pools?: Pools;
   /** How long running requests may go on after the stop; 10 s by default. */
@@ -62,7 +65,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   app.addHook("onClose", async () => answers[Symbol.dispose]());
   requireRouteScopes(app);
   handleErrors(app, encoder, log);
-  watchExchanges(app, record);
+  watchExchanges(app, record, options.tracing);
   // Hooks call `done` instead of returning a promise, which costs each request a microtask a hook.
   app.addHook("onRequest", (request, _reply, done) => {
     limits.countRequest(request);

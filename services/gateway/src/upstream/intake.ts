@@ -5,6 +5,7 @@ import type {
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { DomainError } from "@vidimus/kit/errors";
+import { shareCall, type SharedCall } from "@vidimus/kit/rpc/call-span";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { setTimeout as pause } from "node:timers/promises";
@@ -17,7 +18,7 @@ interface IntakeItem {
   readonly caller: Caller;
   /** The body of the request, unparsed. */
   readonly documentJson: Buffer;
-  /** Call options of the request; of a batch those of its first document count. */
+  /** Call options of the request. */
   readonly rpc: CallOptions;
 }
 
@@ -125,21 +126,21 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
     draft: { documentJson, intakeToken },
     createdBy: actorOf(caller),
   }));
-  const headers = headersOf(batch);
-  const call = (timeoutMs: number) => documents.batchCreateDocuments({ items }, { headers, timeoutMs });
+  const shared = optionsOf(batch);
+  const call = (timeoutMs: number) => documents.batchCreateDocuments({ items }, { ...shared, timeoutMs });
   return outcomesOf(await repeated(call, performance.now() + leftMs), batch.length);
 }
 
 /**
- * The metadata of a shared call is that of its first document. Without an actor when there are
+ * The metadata of a shared call is that of one of its documents. Without an actor when there are
  * several: a documents process of an earlier release would name it as the creator of all.
  */
-function headersOf(batch: readonly Waiting[]): HeadersInit {
-  const headers = batch[0]?.rpc.headers ?? {};
-  if (batch.every(({ caller }) => caller.keyId === batch[0]?.caller.keyId)) return headers;
-  const shared = new Headers(headers);
-  shared.delete("vidimus-actor");
-  return shared;
+function optionsOf(batch: readonly Waiting[]): SharedCall {
+  const shared = shareCall(batch.map(({ rpc }) => rpc));
+  if (batch.every(({ caller }) => caller.keyId === batch[0]?.caller.keyId)) return shared;
+  const headers = new Headers(shared.headers);
+  headers.delete("vidimus-actor");
+  return { ...shared, headers };
 }
 
 /** Repeats a call that found no server or lost its answer, up to four times, until the deadline. */

@@ -1,6 +1,7 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { withinDeadline } from "@vidimus/kit/deadline";
 import { DomainError } from "@vidimus/kit/errors";
+import { shareCall } from "@vidimus/kit/rpc/call-span";
 
 /** A call out for longer no longer holds back the next one, of which a lane has at most eight. */
 export const late = { afterMs: 100, outMax: 8 };
@@ -20,7 +21,7 @@ export async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** A shared call has the metadata of its first question, and as much time as its last one. */
+/** A shared call has the metadata of one of its questions, and as much time as the last one. */
 export function optionsOf(questions: readonly { readonly rpc: CallOptions }[], leftMs: number): CallOptions {
-  return { ...questions[0]?.rpc, timeoutMs: Math.max(1, leftMs) };
+  return { ...shareCall(questions.map(({ rpc }) => rpc)), timeoutMs: Math.max(1, leftMs) };
 }

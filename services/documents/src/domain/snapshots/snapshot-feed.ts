@@ -13,6 +13,8 @@ export interface SnapshotKey {
 export interface AnnouncedSnapshot extends Omit<SnapshotKey, "tenantId"> {
   /** Of its document. */
   readonly type: string;
+  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  readonly traceparent?: string;
 }
 
 /** A snapshot and when it was committed. Lists go by `committedAt`, then by the key. */
@@ -67,6 +69,8 @@ export interface SignedSnapshot extends SnapshotKey {
   readonly signature?: SnapshotSignature;
   /** Absent once delivery has settled it. */
   readonly pending?: true;
+  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  readonly traceparent?: string;
 }
 
 /** A snapshot, and the older ones of its document that delivery has to take before it. */

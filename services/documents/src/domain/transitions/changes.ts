@@ -38,6 +38,8 @@ export interface Snapshot {
   readonly updatedAt: Date;
   readonly bytes: Uint8Array;
   readonly sha256: Uint8Array;
+  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  readonly traceparent?: string;
 }
 
 /** A slug, and the document that is published under it, or was. */

@@ -24,6 +24,8 @@ export interface DocumentTransition {
   readonly by: Actor;
   /** Names the request, so that a repetition is answered as the first; absent when nobody named it. */
   readonly requestToken?: string;
+  /** W3C Trace Context of the call, when its trace is recorded. */
+  readonly traceparent?: string;
 }
 
 /** The state of a document after a transition. */
@@ -36,6 +38,8 @@ export interface Transitioned {
   readonly sequence: number;
   /** Set when the transition changed what readers see. */
   readonly updatedAt?: Date;
+  /** Of the request. */
+  readonly traceparent?: string;
 }
 
 /** The result of one requested transition; undefined when it is left to the next transaction. */
@@ -236,12 +240,16 @@ function apply(loaded: Loaded, slugs: SlugTable, now: Date, changes: Changes): T
   if (version !== head.version && plan.headStatus !== head.status) {
     changes.history.push({ ...entry, version: head.version, from: head.status, to: plan.headStatus });
   }
-  return { documentId, type, version, status: to, ...answer };
+  return { documentId, type, version, status: to, ...answer, ...traceOf(request) };
+}
+
+function traceOf({ traceparent }: DocumentTransition): Pick<DocumentTransition, "traceparent"> {
+  return traceparent === undefined ? {} : { traceparent };
 }
 
 /** Seals a snapshot, and writes it or a tombstone as the publication. */
 function publish(
-  { head, version: { parts, value, slug } }: Loaded,
+  { request, head, version: { parts, value, slug } }: Loaded,
   { version, status, snapshot }: NonNullable<TransitionPlan["lastPublished"]>,
   slugs: SlugTable,
   updatedAt: Date,
@@ -252,7 +260,7 @@ function publish(
   const sealed = sealSnapshot(parts, { documentId, type, version, status: snapshot, updatedAt });
   const { bytes, sha256, linksStart, linksEnd } = sealed;
   const row = { documentId, type, version, sequence, updatedAt };
-  changes.snapshots.push({ ...row, status: snapshot, bytes, sha256 });
+  changes.snapshots.push({ ...row, status: snapshot, bytes, sha256, ...traceOf(request) });
   const isPublished = snapshot === "usable";
   slugs.claim(type, isPublished ? slug : undefined, documentId);
   if (isPublished) {

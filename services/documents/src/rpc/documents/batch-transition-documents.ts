@@ -7,7 +7,7 @@ import type { Transitioned } from "../../domain/transitions/transition-documents
 import type { TransitionDocumentDeps } from "./transition-document.ts";
 import { refused } from "../refused.ts";
 import { fromTransition, toTransitioned } from "./messages.ts";
-import { callingActor, requireBatch } from "../requests.ts";
+import { callingActor, callingTrace, requireBatch } from "../requests.ts";
 
 /** Takes many documents of one tenant through transitions; each succeeds or fails on its own. */
 export function batchTransitionDocuments({
@@ -17,9 +17,10 @@ export function batchTransitionDocuments({
     requireBatch(transitions, "transitions");
     const tenant = requireTenantId(tenantId);
     const by = callingActor(context);
+    const traceparent = callingTrace(context);
     const seen = new Set<string>();
     const results = transitions.map(async (transition) => {
-      const request = fromTransition(transition, by);
+      const request = fromTransition(transition, by, traceparent);
       if (seen.has(request.documentId))
         throw new DomainError("invalid", `document ${request.documentId} is there twice`);
       seen.add(request.documentId);

@@ -39,13 +39,24 @@ export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRe
 }
 
 /** Reads a requested transition; throws `invalid` when it lacks a document, a name or a version. */
-export function fromTransition(transition: Transition | undefined, by: Actor): DocumentTransition {
+export function fromTransition(
+  transition: Transition | undefined,
+  by: Actor,
+  traceparent: string | undefined,
+): DocumentTransition {
   const { documentId, name, expectedVersion: version, requestToken: token } = transition ?? throwMissing("transition");
   const id = requireDocumentId(documentId);
   if (name === "") throwMissing("name");
   const expectedVersion = requireVersionNumber("expected_version", version);
   const requestToken = readRequestToken(token);
-  return { documentId: id, name, expectedVersion, by, ...(requestToken === undefined ? {} : { requestToken }) };
+  return {
+    documentId: id,
+    name,
+    expectedVersion,
+    by,
+    ...(requestToken === undefined ? {} : { requestToken }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 /** A document's state after a transition, as a message. */

@@ -3,7 +3,7 @@ import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/do
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { TransitionDocument } from "../../domain/transitions/transition-queue.ts";
 import { fromTransition, toTransitioned } from "./messages.ts";
-import { callingActor } from "../requests.ts";
+import { callingActor, callingTrace } from "../requests.ts";
 
 /** Queues the transition and then announces its snapshot: `open-publication.ts`. */
 export interface TransitionDocumentDeps {
@@ -15,7 +15,7 @@ export function transitionDocument({
   transition: run,
 }: TransitionDocumentDeps): MethodImpl<typeof DocumentService.method.transitionDocument> {
   return async ({ tenantId, transition }, context) => {
-    const request = fromTransition(transition, callingActor(context));
+    const request = fromTransition(transition, callingActor(context), callingTrace(context));
     return toTransitioned(await run(requireTenantId(tenantId), request, context.signal));
   };
 }

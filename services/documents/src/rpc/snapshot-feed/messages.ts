@@ -38,6 +38,7 @@ export function toReference({ tenantId, documentId, sequence }: SnapshotKey) {
 /** A snapshot as a message. */
 export function toSnapshot(snapshot: FeedSnapshot) {
   const { type, version, status, committedAt, bytes, sha256, signature, pending = false, olderPending = [] } = snapshot;
+  const { traceparent = "" } = snapshot;
   return {
     reference: toReference(snapshot),
     documentType: type,
@@ -48,6 +49,7 @@ export function toSnapshot(snapshot: FeedSnapshot) {
     sha256,
     pending,
     olderPending: olderPending.map(BigInt),
+    traceparent,
     ...(signature ? { signature } : {}),
   };
 }

@@ -1,8 +1,10 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 import { openExchange } from "./exchange.ts";
 import type { ErrorCode } from "../errors/http-error.ts";
+import { endTrace } from "./exchange-span.ts";
 import { loggedPath } from "./logged-path.ts";
 
 /**
@@ -46,19 +48,22 @@ export function recordExchanges(log: Logger, registry: Registry): RecordExchange
 }
 
 /** Sets up every request when it comes in, and records it when it ends. */
-export function watchExchanges(app: FastifyInstance, record: RecordExchange): void {
+export function watchExchanges(app: FastifyInstance, record: RecordExchange, tracing: Tracing | undefined): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyType", "");
   app.decorateRequest("bodyScan", undefined);
   app.decorateRequest("traceparent", "");
+  app.decorateRequest("span", undefined);
   app.decorateRequest("startedAt", 0);
   app.decorateRequest("pausedAt", undefined);
   app.decorateRequest("errorCode", undefined);
   app.addHook("onRequest", (request, reply, done) => {
-    openExchange(request, reply);
+    openExchange(request, reply, tracing);
     // "close" comes once for every response, also when the client left before it.
     reply.raw.once("close", () => {
-      record(lineOf(request, reply));
+      const line = lineOf(request, reply);
+      endTrace(request, line);
+      record(line);
     });
     done();
   });

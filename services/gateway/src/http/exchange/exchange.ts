@@ -1,8 +1,9 @@
-import { readTraceparent } from "@vidimus/kit/rpc/call-context";
+import type { Span, Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../access/key-verifier.ts";
 import type { ErrorCode } from "../errors/http-error.ts";
 import type { BodyScan } from "../route.ts";
+import { openTrace } from "./exchange-span.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -14,8 +15,10 @@ declare module "fastify" {
     bodyScan: BodyScan | undefined;
     /** Code of the refusal that was answered, if one was. */
     errorCode: ErrorCode | undefined;
-    /** W3C Trace Context, the client's or a new one. */
+    /** W3C Trace Context of the request's span; without one the client's, or a new one. */
     traceparent: string;
+    /** The request's step of its trace, while tracing is on. */
+    span: Span | undefined;
     /**
      * Monotonic milliseconds of the start, plus the time that the request spent in long-poll waits.
      */
@@ -49,9 +52,8 @@ export function headersFor(requestId: string): Record<string, string> {
 }
 
 /** Sets the start time and trace of a new request, and the common headers of its answer. */
-export function openExchange(request: FastifyRequest, reply: FastifyReply): void {
+export function openExchange(request: FastifyRequest, reply: FastifyReply, tracing: Tracing | undefined): void {
   request.startedAt = performance.now();
-  const { traceparent } = request.headers;
-  request.traceparent = readTraceparent(typeof traceparent === "string" ? traceparent : undefined);
+  openTrace(request, tracing);
   void reply.headers(headersFor(request.id));
 }

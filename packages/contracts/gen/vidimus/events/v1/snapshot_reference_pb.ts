@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/events/v1/snapshot_reference.proto.
  */
 export const file_vidimus_events_v1_snapshot_reference: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIk4KElNuYXBzaG90UmVmZXJlbmNlcxI4CgpyZWZlcmVuY2VzGAEgAygLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2UiWwoRU25hcHNob3RSZWZlcmVuY2USEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEgwKBHR5cGUYBCABKAlCJlokdmlkaW11cy9jb250cmFjdHMvZXZlbnRzL3YxO2V2ZW50c3YxYgZwcm90bzM");
+  fileDesc("Cip2aWRpbXVzL2V2ZW50cy92MS9zbmFwc2hvdF9yZWZlcmVuY2UucHJvdG8SEXZpZGltdXMuZXZlbnRzLnYxIk4KElNuYXBzaG90UmVmZXJlbmNlcxI4CgpyZWZlcmVuY2VzGAEgAygLMiQudmlkaW11cy5ldmVudHMudjEuU25hcHNob3RSZWZlcmVuY2UicAoRU25hcHNob3RSZWZlcmVuY2USEQoJdGVuYW50X2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEgwKBHR5cGUYBCABKAkSEwoLdHJhY2VwYXJlbnQYBSABKAlCJlokdmlkaW11cy9jb250cmFjdHMvZXZlbnRzL3YxO2V2ZW50c3YxYgZwcm90bzM");
 
 /**
  * The message of the subject `vidimus.snapshots.v1.<tenant>.<partition>`: the snapshots that one
@@ -70,6 +70,14 @@ export type SnapshotReference = Message<"vidimus.events.v1.SnapshotReference"> &
    * @generated from field: string type = 4;
    */
   type: string;
+
+  /**
+   * W3C Trace Context of the call that made the snapshot, "" unless its trace is recorded. Set in
+   * messages of the broker only.
+   *
+   * @generated from field: string traceparent = 5;
+   */
+  traceparent: string;
 };
 
 /**

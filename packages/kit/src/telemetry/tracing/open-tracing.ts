@@ -1,0 +1,25 @@
+import type { Registry } from "prom-client";
+import type { Logger } from "../log.ts";
+import type { TracingConfig } from "./tracing-config.ts";
+import type { Tracing } from "./tracing.ts";
+
+interface OpenTracingOptions {
+  /** Name of the service. */
+  readonly service: string;
+  readonly config: TracingConfig | undefined;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/**
+ * Opens tracing; undefined when it is not configured. OpenTelemetry's SDK is loaded only here and
+ * only then. Disposing the stack posts the spans that wait, for two seconds at most.
+ */
+export async function openTracing(
+  stack: AsyncDisposableStack,
+  { service, config, log, registry }: OpenTracingOptions,
+): Promise<Tracing | undefined> {
+  if (!config) return undefined;
+  const { OtlpTracing } = await import("./otlp-tracing.ts");
+  return stack.use(new OtlpTracing({ service, config, log, registry }));
+}

@@ -1,0 +1,126 @@
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EnvReader } from "../../env.ts";
+import { logLines } from "../../rpc/testing/log-lines.ts";
+import { attributesOf, openOtlpReceiver, type OtlpReceiver } from "../../testing/otlp-receiver.ts";
+import { OtlpTracing } from "./otlp-tracing.ts";
+import { readTracingConfig } from "./tracing-config.ts";
+import { isSampled } from "./tracing.ts";
+
+let collector: OtlpReceiver;
+let open: OtlpTracing | undefined;
+
+beforeEach(async () => {
+  collector = await openOtlpReceiver();
+});
+afterEach(async () => {
+  collector.answerWith(200);
+  await open?.[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
+});
+
+function start(variables: Record<string, string> = {}) {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "10", ...variables };
+  const config = readTracingConfig(new EnvReader(env))!;
+  const registry = new Registry();
+  const { log, lines } = logLines("debug");
+  open = new OtlpTracing({ service: "delivery", config, log, registry });
+  const spansBy = async (outcome: string) => {
+    const text = await registry.metrics();
+    return Number(new RegExp(`vidimus_trace_spans_total\\{outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1]);
+  };
+  return { tracing: open, lines, spansBy };
+}
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const sampled = `00-${traceId}-00f067aa0ba902b7-01`;
+const unsampled = `00-${traceId}-00f067aa0ba902b7-00`;
+
+describe("spans", () => {
+  it("reach the collector with service, parent, links, attributes and failure", async () => {
+    const { tracing } = start({ OTEL_RESOURCE_ATTRIBUTES: "team=desk" });
+    const link = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const order = { name: "work", kind: "client", parent: sampled, links: [link] } as const;
+    const span = tracing.start({ ...order, attributes: { a: "1", absent: undefined }, startedAt: Date.now() - 1_000 });
+    span.end({ b: 2 }, "timeout");
+    span.end({}, "a second end has no effect");
+    await vi.waitFor(() => expect(collector.spans).toHaveLength(1));
+    const [received] = collector.spans;
+    expect(received).toMatchObject({
+      service: "delivery",
+      name: "work",
+      kind: 3,
+      traceId,
+      parentSpanId: "00f067aa0ba902b7",
+      links: [{ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" }],
+      status: { code: 2 },
+    });
+    expect(attributesOf(received!)).toEqual({ a: "1", b: 2, "error.type": "timeout" });
+    expect(span.traceparent).toBe(`00-${traceId}-${received!.spanId}-01`);
+    const ms = (Number(received!.endTimeUnixNano) - Number(received!.startTimeUnixNano)) / 1e6;
+    expect(ms).toBeGreaterThanOrEqual(1_000);
+    expect(collector.bodies[0]).toContain('"team"');
+  });
+
+  it.each([
+    ["parentbased_always_on", unsampled, false],
+    ["parentbased_always_off", sampled, true],
+    ["always_on", unsampled, true],
+    ["always_off", sampled, false],
+    ["parentbased_always_off", undefined, false],
+    ["parentbased_always_on", undefined, true],
+  ])("of %s with the parent %s are recorded: %s", (sampler, parent, isRecorded) => {
+    const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
+    const { traceparent } = tracing.start({ name: "work", kind: "server", parent });
+    expect(isSampled(traceparent)).toBe(isRecorded);
+    if (parent !== undefined) expect(traceparent).toContain(traceId);
+  });
+
+  it("are recorded by a share of the traces, which is the same in every service", () => {
+    const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });
+    const edges = Array.from({ length: 2_000 }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));
+    const share = edges.filter(({ traceparent }) => isSampled(traceparent)).length / edges.length;
+    expect(share).toBeGreaterThan(0.2);
+    expect(share).toBeLessThan(0.3);
+    for (const { traceparent } of edges.slice(0, 100)) {
+      const again = tracing.start({ name: "w", kind: "server", parent: traceparent });
+      expect(isSampled(again.traceparent)).toBe(isSampled(traceparent));
+    }
+  });
+});
+
+describe("a collector", () => {
+  const emit = (tracing: OtlpTracing, count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      tracing.start({ name: "work", kind: "internal", parent: sampled }).end();
+    }
+  };
+
+  it("that does not answer holds nothing up: spans beyond the queue are dropped and counted", async () => {
+    const { tracing, spansBy } = start({ OTEL_BSP_MAX_QUEUE_SIZE: "20", OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "10" });
+    collector.answerWith(undefined);
+    emit(tracing, 100);
+    // One batch is out, and 20 spans wait.
+    expect(await spansBy("dropped")).toBe(70);
+    const startedMs = performance.now();
+    await tracing[Symbol.asyncDispose]();
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(await spansBy("dropped")).toBe(90);
+  });
+
+  it("that refuses spans is logged once, and the spans are counted", async () => {
+    const { tracing, lines, spansBy } = start({ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "10" });
+    collector.answerWith(400);
+    emit(tracing, 30);
+    await vi.waitFor(async () => expect(await spansBy("failed")).toBe(30));
+    expect(lines).toEqual([expect.objectContaining({ level: "warn", msg: "spans were not taken by the collector" })]);
+  });
+
+  it("gets what waits when the process stops", async () => {
+    const { tracing, spansBy } = start({ OTEL_BSP_SCHEDULE_DELAY: "60000" });
+    emit(tracing, 5);
+    await tracing[Symbol.asyncDispose]();
+    expect(collector.spans).toHaveLength(5);
+    expect(await spansBy("exported")).toBe(5);
+  });
+});

@@ -1,0 +1,108 @@
+import { type Context, ROOT_CONTEXT, type Span as OtelSpan, type SpanContext } from "@opentelemetry/api";
+import { SpanKind as OtelKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from "@opentelemetry/sdk-trace";
+import { type Sampler as OtelSampler, TracerProvider } from "@opentelemetry/sdk-trace";
+import { randomUUID } from "node:crypto";
+import type { Registry } from "prom-client";
+import type { Logger } from "../log.ts";
+import { SpanQueue } from "./span-queue.ts";
+import type { Span, SpanAttributes, SpanKind, SpanOrder, Tracing } from "./tracing.ts";
+import type { Sampler, TracingConfig } from "./tracing-config.ts";
+
+interface OtlpTracingOptions {
+  /** Name of the service. */
+  readonly service: string;
+  readonly config: TracingConfig;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+const kinds: { readonly [K in SpanKind]: OtelKind } = {
+  server: OtelKind.SERVER,
+  client: OtelKind.CLIENT,
+  consumer: OtelKind.CONSUMER,
+  internal: OtelKind.INTERNAL,
+};
+
+/** Records spans with OpenTelemetry's SDK, and posts them to a collector. */
+export class OtlpTracing implements Tracing, AsyncDisposable {
+  readonly #provider: TracerProvider;
+  readonly #tracer: Tracer;
+
+  constructor({ service, config, log, registry }: OtlpTracingOptions) {
+    const { url, headers, timeoutMs: timeoutMillis } = config;
+    const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis, concurrencyLimit: 1 });
+    const own = { "service.namespace": "vidimus", "service.instance.id": randomUUID() };
+    const resource = { ...own, ...config.resource, "service.name": config.serviceName ?? service };
+    this.#provider = new TracerProvider({
+      resource: defaultResource().merge(resourceFromAttributes(resource)),
+      sampler: samplerOf(config.sampler),
+      spanProcessors: [new SpanQueue({ exporter, config: config.queue, log, registry })],
+    });
+    this.#tracer = this.#provider.getTracer("vidimus");
+  }
+
+  start({ name, kind, parent, links, attributes, startedAt }: SpanOrder): Span {
+    const options = {
+      kind: kinds[kind],
+      ...(attributes && { attributes }),
+      ...(links && { links: links.map((link) => ({ context: spanContextOf(link) })) }),
+      ...(startedAt === undefined ? {} : { startTime: new Date(startedAt) }),
+    };
+    return new RecordedSpan(this.#tracer.startSpan(name, options, contextOf(parent)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#provider.shutdown();
+  }
+}
+
+class RecordedSpan implements Span {
+  readonly traceparent: string;
+  readonly #span: OtelSpan;
+
+  constructor(span: OtelSpan) {
+    this.#span = span;
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    this.traceparent = `00-${traceId}-${spanId}-${traceFlags === 1 ? "01" : "00"}`;
+  }
+
+  end(attributes: SpanAttributes = {}, errorType?: string): void {
+    if (!this.#span.isRecording()) return;
+    for (const name in attributes) {
+      const value = attributes[name];
+      if (value !== undefined) this.#span.setAttribute(name, value);
+    }
+    if (errorType !== undefined) {
+      this.#span.setAttribute("error.type", errorType).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#span.end();
+  }
+}
+
+function contextOf(parent: string | undefined): Context {
+  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent));
+}
+
+/** Reads a W3C Trace Context, which the caller has checked. */
+function spanContextOf(traceparent: string): SpanContext {
+  const [, traceId = "", spanId = "", flags = ""] = traceparent.split("-");
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+function samplerOf({ isParentBased, ratio }: Sampler): OtelSampler {
+  const root = rootSamplerOf(ratio);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSamplerOf(ratio: number): OtelSampler {
+  if (ratio === 1) return new AlwaysOnSampler();
+  return ratio === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
+}

@@ -1,0 +1,53 @@
+import { isSampled, type SpanAttributes, type Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
+import { type AttemptOutcome, isAccepted } from "../domain/delivery.ts";
+import type { Payload, Reference } from "../domain/payload.ts";
+import type { OutgoingWebhook, PostWebhook, TracedAttempt } from "./post-webhook.ts";
+
+const untraced = {};
+
+/** What the span of an attempt will say; nothing when the trace of its snapshot is not recorded. */
+export function attemptOf(
+  { traceparent, webhookId }: Payload,
+  { tenantId, documentId, sequence }: Reference,
+  endpointId: string,
+  number: number,
+): Pick<OutgoingWebhook, "attempt"> {
+  if (!isSampled(traceparent)) return untraced;
+  return { attempt: { traceparent, webhookId, tenantId, documentId, sequence, endpointId, number } };
+}
+
+/**
+ * Records the attempts of snapshots whose traces are recorded. A span has the host of the receiver
+ * and no path: integrators put tokens into paths and queries. The receiver is not told of the trace.
+ */
+export function traceAttempts(tracing: Tracing, post: PostWebhook): PostWebhook {
+  return async (webhook) => {
+    const { attempt } = webhook;
+    if (!attempt) return post(webhook);
+    const attributes = attributesOf(webhook.url, attempt);
+    const span = tracing.start({ name: "POST webhook", kind: "client", parent: attempt.traceparent, attributes });
+    const outcome = await post(webhook);
+    span.end({ "http.response.status_code": outcome.status }, errorTypeOf(outcome));
+    return outcome;
+  };
+}
+
+function attributesOf(url: string, { tenantId, documentId, sequence, ...attempt }: TracedAttempt): SpanAttributes {
+  const { hostname, port, protocol } = URL.parse(url) ?? {};
+  return {
+    "http.request.method": "POST",
+    "server.address": hostname,
+    "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
+    "vidimus.tenant.id": tenantId,
+    "vidimus.document.id": documentId,
+    "vidimus.snapshot.sequence": sequence,
+    "vidimus.endpoint.id": attempt.endpointId,
+    "vidimus.webhook.id": attempt.webhookId,
+    "vidimus.attempt": attempt.number,
+  };
+}
+
+/** The cause when there was no answer, else the status when it is no success. */
+function errorTypeOf(outcome: AttemptOutcome): string | undefined {
+  return isAccepted(outcome) ? undefined : (outcome.failure ?? String(outcome.status));
+}
