@@ -59,7 +59,7 @@ function publicationAt(tenantId: string, index: number): PublicationRow {
   const parts = { ...shared, meta: canonicalJson({ ...meta, ...keys }) };
   const assembled = assembleDocument(parts, { documentId, type, status: "usable", version: 1, updatedAt });
   const content = { ...keys, ...assembled };
-  return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, content });
+  return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, isFirst: true, content });
 }
 
 /** Spreads ids over the index, as ids of real documents are. */

@@ -5,7 +5,7 @@ export interface SnapshotStatement {
   readonly tenantId: string;
   /** Lowercase UUID. */
   readonly documentId: string;
-  /** Counts the document's snapshots from 1, without gaps. */
+  /** Counts the document's snapshots from 1; skips numbers only after a restore. */
   readonly sequence: number;
   /** The version of the document that the snapshot holds. */
   readonly version: number;

@@ -83,8 +83,7 @@ const otherKekSetting = "DELIVERY_OTHER_KEK_FILE";
 /** Reads the configuration; throws a `ConfigError` naming every fault. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DeliveryConfig {
   const env = new EnvReader(variables);
-  const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
-  const base = readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
+  const base = readDeliveryBaseConfig(env);
   const allowHttp = env.onOff("DELIVERY_ALLOW_HTTP", "off");
   const kek = readSecretKey(env, "DELIVERY_KEK_FILE");
   const otherKek = env.optional(otherKekSetting) ? readSecretKey(env, otherKekSetting) : undefined;
@@ -103,6 +102,12 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   env.finish();
   if (!kek) throw new ConfigError("DELIVERY_KEK_FILE is required");
   return { ...config, kek };
+}
+
+/** Reads the settings every service has, with this one's defaults. */
+export function readDeliveryBaseConfig(env: EnvReader): TeamsConfig {
+  const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
+  return readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
 }
 
 function readPorts(env: EnvReader, allowHttp: boolean): string {

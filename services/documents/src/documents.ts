@@ -25,6 +25,7 @@ import { HistoryStore } from "./store/history-store.ts";
 import { ensureMigrated, requirePrepared } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
 import { Rollout } from "./store/rollout.ts";
+import { SequenceFloor } from "./store/sequence-floor.ts";
 import { SignatureStore } from "./store/signature-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
@@ -54,7 +55,9 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const announce = announceSnapshots(bus);
     const now = () => new Date();
     const { tracing } = process;
-    const publication = openPublication({ mongo, rollout, tracing, types, workflow, now, announce });
+    const sequenceFloor = await new SequenceFloor(mongo.db).read();
+    const publishing = { mongo, rollout, tracing, types, workflow, now, announce, sequenceFloor };
+    const publication = openPublication(publishing);
     reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };

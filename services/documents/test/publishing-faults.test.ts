@@ -34,6 +34,7 @@ beforeAll(async () => {
     workflow,
     now: () => new Date(),
     announce: () => {},
+    sequenceFloor: 0,
   });
 });
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export interface Reference {
   readonly tenantId: string;
   readonly documentId: string;
-  /** From 1, without gaps within the document. */
+  /** From 1, within the document; skips numbers only after a restore. */
   readonly sequence: number;
   /** W3C Trace Context of the call that made the snapshot, where it is known and recorded. */
   readonly traceparent?: string | undefined;

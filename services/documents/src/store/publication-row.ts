@@ -46,7 +46,7 @@ export interface PublicationRow {
  */
 export function toPublicationRow(
   tenantId: string,
-  { content, ...publication }: Publication,
+  { content, isFirst: _f, ...publication }: Publication,
   asVersion2 = false,
 ): PublicationRow {
   const state = (name: "live" | "withdrawn") => (asVersion2 ? { state: name } : {});

@@ -59,7 +59,7 @@ export interface HeadRow extends PartsRow {
 export interface LastPublishedRow {
   version: number;
   status: string;
-  /** Of the newest snapshot; gap-free from 1. */
+  /** Of the newest snapshot; from 1, skips numbers only after a restore. */
   sequence: number;
   /** Tick of the tenant's clock. */
   updatedAt: Date;

@@ -172,12 +172,12 @@ export class SessionTransaction implements TransitionTransaction {
    * first and in order, so that a slug is given up before another document takes it.
    */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
-    const rows = publications.map((each) => toPublicationRow(this.#tenantId, each, this.#mode.asVersion2));
-    const operations = rows
-      .toSorted((a, b) => Number(a.sequence === 1) - Number(b.sequence === 1))
-      .map((row): AnyBulkWriteOperation<PublicationRow> => {
-        const { tenantId, documentId, sequence } = row;
-        if (sequence === 1) return { insertOne: { document: row } };
+    const operations = publications
+      .toSorted((a, b) => Number(a.isFirst) - Number(b.isFirst))
+      .map((each): AnyBulkWriteOperation<PublicationRow> => {
+        const row = toPublicationRow(this.#tenantId, each, this.#mode.asVersion2);
+        if (each.isFirst) return { insertOne: { document: row } };
+        const { tenantId, documentId } = row;
         return { replaceOne: { filter: { tenantId, documentId }, replacement: row, upsert: true } };
       });
     await this.#collections.publications.bulkWrite(operations, { session: this.#session });

@@ -67,6 +67,14 @@ export class LedgerStore implements Ledger {
     return row ? { number: row._id, mac: row.mac.value(), ringRevision: row.ringRevision } : undefined;
   }
 
+  /** The highest sequence of any document that was signed; 0 without one. Reads the whole ledger. */
+  async highestSequence(): Promise<number> {
+    const sequence = { $toDouble: { $last: { $split: ["$entries.snapshotKey", "/"] } } };
+    const pipeline = [{ $unwind: "$entries" }, { $group: { _id: null, highest: { $max: sequence } } }];
+    const [found] = await this.#batches.aggregate<{ highest: number }>(pipeline).toArray();
+    return found?.highest ?? 0;
+  }
+
   /** All batches, in the order of their numbers. */
   async *batches(signal?: AbortSignal): AsyncIterable<LedgerBatch> {
     const rows = this.#batches.find({}, { sort: { _id: 1 }, batchSize: 100, ...(signal && { signal }) });

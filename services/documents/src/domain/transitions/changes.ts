@@ -20,6 +20,8 @@ export interface Publication {
   readonly version: number;
   readonly sequence: number;
   readonly updatedAt: Date;
+  /** Whether the document was never published before, so that it has no row. */
+  readonly isFirst: boolean;
   /** Absent on a tombstone. */
   readonly content?: PublicationKeys & {
     readonly bytes: Uint8Array;

@@ -54,6 +54,8 @@ export interface TransitionDocumentsDeps {
    */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
+  /** Every new snapshot has a higher sequence: `store/sequence-floor.ts`. 0 unless a restore raised it. */
+  readonly sequenceFloor: number;
 }
 
 /** Most bytes of documents in one transaction. */
@@ -71,6 +73,13 @@ interface Attempt {
 /** An attempt with the version that it acts on. */
 interface Loaded extends Attempt {
   readonly version: LoadedVersion;
+}
+
+/** What the attempts of a transaction share while they are applied. */
+interface ApplyContext extends Pick<TransitionDocumentsDeps, "sequenceFloor"> {
+  readonly slugs: SlugTable;
+  readonly now: Date;
+  readonly changes: Changes;
 }
 
 /**
@@ -114,10 +123,11 @@ async function transitionChosen(
   const loaded = await loadAll(transaction, attempts);
   const slugs = await readSlugs(transaction, loaded);
   const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
+  const context = { slugs, now: at, changes, sequenceFloor: deps.sequenceFloor };
   for (const attempt of loaded) {
     const outcome = await refusal(async () => {
       await check(deps, tenantId, attempt, slugs, at);
-      return apply(attempt, slugs, at, changes);
+      return apply(attempt, context);
     });
     outcomes.set(attempt.request.documentId, outcome);
   }
@@ -222,9 +232,10 @@ function check(
   });
 }
 
-function apply(loaded: Loaded, slugs: SlugTable, now: Date, changes: Changes): Transitioned {
+function apply(loaded: Loaded, context: ApplyContext): Transitioned {
   const { request, head, plan } = loaded;
-  const lastPublished = plan.lastPublished && publish(loaded, plan.lastPublished, slugs, now, changes);
+  const { now, changes } = context;
+  const lastPublished = plan.lastPublished && publish(loaded, plan.lastPublished, context);
   const { documentId, type } = head;
   // The clock of this process may be behind another's; history must still be in order.
   const at = new Date(Math.max(now.getTime(), head.changedAt.getTime() + 1));
@@ -251,21 +262,21 @@ function traceOf({ traceparent }: DocumentTransition): Pick<DocumentTransition, 
 function publish(
   { request, head, version: { parts, value, slug } }: Loaded,
   { version, status, snapshot }: NonNullable<TransitionPlan["lastPublished"]>,
-  slugs: SlugTable,
-  updatedAt: Date,
-  changes: Changes,
+  { slugs, now: updatedAt, changes, sequenceFloor }: ApplyContext,
 ): LastPublished {
   const { documentId, type } = head;
-  const sequence = (head.lastPublished?.sequence ?? 0) + 1;
+  const sequence = Math.max(head.lastPublished?.sequence ?? 0, sequenceFloor) + 1;
   const sealed = sealSnapshot(parts, { documentId, type, version, status: snapshot, updatedAt });
   const { bytes, sha256, linksStart, linksEnd } = sealed;
   const row = { documentId, type, version, sequence, updatedAt };
   changes.snapshots.push({ ...row, status: snapshot, bytes, sha256, ...traceOf(request) });
   const isPublished = snapshot === "usable";
   slugs.claim(type, isPublished ? slug : undefined, documentId);
+  const publication = { ...row, isFirst: head.lastPublished === undefined };
   if (isPublished) {
-    changes.publications.push({ ...row, content: { ...publicationKeys(type, value), bytes, linksStart, linksEnd } });
-  } else changes.publications.push(row);
+    const content = { ...publicationKeys(type, value), bytes, linksStart, linksEnd };
+    changes.publications.push({ ...publication, content });
+  } else changes.publications.push(publication);
   return { version, status, sequence, updatedAt, ...(isPublished && slug !== undefined ? { slug } : {}) };
 }
 

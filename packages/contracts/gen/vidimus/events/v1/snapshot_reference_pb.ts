@@ -57,7 +57,7 @@ export type SnapshotReference = Message<"vidimus.events.v1.SnapshotReference"> &
   documentId: string;
 
   /**
-   * The snapshot's number within the document, from 1, without gaps.
+   * The snapshot's number within the document, from 1; skips numbers only after a restore.
    *
    * @generated from field: uint64 sequence = 3;
    */

@@ -1,0 +1,51 @@
+import type { Collection, Db } from "mongodb";
+import type { Reference } from "../domain/payload.ts";
+import { keptMs } from "./delivery-rows.ts";
+import { bearerFields } from "./lane-journal.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+const undelivered = { state: { $in: ["pending" as const, "held" as const] } };
+
+/** Deliveries of a database that was restored, while no delivery process runs. */
+export class RestoredDeliveries {
+  readonly #rows: Collection<DeliveryRow>;
+
+  constructor(db: Db) {
+    this.#rows = db.collection("webhook_deliveries");
+  }
+
+  /** The highest sequence of any document that has a row; 0 without one. Reads every row. */
+  async highestSequence(): Promise<number> {
+    const pipeline = [{ $group: { _id: null, highest: { $max: "$sequence" } } }];
+    const [found] = await this.#rows.aggregate<{ highest: number }>(pipeline).toArray();
+    return found?.highest ?? 0;
+  }
+
+  /** The snapshots that any endpoint is still owed, each once. */
+  async *undelivered(): AsyncGenerator<Reference> {
+    const key = { tenantId: "$tenantId", documentId: "$documentId", sequence: "$sequence" };
+    const found = this.#rows.aggregate<{ _id: Reference }>([{ $match: undelivered }, { $group: { _id: key } }], {
+      allowDiskUse: true,
+    });
+    for await (const { _id } of found) yield _id;
+  }
+
+  /**
+   * Gives up the undelivered rows of a snapshot that documents has lost: nobody can make its body any
+   * more, and it would hold up every newer snapshot of its document. The lane's next row becomes its
+   * bearer when a process of delivery starts.
+   *
+   * @returns how many rows there were
+   */
+  async giveUp({ tenantId, documentId, sequence }: Reference, now: Date): Promise<number> {
+    const { modifiedCount } = await this.#rows.updateMany(
+      { tenantId, documentId, sequence, ...undelivered },
+      {
+        $set: { state: "exhausted", endedAt: now, expiresAt: new Date(now.getTime() + keptMs) },
+        $unset: bearerFields,
+        $inc: { generation: 1 },
+      },
+    );
+    return modifiedCount;
+  }
+}

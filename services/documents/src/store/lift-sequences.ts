@@ -1,0 +1,45 @@
+import { ConfigError } from "@vidimus/kit/env";
+import type { RestoredSnapshots } from "./restored-snapshots.ts";
+import type { SequenceFloor } from "./sequence-floor.ts";
+
+interface LiftDeps {
+  readonly snapshots: Pick<RestoredSnapshots, "highestSequence" | "pendingBelow" | "renumber">;
+  readonly floor: Pick<SequenceFloor, "read" | "raise">;
+}
+
+interface LiftOptions {
+  /** Every snapshot that is made from now on has a higher sequence. */
+  readonly above: number;
+  /** Also those that are pending, which may have been signed and sent in the time that was lost. */
+  readonly renumberPending: boolean;
+  /** Only says what would be done. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Lifts the sequences of all documents. No documents process may run. When it is interrupted, run it
+ * again: it goes on where it was, and a second run with the same number changes nothing.
+ *
+ * @returns what it did, in words
+ * @throws ConfigError when a document has reached the number already
+ */
+export async function liftSequences(
+  { snapshots, floor }: LiftDeps,
+  { above, renumberPending, dryRun }: LiftOptions,
+): Promise<string> {
+  const before = await floor.read();
+  const highest = await snapshots.highestSequence();
+  if (before < above && highest > above) {
+    throw new ConfigError(`--above must be ${highest} at least: a document has reached it`);
+  }
+  const reached = Math.max(before, above);
+  const pending = renumberPending ? await snapshots.pendingBelow(reached) : [];
+  const lifts = before >= above ? `was lifted above ${before} before` : `new snapshots are numbered above ${above}`;
+  if (dryRun) {
+    return `nothing was changed; without --dry-run: ${lifts}; pending snapshots of ${pending.length} documents renumbered`;
+  }
+  await floor.raise(above);
+  let count = 0;
+  for (const lowest of pending) count += await snapshots.renumber(lowest, reached);
+  return `${lifts}; ${count} snapshots of ${pending.length} documents renumbered`;
+}

@@ -1,0 +1,118 @@
+import type { ClientSession, Collection, Db, MongoClient } from "mongodb";
+import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
+import type { PublicationRow } from "./publication-row.ts";
+import { transactionOptions } from "./run-transaction.ts";
+import type { HeadRow, SnapshotRow } from "./rows.ts";
+import { groupSnapshots } from "./snapshot-groups.ts";
+
+/** A signature that documents holds, as `restore.ts` of signing takes it. */
+export interface SignatureLine extends SnapshotKey {
+  readonly statement: string;
+  /** Base64. */
+  readonly value: string;
+}
+
+/** An index of the snapshots. */
+const byKey = { tenantId: 1, documentId: 1, sequence: 1 } as const;
+const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1 } as const;
+
+type DocumentKey = Omit<SnapshotKey, "sequence">;
+
+/** Snapshots of a database that was restored, while no documents process runs. */
+export class RestoredSnapshots {
+  readonly #client: MongoClient;
+  readonly #snapshots: Collection<SnapshotRow>;
+  readonly #heads: Collection<HeadRow>;
+  readonly #publications: Collection<PublicationRow>;
+
+  constructor(client: MongoClient, db: Db) {
+    this.#client = client;
+    this.#snapshots = db.collection("snapshots");
+    this.#heads = db.collection("heads");
+    this.#publications = db.collection("publications");
+  }
+
+  /** The highest sequence of any document, 0 without one; read from an index alone. */
+  async highestSequence(): Promise<number> {
+    const pipeline = [{ $match: { tenantId: { $gt: "" } } }, { $group: { _id: null, highest: { $max: "$sequence" } } }];
+    const [found] = await this.#snapshots.aggregate<{ highest: number }>(pipeline, { hint: byKey }).toArray();
+    return found?.highest ?? 0;
+  }
+
+  /** Documents with a pending snapshot that is not above the floor, and their lowest one. */
+  async pendingBelow(floor: number): Promise<SnapshotKey[]> {
+    const lowest = { tenantId: { $first: "$tenantId" }, documentId: { $first: "$documentId" } };
+    const _id = { tenantId: "$tenantId", documentId: "$documentId" };
+    return this.#snapshots
+      .aggregate<SnapshotKey>([
+        { $match: { pending: true, sequence: { $lte: floor } } },
+        { $group: { _id, ...lowest, sequence: { $min: "$sequence" } } },
+        { $project: { _id: 0 } },
+      ])
+      .toArray();
+  }
+
+  /**
+   * Gives a document's snapshots, from its lowest pending one on, numbers above the floor. They are
+   * pending without a signature then: what was sent of them before the restore stays as it was, and
+   * they are sent as new ones, in their order.
+   *
+   * @returns how many they are
+   * @throws Error when the head does not name the newest snapshot
+   */
+  async renumber({ sequence: lowest, ...document }: SnapshotKey, floor: number): Promise<number> {
+    return this.#client.withSession((session) =>
+      session.withTransaction(async () => {
+        const options = { session };
+        const found = this.#snapshots.find({ ...document, sequence: { $gte: lowest } }, options);
+        const rows = await found
+          .sort({ sequence: 1 })
+          .project<Pick<SnapshotKey, "sequence">>({ sequence: 1 })
+          .toArray();
+        const newest = rows.at(-1)?.sequence ?? 0;
+        const above = Math.max(floor, newest);
+        for (const [index, { sequence }] of rows.entries()) {
+          const update = {
+            $set: { sequence: above + index + 1, pending: true as const },
+            $unset: { signature: 1 as const },
+          };
+          await this.#snapshots.updateOne({ ...document, sequence }, update, options);
+        }
+        await this.#moveHead(document, newest, above + rows.length, options);
+        return rows.length;
+      }, transactionOptions),
+    );
+  }
+
+  async #moveHead(document: DocumentKey, from: number, to: number, options: { session: ClientSession }): Promise<void> {
+    const { matchedCount } = await this.#heads.updateOne(
+      { ...document, "lastPublished.sequence": from },
+      { $set: { "lastPublished.sequence": to } },
+      options,
+    );
+    if (matchedCount === 0) throw new Error(`the head of ${document.documentId} names no snapshot ${from}`);
+    await this.#publications.updateOne({ ...document, sequence: from }, { $set: { sequence: to } }, options);
+  }
+
+  /** Every signature that documents holds. */
+  async *signatures(): AsyncGenerator<SignatureLine> {
+    const columns = { ...keyColumns, "signature.statement": 1, "signature.value": 1 };
+    const rows = this.#snapshots.find({ signature: { $exists: true } }, { sort: byKey, hint: byKey });
+    for await (const { signature, ...key } of rows.project<SnapshotKey & Pick<SnapshotRow, "signature">>(columns)) {
+      if (signature) yield { ...key, statement: signature.statement, value: signature.value.toString("base64") };
+    }
+  }
+
+  /** Those of the keys that no snapshot has. */
+  async missing(keys: readonly SnapshotKey[]): Promise<SnapshotKey[]> {
+    if (keys.length === 0) return [];
+    const filters = groupSnapshots(keys).map(({ filter }) => filter);
+    const rows = await this.#snapshots.find({ $or: filters }).project<SnapshotKey>(keyColumns).toArray();
+    const known = new Set(rows.map(nameOf));
+    return keys.filter((key) => !known.has(nameOf(key)));
+  }
+}
+
+function nameOf({ tenantId, documentId, sequence }: SnapshotKey): string {
+  return `${tenantId}/${documentId}/${sequence}`;
+}

@@ -1,0 +1,100 @@
+/** What an operator does with a restored database before documents starts again. */
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { liftSequences } from "../src/store/lift-sequences.ts";
+import { RestoredSnapshots } from "../src/store/restored-snapshots.ts";
+import { SequenceFloor } from "../src/store/sequence-floor.ts";
+import { article, type Publishing, runPublishing } from "./publishing.ts";
+
+const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
+const tenantId = "acme";
+const opened = new AsyncDisposableStack();
+let service: Publishing;
+let snapshots: RestoredSnapshots;
+let floor: SequenceFloor;
+
+beforeAll(async () => {
+  service = opened.use(await runPublishing(servers));
+  const mongo = opened.use(await openMongo({ url: servers.mongoUrl, database: service.database, appName: "test" }));
+  snapshots = new RestoredSnapshots(mongo.client, mongo.db);
+  floor = new SequenceFloor(mongo.db);
+});
+afterAll(() => opened.disposeAsync());
+
+const lift = (above: number, { renumberPending = false, dryRun = false } = {}) =>
+  liftSequences({ snapshots, floor }, { above, renumberPending, dryRun });
+
+/** Publishes a document, and withholds and publishes it in turn. */
+async function publish(times: number, document = article()): Promise<string> {
+  const documentId = await service.create(tenantId, document);
+  for (let at = 0; at < times; at += 1) {
+    await service.take(tenantId, documentId, at % 2 === 0 ? "publish" : "withhold");
+  }
+  return documentId;
+}
+
+async function settle(documentId: string, ...sequences: number[]): Promise<void> {
+  const signature = { keyId: "key", statement: `statement of ${documentId}`, value: new Uint8Array(64).fill(1) };
+  const settlements = sequences.map((sequence) => {
+    const reference = { tenantId, documentId, sequence: BigInt(sequence) };
+    return { reference, outcome: { case: "signature" as const, value: signature } };
+  });
+  await service.feed.settleSnapshots({ settlements });
+}
+
+async function rowsOf(documentId: string) {
+  const rows = await service.db.collection("snapshots").find({ tenantId, documentId }).sort({ sequence: 1 }).toArray();
+  return rows.map(({ sequence, status, pending, signature }) => [sequence, status, pending === true, !!signature]);
+}
+
+test("a document's new snapshots are numbered above the lift, its first one too", async () => {
+  const known = await publish(2);
+  const draft = await service.create(tenantId, article());
+  expect(await lift(100, { dryRun: true })).toContain("nothing was changed");
+  expect(await floor.read()).toBe(0);
+  expect(await lift(100)).toContain("numbered above 100");
+  await using restarted = await runPublishing({ ...servers, database: service.database });
+  expect((await restarted.take(tenantId, known, "publish")).sequence).toBe(101n);
+  expect((await restarted.take(tenantId, known, "withhold")).sequence).toBe(102n);
+  expect((await restarted.take(tenantId, draft, "publish")).sequence).toBe(101n);
+});
+
+test("a number that a document has passed is refused, and a lower one than before changes nothing", async () => {
+  await expect(lift(101)).rejects.toThrow("--above must be 102 at least");
+  expect(await lift(200)).toContain("numbered above 200");
+  expect(await lift(100)).toContain("was lifted above 200 before");
+  expect(await floor.read()).toBe(200);
+});
+
+test("pending snapshots and what follows them are renumbered in order, once, and the settled before them stay", async () => {
+  const documentId = await publish(3);
+  await settle(documentId, 1, 3);
+  const untouched = await publish(1);
+  await settle(untouched, 1);
+  expect(await lift(300, { renumberPending: true })).toMatch(/[1-9]\d* snapshots of [1-9]\d* documents renumbered/);
+  const renumbered = [
+    [1, "usable", false, true],
+    [301, "withheld", true, false],
+    [302, "usable", true, false],
+  ];
+  expect(await rowsOf(documentId)).toEqual(renumbered);
+  expect(await rowsOf(untouched)).toEqual([[1, "usable", false, true]]);
+  expect(await lift(300, { renumberPending: true })).toContain("0 snapshots of 0 documents renumbered");
+  expect(await rowsOf(documentId)).toEqual(renumbered);
+  const publication = await service.db.collection("publications").findOne({ tenantId, documentId });
+  expect(publication?.["sequence"]).toBe(302);
+  await using restarted = await runPublishing({ ...servers, database: service.database });
+  expect((await restarted.take(tenantId, documentId, "withhold")).sequence).toBe(303n);
+});
+
+test("signatures are told to signing, and which snapshots are missing to delivery", async () => {
+  const documentId = await publish(1);
+  await settle(documentId, 1);
+  const lines: object[] = [];
+  for await (const line of snapshots.signatures()) if (line.documentId === documentId) lines.push(line);
+  const value = Buffer.alloc(64, 1).toString("base64");
+  expect(lines).toEqual([{ tenantId, documentId, sequence: 1, statement: `statement of ${documentId}`, value }]);
+  const keys = [1, 2].map((sequence) => ({ tenantId, documentId, sequence }));
+  expect(await snapshots.missing(keys)).toEqual([keys[1]]);
+  expect(await snapshots.missing([])).toEqual([]);
+});

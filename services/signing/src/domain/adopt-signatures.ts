@@ -1,0 +1,104 @@
+import type { KeyRing } from "./key-ring.ts";
+import { type Ledger, type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
+import { checkSignature } from "./standing-signature.ts";
+import { parseStatement } from "./statement.ts";
+
+/** A signature that documents holds. */
+export type AdoptableSignature = Omit<LedgerEntry, "signing">;
+
+/** A signature that was not taken into the ledger, and why. */
+interface RefusedSignature {
+  readonly snapshotKey: string;
+  readonly reason: string;
+}
+
+interface Adoption {
+  readonly adopted: number;
+  /** Were in the ledger. */
+  readonly known: number;
+  readonly refused: readonly RefusedSignature[];
+}
+
+interface AdoptDeps {
+  readonly ledger: Ledger & {
+    /** All entries of each snapshot that has one. */
+    entriesOf(snapshotKeys: readonly string[]): Promise<Map<string, LedgerEntry[]>>;
+  };
+  readonly ring: KeyRing;
+}
+
+const chunkMax = 256;
+
+/**
+ * Takes signatures into a ledger that was restored from an older backup: without them the snapshots
+ * would be signed a second time, and a receiver would get other bytes under the same id. A signature
+ * is taken only if a key of the ring made it. May be repeated: one that is in the ledger stays as it is.
+ */
+export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<AdoptableSignature>): Promise<Adoption> {
+  const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };
+  const adopt = async (chunk: readonly AdoptableSignature[]) => {
+    const { adopted, known, refused } = await adoptChunk(deps, chunk);
+    sum.adopted += adopted;
+    sum.known += known;
+    sum.refused.push(...refused);
+  };
+  let chunk: AdoptableSignature[] = [];
+  for await (const each of held) {
+    chunk.push(each);
+    if (chunk.length < chunkMax) continue;
+    await adopt(chunk);
+    chunk = [];
+  }
+  if (chunk.length > 0) await adopt(chunk);
+  return sum;
+}
+
+async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly AdoptableSignature[]): Promise<Adoption> {
+  const standing = await ledger.entriesOf(chunk.map(({ snapshotKey }) => snapshotKey));
+  const fresh: LedgerEntry[] = [];
+  const refused: RefusedSignature[] = [];
+  let known = 0;
+  for (const each of chunk) {
+    const { snapshotKey } = each;
+    const entries = standing.get(snapshotKey) ?? [];
+    if (entries.some((entry) => isSame(entry, each))) {
+      known += 1;
+      continue;
+    }
+    const reason = refusal(each, entries, ring);
+    if (reason !== undefined) refused.push({ snapshotKey, reason });
+    else fresh.push({ ...each, signing: Math.max(0, ...entries.map(({ signing }) => signing)) + 1 });
+  }
+  if (fresh.length > 0) await ledger.record(fresh, ring.revision);
+  return { adopted: fresh.length, known, refused };
+}
+
+/** Why a signature cannot stand in the ledger; undefined when it can. */
+function refusal(held: AdoptableSignature, entries: readonly LedgerEntry[], ring: KeyRing): string | undefined {
+  if (checkSignature({ ...held, signing: 1 }, ring).kind === "forged") {
+    return "no key of the restored ring made the signature that documents holds";
+  }
+  const stands = entries.some((entry) => checkSignature(entry, ring).kind !== "revoked");
+  return stands ? "the ledger holds another signature than documents" : undefined;
+}
+
+function isSame({ statement, value }: AdoptableSignature, other: AdoptableSignature): boolean {
+  return statement === other.statement && Buffer.compare(value, other.value) === 0;
+}
+
+/**
+ * Reads a line that documents printed.
+ *
+ * @throws TypeError when it is none
+ */
+export function toHeldSignature(line: unknown): AdoptableSignature {
+  const isKey = (each: object) => "tenantId" in each && "documentId" in each && "sequence" in each;
+  if (typeof line === "object" && line !== null && isKey(line) && "statement" in line && "value" in line) {
+    const { statement, value } = line;
+    const stated = typeof statement === "string" ? parseStatement(statement) : undefined;
+    if (typeof statement === "string" && stated && typeof value === "string") {
+      return { snapshotKey: snapshotKeyOf(stated), statement, value: Buffer.from(value, "base64") };
+    }
+  }
+  throw new TypeError(`stdin holds no signature: ${JSON.stringify(line)}`);
+}

@@ -1,0 +1,45 @@
+/**
+ * What an operator does with a database that was restored from a backup, before any service starts
+ * again: docs/operations.md, "Restore".
+ *
+ * - `highest`: prints the highest sequence of any document that was signed
+ * - `adopt`: takes the signatures that documents prints back into the ledger, from stdin
+ */
+import { ConfigError, EnvReader } from "@vidimus/kit/env";
+import { readJsonLines } from "@vidimus/kit/json-lines";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { runToEnd } from "@vidimus/kit/service/process";
+import { readMigrationConfig } from "./config.ts";
+import { localWrappedCustody } from "./custody/local-wrapped.ts";
+import { adoptSignatures, toHeldSignature } from "./domain/adopt-signatures.ts";
+import { SealedRings } from "./domain/sealed-rings.ts";
+import { LedgerStore } from "./store/ledger-store.ts";
+import { RingStore } from "./store/ring-store.ts";
+
+await runToEnd(async () => {
+  const { mongoUrl, database, kek } = readMigrationConfig(new EnvReader(process.env));
+  await using mongo = await openMongo({ url: mongoUrl, database, appName: "signing-restore" });
+  const rings = new SealedRings(new RingStore(mongo.db), localWrappedCustody(kek));
+  const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
+  switch (process.argv.slice(2).join(" ")) {
+    case "highest":
+      process.stdout.write(`${await ledger.highestSequence()}\n`);
+      break;
+    case "adopt": {
+      const ring = await rings.read();
+      if (!ring) throw new ConfigError(`database ${database} has no key ring: restore signing first`);
+      await ledger.ensureIndexes();
+      const { adopted, known, refused } = await adoptSignatures({ ledger, ring }, held());
+      for (const { snapshotKey, reason } of refused) process.stderr.write(`${snapshotKey}: ${reason}\n`);
+      process.stdout.write(`database ${database}: ${adopted} signatures adopted, ${known} were there\n`);
+      if (refused.length > 0) throw new Error(`${refused.length} signatures were not adopted`);
+      break;
+    }
+    default:
+      throw new ConfigError("one of: highest; adopt");
+  }
+});
+
+async function* held() {
+  for await (const line of readJsonLines(process.stdin)) yield toHeldSignature(line);
+}

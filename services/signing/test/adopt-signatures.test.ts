@@ -1,0 +1,79 @@
+/** What a ledger takes back that was restored from an older backup. */
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { expect, inject, test } from "vitest";
+import { adoptSignatures, toHeldSignature } from "../src/domain/adopt-signatures.ts";
+import { auditLedger } from "../src/domain/audit-ledger.ts";
+import { type SigningKey, signDigests } from "../src/domain/sign-digests.ts";
+import type { SnapshotDigest } from "../src/domain/snapshot-digest.ts";
+import { tendRing } from "../src/domain/tend-ring.ts";
+import { LedgerStore } from "../src/store/ledger-store.ts";
+import { digestOf } from "./running-signing.ts";
+import { testCustody as custody } from "./test-custody.ts";
+
+const rules = { prepublishMs: 24 * 3_600_000, rotateAfterMs: undefined };
+const early = () => new Date("2030-01-01T00:00:00.000Z");
+const late = () => new Date("2030-01-01T00:01:00.000Z");
+
+async function openSigner() {
+  const ring = { revision: 1, keys: await tendRing(undefined, early(), rules, () => custody.generate()) };
+  const { keyId, publicKey, sealed, validFrom } = ring.keys[0]!;
+  const key: SigningKey = { keyId, validFrom, signer: await custody.open({ keyId, publicKey, sealed: sealed! }) };
+  return { ring, key };
+}
+
+test("signatures come back into the ledger as they were, and those that no key of the ring made do not", async () => {
+  await using mongo = await openMongo({
+    url: inject("mongoUrl"),
+    database: testDatabaseName("signing"),
+    appName: "test",
+  });
+  const sealKey = await custody.openSealKey(await custody.generateSealKey());
+  const [{ ring, key }, stranger] = [await openSigner(), await openSigner()];
+  const ledgerOf = async (name: string) => {
+    const ledger = new LedgerStore(mongo.client.db(`${mongo.db.databaseName}_${name}`), () => sealKey);
+    await ledger.ensureIndexes();
+    return ledger;
+  };
+  const [lost, restored, foreign] = [await ledgerOf("lost"), await ledgerOf("restored"), await ledgerOf("foreign")];
+  const digests = Array.from({ length: 300 }, (_, at): SnapshotDigest => {
+    const documentId = randomUUID();
+    return {
+      tenantId: "demo",
+      documentId,
+      sequence: at + 1,
+      version: 1,
+      status: "usable",
+      sha256: digestOf(documentId),
+    };
+  });
+  const signing = (ledger: LedgerStore, state = { key, ring }, now = early) =>
+    signDigests({ signingState: async () => state, ledger, now }, digests);
+  const original = await signing(lost);
+  const lines = original.map((outcome, at) => {
+    if (outcome.kind !== "signed") throw new Error(outcome.kind);
+    const { statement, value } = outcome.signature;
+    const { tenantId, documentId, sequence } = digests[at]!;
+    return { tenantId, documentId, sequence, statement, value: Buffer.from(value).toString("base64") };
+  });
+  const held = () => Readable.from(lines.map(toHeldSignature));
+
+  expect(await restored.highestSequence()).toBe(0);
+  expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 300, known: 0, refused: [] });
+  expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 0, known: 300, refused: [] });
+  expect(await restored.highestSequence()).toBe(300);
+  expect(await signing(restored, { key, ring }, late)).toEqual(original);
+  const audit = { batches: restored.batches(), sealKey, readRing: async () => ring, notedHead: undefined };
+  expect(await auditLedger(audit)).toMatchObject({ entries: 300, fault: undefined });
+
+  const forged = await adoptSignatures({ ledger: foreign, ring: stranger.ring }, held());
+  expect(forged).toMatchObject({ adopted: 0, refused: { length: 300 } });
+  expect(forged.refused[0]?.reason).toContain("no key of the restored ring");
+  await signing(foreign, { key, ring }, late);
+  const other = await adoptSignatures({ ledger: foreign, ring }, held());
+  expect(other).toMatchObject({ adopted: 0, known: 0, refused: { length: 300 } });
+  expect(other.refused[0]?.reason).toBe("the ledger holds another signature than documents");
+  expect(() => toHeldSignature({ tenantId: "demo" })).toThrow("stdin holds no signature");
+});

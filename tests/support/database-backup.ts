@@ -1,0 +1,35 @@
+import type { Db, Document, IndexDescriptionInfo, MongoClient } from "mongodb";
+
+interface CollectionBackup {
+  readonly name: string;
+  readonly rows: readonly Document[];
+  readonly indexes: readonly IndexDescriptionInfo[];
+}
+
+/** All rows and indexes of a database as they were at one moment. */
+export type DatabaseBackup = readonly CollectionBackup[];
+
+/** Reads a database as it is now, all collections at the same point of the oplog. */
+export async function backUp(client: MongoClient, database: string): Promise<DatabaseBackup> {
+  const db = client.db(database);
+  const names = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
+  await using session = client.startSession({ snapshot: true });
+  const backup: CollectionBackup[] = [];
+  for (const { name } of names) {
+    // Without promotion a number comes back in the type that it has.
+    const rows = await db.collection(name).find({}, { session, promoteValues: false }).toArray();
+    backup.push({ name, rows, indexes: await db.collection(name).indexes() });
+  }
+  return backup;
+}
+
+/** Brings a database to what a backup holds; what it held is gone. */
+export async function restoreBackup(db: Db, backup: DatabaseBackup): Promise<void> {
+  await db.dropDatabase();
+  for (const { name, rows, indexes } of backup) {
+    const collection = await db.createCollection(name);
+    const own = indexes.filter((index) => index.name !== "_id_");
+    if (own.length > 0) await collection.createIndexes(own.map(({ v: _v, ...index }) => index as { key: Document }));
+    if (rows.length > 0) await collection.insertMany([...rows]);
+  }
+}
