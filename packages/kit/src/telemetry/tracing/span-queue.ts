@@ -56,7 +56,13 @@ export class SpanQueue implements SpanProcessor {
     }
     this.#waiting.push(span);
     if (this.#waiting.length >= this.#config.batchMax) void this.forceFlush();
-    else this.#timer ??= setTimeout(() => void this.forceFlush(), this.#config.delayMs).unref();
+    else this.#timer ??= setTimeout(() => this.#onTimer(), this.#config.delayMs).unref();
+  }
+
+  /** Forgets the timer also when a post is out, which takes these spans along: the next one needs it. */
+  #onTimer(): void {
+    this.#timer = undefined;
+    void this.forceFlush();
   }
 
   /** Resolves when what waits now was posted, or could not be. */
