@@ -90,7 +90,7 @@ it("what was refused with the old signature goes on under the new one, as _r2, a
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it("a process that is killed in the middle is followed by another, which sends each once", async () => {
+it("processes that are killed while they replace and while they send are followed by another; each is sent once", async () => {
   await using receiver = await openReceiver();
   const documents = 12;
   {
@@ -104,10 +104,15 @@ it("a process that is killed in the middle is followed by another, which sends e
     await eventually(() => world.resigning().countDocuments({ hasFinished: true })).toBe(1);
   }
   const pace = { resendsPerSecond: 4, resigningGraceMs: 200 };
-  const doomed = await openDeliveryProcess(world, pace);
   const { revoked, active } = world.signing.revoke();
+  const settling = world.feed.hold("settleSnapshots");
+  const first = await openDeliveryProcess(world, pace);
+  await settling.reached;
+  await first.kill();
+  settling.release();
+  const second = await openDeliveryProcess(world, pace);
   await receiver.arrivals(documents + 3);
-  await doomed.kill();
+  await second.kill();
   expect(await world.resends().countDocuments()).toBeGreaterThan(0);
   await using delivery = await openDelivery(world, pace);
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
@@ -118,7 +123,7 @@ it("a process that is killed in the middle is followed by another, which sends e
   const again = receiver.received.slice(documents);
   expect(new Set(again.map(idOf)).size).toBe(documents);
   expect(again.every((each) => tailOf(each) === "1_r2")).toBe(true);
-  await doomed[Symbol.asyncDispose]();
+  for (const each of [first, second]) await each[Symbol.asyncDispose]();
 }, 60_000);
 
 it("a snapshot that a newer one has followed meanwhile is not sent behind it", async () => {
