@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { MIMEType } from "node:util";
 import { HttpError } from "../errors/http-error.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import { Pace } from "../../limits/pace.ts";
 import type { BodyRule } from "../route.ts";
 
@@ -42,31 +43,30 @@ export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string
 export function readBody(stream: Readable, rule: BodyRule, take: (piece: Buffer) => void): Promise<Buffer> {
   const timeoutMs = rule.timeoutMs ?? timeoutMsDefault;
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const pieces = new BodyPieces();
     const settle = (finish: () => void) => {
       clearTimeout(timer);
       stopPacing();
       stream.off("data", collect).off("end", end).off("error", lost).off("close", lost);
       stream.on("error", () => {}).resume();
       finish();
+      pieces.free();
     };
     const refuse = (error: unknown) => settle(() => reject(error));
     const collect = (piece: Buffer) => {
-      bytes += piece.length;
       try {
-        if (bytes > rule.bytesMax) throw tooLarge(rule.bytesMax);
+        if (pieces.bytes + piece.length > rule.bytesMax) throw tooLarge(rule.bytesMax);
         take(piece);
       } catch (error) {
         return refuse(error);
       }
-      pieces.push(piece);
+      pieces.add(piece);
     };
-    const end = () => settle(() => resolve(Buffer.concat(pieces, bytes)));
+    const end = () => settle(() => resolve(pieces.whole()));
     const lost = (error?: unknown) => refuse(error instanceof HttpError ? error : endedEarly());
     const timer = setTimeout(() => refuse(tooSlow(`did not arrive within ${timeoutMs / 1000} s`)), timeoutMs);
     const stopPacing = requirePace(
-      () => bytes,
+      () => pieces.bytes,
       () => refuse(tooSlow("arrives too slowly")),
     );
     stream.on("data", collect).on("end", end).on("error", lost).on("close", lost);

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { BodyPieces } from "./body-pieces.ts";
+
+test.each([0, 1, 65_536, 65_537, 1_048_575, 1_048_576, 1_048_577, 3_500_000])(
+  "a body of %i bytes is the same",
+  (bytes) => {
+    const body = randomBytes(bytes);
+    const pieces = new BodyPieces();
+    for (let at = 0; at < bytes; at += 65_536) pieces.add(body.subarray(at, at + 65_536));
+    expect(pieces.bytes).toBe(bytes);
+    expect(pieces.whole().equals(body)).toBe(true);
+  },
+);
+
+test("pieces of any size are joined in order", () => {
+  const pieces = new BodyPieces();
+  const sizes = [1, 700_000, 0, 400_000, 65_536, 2_000_000, 3];
+  const parts = sizes.map((size) => randomBytes(size));
+  for (const part of parts) pieces.add(part);
+  expect(pieces.whole().equals(Buffer.concat(parts))).toBe(true);
+});
+
+test("blocks are freed at once, and the body that was made of them stays", () => {
+  const body = randomBytes(1_500_000);
+  const pieces = new BodyPieces();
+  pieces.add(body);
+  const before = process.memoryUsage().arrayBuffers;
+  const whole = pieces.whole();
+  pieces.free();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(0);
+  expect(whole.equals(body)).toBe(true);
+});

@@ -1,0 +1,53 @@
+const blockBytes = 1024 * 1024;
+/** A smaller body is kept in the pieces it came in. */
+const smallBytesMax = 64 * 1024;
+
+/**
+ * Collects the pieces of a body. Those of a large one are copied into blocks of 1 MiB, which are
+ * freed when the body is read or refused. Without that, bodies which were refused stay until V8
+ * collects its old objects, and glibc keeps the pieces of 64 KiB even then: a minute after stalled
+ * imports the gateway had 80 to 136 MiB more than before.
+ */
+export class BodyPieces {
+  #pieces: Buffer[] = [];
+  #blocks: Buffer[] = [];
+  #bytes = 0;
+
+  /** The bytes collected so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= smallBytesMax) return;
+    let at = this.#bytes - this.#pieces.reduce((sum, { length }) => sum + length, 0);
+    for (const each of this.#pieces) at = this.#copy(each, at);
+    this.#pieces = [];
+  }
+
+  /** Copies a piece to its place in the body, and answers the place behind it. */
+  #copy(piece: Buffer, at: number): number {
+    let copied = 0;
+    while (copied < piece.length) {
+      const index = Math.floor((at + copied) / blockBytes);
+      // Not from the pool of small buffers, since its memory is freed.
+      const block = (this.#blocks[index] ??= Buffer.allocUnsafeSlow(blockBytes));
+      copied += piece.copy(block, (at + copied) % blockBytes, copied);
+    }
+    return at + piece.length;
+  }
+
+  /** A copy of the whole body. */
+  whole(): Buffer {
+    return Buffer.concat(this.#blocks.length > 0 ? this.#blocks : this.#pieces, this.#bytes);
+  }
+
+  /** Frees the memory of the blocks at once. */
+  free(): void {
+    for (const { buffer } of this.#blocks) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+    this.#blocks = [];
+    this.#pieces = [];
+  }
+}
