@@ -1,6 +1,6 @@
 /**
- * Runs verification libraries that others wrote on deliveries of ours: each must accept every one as
- * it is sent, and refuse it with any one bit of its body, its id or its time flipped. Part of
+ * Runs verification libraries that others wrote on deliveries that a stack of its own has posted: each
+ * must accept every one as it arrived, and refuse it with any one bit of its body, its id or its time flipped. Part of
  * `npm run test:verifiers`.
  *
  * Installs pinned libraries from npm, PyPI and the Go module proxy into .vidimus/libraries once. The
@@ -11,9 +11,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { verifyDelivery } from "../packages/verify/src/verify.ts";
-import { webhookHeaders } from "../services/delivery/src/domain/webhook-headers.ts";
-import { vector } from "../services/delivery/src/domain/webhook-vector.ts";
+import { type TrustedKey, verifyDelivery } from "../packages/verify/src/verify.ts";
+import { captureDeliveries, type CapturedDelivery } from "./verifiers/capture-deliveries.ts";
 
 const npmLibraries = { standardwebhooks: "1.1.1", svix: "2.5.0" };
 const pypiLibraries = { standardwebhooks: "1.1.0", svix: "2.9.1" };
@@ -26,69 +25,29 @@ const programs = join(import.meta.dirname, "verifiers/libraries");
 mkdirSync(tools, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "vidimus-libraries-"));
 
-/** A delivery as it is sent. */
-interface Sent {
-  readonly name: string;
-  /** As the receiver of this delivery knows it. */
-  readonly secret: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** In base64. */
-  readonly body: string;
-}
-
 try {
-  const cases = sentDeliveries();
-  report("packages/verify", await ownPackage(cases));
+  // First, because libraries allow a delivery five minutes.
+  const [npm, python, go, java] = [npmFolder(), pythonProgram(), goProgram(), javaClasses()];
+  const { deliveries, keys } = await captureDeliveries();
+  report("packages/verify", await ownPackage(deliveries, keys));
   const json = join(work, "cases.json");
-  writeFileSync(json, JSON.stringify(cases));
-  const npm = npmFolder();
+  writeFileSync(json, JSON.stringify(deliveries));
   for (const name of Object.keys(npmLibraries)) report(`npm ${name}`, node(npm, json, name));
-  const python = pythonProgram();
   for (const name of Object.keys(pypiLibraries)) {
     report(`PyPI ${name}`, run(python, [join(programs, "verify.py"), json, name]));
   }
-  report("Go standard-webhooks", run(goProgram(), [json]));
-  report("Java com.standardwebhooks", run("java", ["-cp", javaClasses(), "Verify", linesFile(cases)]));
+  report("Go standard-webhooks", run(go, [json]));
+  report("Java com.standardwebhooks", run("java", ["-cp", java, "Verify", linesFile(deliveries)]));
 } finally {
   rmSync(work, { recursive: true });
 }
 
-/** Deliveries with the headers that delivery gives them: of one secret, and of two. */
-function sentDeliveries(): Sent[] {
-  const older = Buffer.alloc(32, 9);
-  const body = Buffer.from(vector.bodyBase64, "base64");
-  const snapshot = { webhookId: vector.headers["webhook-id"], event: "snapshot.usable", keyId: vector.keyId, body };
-  const id = "png_01980f6e3c1b7f429b1e2f6f0a3d5c77";
-  const ping = { webhookId: id, event: "endpoint.ping", body: Buffer.from(`{"id":"${id}","type":"endpoint.ping"}`) };
-  const at = new Date();
-  const send = (
-    name: string,
-    payload: typeof snapshot | typeof ping,
-    secret: Buffer,
-    secrets: [Buffer, ...Buffer[]],
-  ) => ({
-    name,
-    secret: `whsec_${secret.toString("base64")}`,
-    headers: webhookHeaders({ payload, endpoint: { secrets, headers: {} }, deliveryId: "d", attempt: 1, at }),
-    body: payload.body.toString("base64"),
-  });
-  return [
-    send("a snapshot", snapshot, vector.secret, [vector.secret]),
-    send("a snapshot during a rotation, for the newer secret", snapshot, vector.secret, [vector.secret, older]),
-    send("a snapshot during a rotation, for the older secret", snapshot, older, [vector.secret, older]),
-    send("a ping", ping, vector.secret, [vector.secret]),
-  ];
-}
-
 /** The package for receivers. */
-async function ownPackage(cases: readonly Sent[]): Promise<string> {
-  const { keyId, publicKeyBase64: publicKey } = vector;
-  const validity = { validFrom: "2026-11-01T00:00:00.000Z", validUntil: null };
-  const keys = [{ keyId, algorithm: "ed25519", publicKey, ...validity }];
+async function ownPackage(cases: readonly CapturedDelivery[], keys: readonly TrustedKey[]): Promise<string> {
   let refused = 0;
   for (const { name, secret, headers, body } of cases) {
     const bytes = Buffer.from(body, "base64");
-    const accepts = (changed: Buffer, changedHeaders: Sent["headers"]) =>
+    const accepts = (changed: Buffer, changedHeaders: CapturedDelivery["headers"]) =>
       verifyDelivery({ headers: changedHeaders, body: changed }, { secret, keys }).then(
         () => true,
         () => false,
@@ -118,7 +77,7 @@ function* flips(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-function linesFile(cases: readonly Sent[]): string {
+function linesFile(cases: readonly CapturedDelivery[]): string {
   const path = join(work, "cases.tsv");
   const lines = cases.map(({ name, secret, headers, body }) =>
     [name, secret, headers["webhook-id"], headers["webhook-timestamp"], headers["webhook-signature"], body].join("\t"),

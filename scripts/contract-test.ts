@@ -1,19 +1,23 @@
 /**
  * `npm run test:contract [-- SEED…]`: sends generated requests to a stack of its own and checks
  * every answer against docs/openapi.json: status, content type and schema; malformed data, unknown
- * methods and missing keys are refused; no server error.
+ * methods and missing keys are refused; no server error. The paths of webhooks name endpoints,
+ * deliveries and replays that exist, and each of them must have answered with success once.
  *
  * Installs the pinned schemathesis from PyPI into .vidimus/contract-test once (needs python3 with
  * venv).
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
+import { routes } from "@vidimus/gateway/endpoints/routes";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { makeWebhookSamples, nameSamples } from "./contract/webhook-samples.ts";
 import { runProgram } from "./run-program.ts";
+import { openWebhookDesk } from "./webhook-desk.ts";
 
 const schemathesis = "schemathesis==4.32.5";
 const examples = "40";
@@ -36,26 +40,58 @@ await using stack = await openProcessConstellation({
   AUTH_FAILURE_RATE_LIMIT: "off",
   WRITE_BUDGET: "off",
 });
-const description = await describeWithShortWaits();
+await using desk = await openWebhookDesk(stack.dev);
+const description = await describe();
+const successesBefore = await successes();
 const failed: string[] = [];
 for (const seed of seeds) if (!(await passes(seed))) failed.push(seed);
 if (failed.length > 0) {
   console.error(`the contract does not hold with seed ${failed.join(", ")}`);
   process.exitCode = 1;
 }
+const unproven = await withoutSuccess();
+if (unproven.length > 0) {
+  console.error(`nothing was answered with success at ${unproven.join(", ")}`);
+  process.exitCode = 1;
+}
 
 /**
- * Limits `wait` to a second: nothing is published during the test, so each long poll waits to its
- * end.
+ * The description with ids that exist, and `wait` limited to a second: nothing is published during
+ * the test, so each long poll waits to its end.
  */
-async function describeWithShortWaits(): Promise<string> {
-  const api = await readFile(join(root, "docs/openapi.json"), "utf8");
-  const shortened = JSON.stringify(JSON.parse(api), (_key, value: { name?: string } | null) =>
+async function describe(): Promise<string> {
+  const api = JSON.parse(await readFile(join(root, "docs/openapi.json"), "utf8")) as {
+    paths: Parameters<typeof nameSamples>[0];
+  };
+  nameSamples(api.paths, await makeWebhookSamples(desk));
+  const shortened = JSON.stringify(api, (_key, value: { name?: string } | null) =>
     value?.name === "wait" ? { ...value, schema: { type: "integer", enum: [0, 1] } } : value,
   );
   const path = join(stack.stateDir, "openapi.json");
   await writeFile(path, shortened);
   return path;
+}
+
+/** The routes of webhooks at which no more requests have succeeded than before. */
+async function withoutSuccess(): Promise<string[]> {
+  const now = await successes();
+  return routes.flatMap(({ method, url }) => {
+    const route = `${method} ${url}`;
+    const isProven = (now.get(route) ?? 0) > (successesBefore.get(route) ?? 0);
+    return url.startsWith("/v1/webhooks/") && !isProven ? route : [];
+  });
+}
+
+/** How many requests the gateway has answered with 2xx, by method and route. */
+async function successes(): Promise<Map<string, number>> {
+  const metrics = await (await fetch(`${stack.dev.ops.gateway}/metrics`)).text();
+  const counts = new Map<string, number>();
+  for (const [, labels = "", count] of metrics.matchAll(/^vidimus_http_handled_seconds_count\{(.*)\} (\d+)$/gm)) {
+    const label = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
+    const route = `${label("method")} ${label("route")}`;
+    if (label("status").startsWith("2")) counts.set(route, (counts.get(route) ?? 0) + Number(count));
+  }
+  return counts;
 }
 
 async function passes(seed: string): Promise<boolean> {

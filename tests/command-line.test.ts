@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { openReceiver } from "./support/receiver.ts";
 import { vidimus } from "./support/vidimus.ts";
 
 let stack: Constellation;
@@ -26,6 +28,12 @@ async function vidimusJson(argv: readonly string[], stdin = "") {
   return { code, result: stdout === "" ? undefined : (JSON.parse(stdout) as unknown), stderr };
 }
 
+const linesOf = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
 /** The status that the public API answers to a key. */
 async function statusFor(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
@@ -45,6 +53,7 @@ const checks = [
   "documents rpc",
   "phrases rpc",
   "delivery rpc",
+  "webhooks",
   "access mesh",
   "documents mesh",
   "phrases mesh",
@@ -169,4 +178,74 @@ test("signing keys are listed, published, retired, activated, revoked, and what 
   expect(rewrapped).toMatchObject({ code: 0, result: { privateKeys: 2, changed: false } });
   const broken = await vidimusJson(["signing-keys", "audit", "--head", "0".repeat(64)]);
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no batch has the noted head")]);
+});
+
+test("a receiver that fails is seen in documents show, endpoints show, doctor and deliveries tail, until it is mended", async () => {
+  await using receiver = await openReceiver();
+  receiver.answerWith(() => 503);
+  const made = await vidimusJson(["endpoints", "create", "--url", receiver.url, "--types", "core/tag"]);
+  const { id: endpointId } = made.result as { id: string };
+  const document = { id: randomUUID(), type: "core/tag", title: "Vind", meta: { slug: randomUUID() } };
+  await vidimusJson(["documents", "create", "-"], JSON.stringify(document));
+  const unsent = await vidimusJson(["documents", "show", document.id]);
+  expect(unsent.result).toMatchObject({ webhooks: [] });
+
+  const interrupt = Promise.withResolvers<void>();
+  let looks = 0;
+  const tailing = vidimus(["deliveries", "tail", "--endpoint", endpointId, "--json"], {
+    cwd,
+    sleep: async () => {
+      looks += 1;
+      await pause(50);
+    },
+    interrupted: interrupt.promise,
+  });
+  await vidimusJson(["documents", "publish", document.id]);
+  const shown = await vi.waitFor(async () => {
+    const { result } = await vidimusJson(["documents", "show", document.id]);
+    expect(result).toMatchObject({ webhooks: [{ endpointId, url: receiver.url, lastAttempt: { status: 503 } }] });
+    return (result as { webhooks: { states: object; nextAttemptAt: string }[] }).webhooks[0]!;
+  }, 20_000);
+  expect([shown.states, shown.nextAttemptAt]).toEqual([{ pending: 1 }, expect.stringMatching(/Z$/)]);
+  const text = await vidimus(["documents", "show", document.id], { cwd });
+  expect(text.stdout).toMatch(/\nwebhooks   1 pending; last attempt .*Z 503; next attempt .*Z; endpoint /);
+  const health = await vidimus(["endpoints", "show", endpointId], { cwd });
+  expect(health.stdout).toMatch(
+    /pending +of 1 documents, the oldest since .*\nlast accepted +never.*\nlast failure .* 503/,
+  );
+
+  const [delivery] = (await vidimusJson(["deliveries", "list", "--endpoint", endpointId])).result as { id: string }[];
+  // Five failures in a row open the breaker. Each redelivery is an attempt, since it waits for no backoff.
+  const stuck = await vi.waitFor(async () => {
+    await vidimusJson(["deliveries", "redeliver", delivery!.id]);
+    const { code, result } = await vidimusJson(["doctor"]);
+    const { findings } = result as { findings: { check: string; status: string; finding: string; remedy: string }[] };
+    const found = findings.find(({ check, finding }) => check === "webhooks" && finding.includes(" fails since "));
+    expect([code, found]).toEqual([0, expect.objectContaining({ status: "warning" })]);
+    return found!;
+  }, 30_000);
+  expect(stuck.finding).toContain(`endpoint ${endpointId} (${new URL(receiver.url).host})`);
+  expect(stuck.finding).toContain("last error: 503");
+  expect(stuck.remedy).toContain(`vidimus endpoints test ${endpointId}`);
+
+  receiver.answerWith(() => 204);
+  expect((await vidimusJson(["endpoints", "test", endpointId])).code).toBe(0);
+  await vi.waitFor(async () => {
+    const { result } = await vidimusJson(["documents", "show", document.id]);
+    expect(result).toMatchObject({ webhooks: [{ states: { delivered: 1 }, lastAttempt: { status: 204 } }] });
+  }, 20_000);
+  await vi.waitFor(async () => {
+    const { findings } = (await vidimusJson(["doctor"])).result as { findings: { check: string; status: string }[] };
+    expect(findings.find(({ check }) => check === "webhooks")).toMatchObject({ status: "ok" });
+  }, 20_000);
+  const looked = looks;
+  await vi.waitUntil(() => looks > looked + 1, 20_000);
+  interrupt.resolve();
+  const tailed = await tailing;
+  expect(tailed.code).toBe(0);
+  const states = linesOf(tailed.stdout).map(({ id, state }) => [id, state]);
+  expect(states[0]).toEqual([delivery!.id, "pending"]);
+  expect(states.at(-1)).toEqual([delivery!.id, "delivered"]);
+  expect(states.slice(0, -1).every(([, state]) => state === "pending")).toBe(true);
+  await vidimusJson(["endpoints", "delete", endpointId]);
 });

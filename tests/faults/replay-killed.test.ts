@@ -65,7 +65,7 @@ test(
     expect(ended).toMatchObject({ state: "done", seen: BigInt(total), delivered: BigInt(total), failed: 0n });
     const ids = receiver.received.map(({ headers }) => String(headers["webhook-id"]));
     expect(new Set(ids).size).toBe(total);
-    expect(ids.length).toBeLessThanOrEqual(total + 16);
+    expect(ids.length).toBeLessThanOrEqual(total + 32);
     const reached = new Map<string, number>();
     for (const { documentId, sequence } of receiver.received.map(sequenceOf)) {
       expect(sequence).toBeGreaterThanOrEqual(reached.get(documentId) ?? 1);

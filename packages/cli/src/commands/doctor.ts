@@ -47,8 +47,9 @@ function toText(findings: readonly Finding[]): string {
 
 const help = `
 Checks each part of the deployment whose address it knows: the gateway, its clock, the trust list, the services behind
-it (with a key), health of each teams door and mesh door, /readyz of each ops port, versions, MongoDB and NATS. In a dev
-stack it knows all of them. It changes nothing, but uses one write of the budget of the key's tenant.
+it (with a key), the tenant's receivers of webhooks, health of each teams door and mesh door, /readyz of each ops port,
+versions, MongoDB and NATS. In a dev stack it knows all of them. It changes nothing, but uses one write of the budget of
+the key's tenant.
 
 Exit codes: 1 when anything is broken, 0 otherwise, warnings and what could not be checked included.
 

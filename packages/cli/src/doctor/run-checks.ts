@@ -5,6 +5,7 @@ import { checkMongodb } from "./check-mongodb.ts";
 import { checkNats } from "./check-nats.ts";
 import { checkOps } from "./check-ops.ts";
 import { checkMeshDoors, checkTeamsDoor, teamsNames } from "./check-rpc.ts";
+import { checkWebhooks } from "./check-webhooks.ts";
 import type { Finding } from "./finding.ts";
 
 /**
@@ -19,6 +20,7 @@ export async function runChecks(settings: Settings): Promise<Finding[]> {
   const checks = [
     checkGateway(gateway, settings.find("key")),
     ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name), credentialsFor)]),
+    checkWebhooks(settings, credentialsFor),
     checkMeshDoors(settings.find("mesh"), credentialsFor),
     checkOps(settings.find("ops")),
     checkMongodb(settings.find("mongodb")),

@@ -1,5 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { AttemptOutcome } from "./delivery.ts";
+import type { NoticeBody } from "./endpoint-notice.ts";
 
 /** States of a delivery. */
 export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
@@ -26,6 +27,8 @@ export interface LoggedDelivery {
   readonly createdAt: Date;
   readonly endedAt?: Date;
   readonly nextAttemptAt?: Date;
+  /** Of a notice; absent for a snapshot. */
+  readonly notice?: NoticeBody;
 }
 
 /** States of deliveries that a replay sends again; `missing` for snapshots without a delivery. */

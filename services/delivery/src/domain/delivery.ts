@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
+import type { NoticeBody } from "./endpoint-notice.ts";
 import type { Reference } from "./payload.ts";
 
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
@@ -9,13 +10,18 @@ export interface Lane {
   readonly documentId: string;
 }
 
-/** One webhook that one endpoint is owed. */
+/**
+ * One webhook that one endpoint is owed. That of a notice has the endpoint that it is about as its
+ * document, and its time as its sequence.
+ */
 export interface Delivery extends Lane, Reference {
   readonly deliveryId: string;
   readonly webhookId: string;
   /** 1, or higher for a snapshot that was signed anew after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
+  /** Of a notice; absent for a snapshot. */
+  readonly notice?: NoticeBody;
 }
 
 /** The result of an attempt. */

@@ -6,9 +6,11 @@ import {
   type GateAnswer,
   type GateLimits,
   type GateState,
+  isBlank,
   newGate,
   settle,
   start,
+  wantProbe,
 } from "./endpoint-gate.ts";
 
 const limits: GateLimits = { maxInFlight: 32 };
@@ -45,6 +47,22 @@ describe("the breaker", () => {
     expect(admit(after(newGate, repeated(failed, 4)), limits, 0, 0)).toEqual({ kind: "attempts", count: 32 });
     expect(settle(after(newGate, repeated(failed, 4)), limits, failed, 0, middle).event).toBe("opened");
     expect(admit(opened, limits, 0, 0)).toEqual({ kind: "none", until: 5 * secondMs });
+  });
+
+  it("is not forgotten while it counts failures, although no attempt is in flight", () => {
+    expect(
+      [newGate, after(newGate, [failed]), after(newGate, [refused("a")])].map((state) => isBlank(state, 0)),
+    ).toEqual([true, false, false]);
+    expect(isBlank(after(newGate, [failed, accepted]), 0)).toBe(true);
+  });
+
+  it("probes at once when someone wants it, but not beside a probe, nor before a Retry-After ends", () => {
+    expect(admit(wantProbe(opened, 10), limits, 0, 10)).toEqual({ kind: "probe", turn: 0 });
+    const probing = start(opened, limits, 1, 5 * secondMs);
+    expect(wantProbe(probing, 6 * secondMs)).toBe(probing);
+    const paused = after(opened, [{ ...failed, retryAfterMs: minuteMs }]);
+    expect(admit(wantProbe(paused, 10), limits, 0, 10)).toEqual({ kind: "none", until: minuteMs });
+    expect(wantProbe(newGate, 0)).toBe(newGate);
   });
 
   it("starts counting anew after an accepted attempt", () => {

@@ -74,6 +74,24 @@ export interface GateChange {
 /** The state of an endpoint of which nothing is known. */
 export const newGate: GateState = { failures: 0, refusals: 0, refusedLanes: [] };
 
+/** Whether another replica must know a state. */
+export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: number): boolean {
+  return open !== undefined || pausedUntil > now || goneAt !== undefined;
+}
+
+/** Whether what another replica must know has changed. */
+export function isNews(before: GateState, after: GateState): boolean {
+  return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
+}
+
+/** Whether a state may be forgotten: nothing but an old `Retry-After` is remembered of the endpoint. */
+export function isBlank(state: GateState, now: number): boolean {
+  const { failures, refusals, open, ramp, pausedUntil = 0, goneAt, bucket } = state;
+  return (
+    failures + refusals === 0 && !open && ramp === undefined && pausedUntil <= now && goneAt === undefined && !bucket
+  );
+}
+
 const failuresToOpen = 5;
 const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
@@ -117,6 +135,12 @@ export function start(state: GateState, limits: GateLimits, count: number, now: 
  */
 export function abandonProbe(state: GateState, now: number): GateState {
   return state.open ? { ...state, open: { ...state.open, probing: false, nextProbeAt: now + firstSpacingMs } } : state;
+}
+
+/** The state when someone wants a probe of an open breaker at once: they have mended the receiver. */
+export function wantProbe(state: GateState, now: number): GateState {
+  if (!state.open || state.open.probing || state.open.nextProbeAt <= now) return state;
+  return { ...state, open: { ...state.open, nextProbeAt: now } };
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { EndpointNotice } from "./endpoint-notice.ts";
+
 /** The events that endpoints may ask for. */
 export const endpointEvents = [
   "snapshot.usable",
@@ -46,6 +48,8 @@ export interface ManagedEndpoint extends Endpoint {
   readonly disabled?: { readonly at: Date; readonly reason: DisableReason; readonly by?: string };
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;
+  /** Changes that are not announced yet. They are stored with the change, so that none is lost. */
+  readonly notices: readonly EndpointNotice[];
   /** Grows with every change. A change names the revision that it read. */
   readonly revision: number;
 }

@@ -44,13 +44,14 @@ export interface SnapshotSignature {
   signingNumber: number;
 }
 
-/** The webhook of a snapshot: the same for every endpoint, retry and replay. */
+/** What is posted: the same for every endpoint, retry and replay. */
 export interface Payload {
   webhookId: string;
   signingNumber: number;
   /** For example `snapshot.usable`. */
   event: string;
-  keyId: string;
+  /** Of the key that signed the snapshot; absent where there is none. */
+  keyId?: string;
   committedAt: Date;
   body: Uint8Array;
   /** That of the snapshot. */

@@ -6,12 +6,13 @@ import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import { attemptOf } from "../net/trace-attempts.ts";
 import type { PayloadCache } from "../send/payload-cache.ts";
-import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
+import type { Resent } from "../store/delivery-log-store.ts";
 
 export interface ResendDeps {
   readonly payloads: Pick<PayloadCache, "get">;
   readonly post: PostWebhook;
-  readonly deliveryLog: Pick<DeliveryLogStore, "recordResent">;
+  /** `DeliveryLogStore.recordResent`, of one or of many at once. */
+  readonly record: (resent: Resent) => Promise<void>;
 }
 
 /** What is sent again. */
@@ -34,7 +35,7 @@ export interface Resend {
  * its event
  */
 export async function resend(
-  { payloads, post, deliveryLog }: ResendDeps,
+  { payloads, post, record }: ResendDeps,
   { endpoint, reference, replayId, attempt, isLast }: Resend,
 ): Promise<AttemptOutcome | undefined> {
   const payload: Payload | undefined = await payloads.get(reference);
@@ -48,6 +49,6 @@ export async function resend(
   const { tenantId, documentId, sequence } = reference;
   const delivery = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
   const fate = { outcome, isAccepted: isAccepted(outcome), replayId, isLast: isLast(outcome) };
-  await deliveryLog.recordResent({ ...delivery, ...fate }, new Date());
+  await record({ ...delivery, ...fate });
   return outcome;
 }

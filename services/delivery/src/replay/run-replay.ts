@@ -19,15 +19,21 @@ import {
 export interface RunReplayDeps extends Omit<ReplaySnapshotDeps, "untilAllowed"> {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "listSnapshots">;
   readonly directory: Pick<EndpointDirectory, "find">;
-  readonly deliveryLog: Pick<DeliveryLogStore, "recordResent" | "findStates">;
+  readonly deliveryLog: Pick<DeliveryLogStore, "findStates">;
   readonly replays: Pick<ReplayStore, "advance" | "finish">;
 }
 
-/** Snapshots of one page. A replay that goes on after a crash looks at one page again. */
-const pageMax = 64;
+/**
+ * Snapshots of one page. A replay that goes on after a crash looks at one page again. Its end waits
+ * for the slowest answer, because a document may go on in the next page.
+ */
+const pageMax = 128;
 
-/** Attempts of one replay in flight, besides the endpoint's own limit: a replay must not crowd out new snapshots. */
-const inFlightMax = 16;
+/**
+ * Attempts of one replay in flight, besides the endpoint's own limit: new snapshots, which have as
+ * many places of their own, are not crowded out.
+ */
+const inFlightMax = 32;
 
 /** How soon a replay of a disabled endpoint looks again. */
 const disabledMs = 5_000;
@@ -35,6 +41,7 @@ const disabledMs = 5_000;
 /** Works on a replay until it is done, or until the signal ends it. Rejects when a service cannot be used. */
 export async function runReplay(deps: RunReplayDeps, claimed: ClaimedReplay, signal: AbortSignal): Promise<void> {
   const { replay } = claimed;
+  const untilAllowed = createPace();
   let { pageToken, counts } = replay;
   while (!signal.aborted) {
     const endpoint = await deps.directory.find(replay.endpointId);
@@ -44,7 +51,8 @@ export async function runReplay(deps: RunReplayDeps, claimed: ClaimedReplay, sig
       continue;
     }
     const page = await readPage(deps, replay, pageToken, signal);
-    counts = add(counts, await replayPage(deps, replay, endpoint, page.snapshots, signal));
+    const sending = { ...deps, untilAllowed: (ended: AbortSignal) => untilAllowed(endpoint, ended) };
+    counts = add(counts, await replayPage(sending, replay, endpoint, page.snapshots, signal));
     pageToken = page.nextPageToken;
     const reached = page.snapshots.at(-1)?.committedAt;
     if (!(await deps.replays.advance(claimed, pageToken, counts, reached))) return;
@@ -76,7 +84,7 @@ function fromProto({ reference, committedAt }: Listed): ListedSnapshot {
 
 /** The snapshots of a document go one after the other, those of several documents beside each other. */
 async function replayPage(
-  deps: RunReplayDeps,
+  deps: RunReplayDeps & ReplaySnapshotDeps,
   replay: Replay,
   endpoint: Endpoint,
   snapshots: readonly ListedSnapshot[],
@@ -84,27 +92,42 @@ async function replayPage(
 ): Promise<ReplayCounts> {
   const ids = snapshots.flatMap((snapshot) => deliveryIdsOf(endpoint, snapshot));
   const stored = await deps.deliveryLog.findStates(replay.tenantId, ids);
-  const sending = { ...deps, untilAllowed: paceOf(endpoint) };
   const counts = { seen: snapshots.length, delivered: 0, failed: 0, skipped: 0 };
   const documents = [...Map.groupBy(snapshots, ({ documentId }) => documentId).values()];
-  const work = async () => {
+  const work = async (ended: AbortSignal) => {
     for (let lane = documents.shift(); lane; lane = documents.shift()) {
       for (const snapshot of lane) {
         const state: StoredState | undefined = deliveryIdsOf(endpoint, snapshot)
           .map((id) => stored.get(id))
           .find((each) => each !== undefined);
-        counts[await replaySnapshot(sending, { replay, endpoint, snapshot, stored: state }, signal)] += 1;
+        counts[await replaySnapshot(deps, { replay, endpoint, snapshot, stored: state }, ended)] += 1;
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(endpoint.maxInFlight, inFlightMax) }, work));
+  await runBeside(Math.min(endpoint.maxInFlight, inFlightMax), work, signal);
   return counts;
 }
 
-/** Waits so that attempts are spread by the endpoint's rate. */
-function paceOf({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
+/**
+ * Runs work several times beside each other. When one fails, the others end before this rejects:
+ * whoever goes on with the replay would send beside them what they send.
+ */
+async function runBeside(
+  count: number,
+  work: (signal: AbortSignal) => Promise<void>,
+  stopped: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([stopped, failed.signal]);
+  const runs = Array.from({ length: count }, () => work(signal).catch((error: unknown) => failed.abort(error)));
+  await Promise.all(runs);
+  failed.signal.throwIfAborted();
+}
+
+/** Waits so that the attempts of a replay are spread by the endpoint's rate. */
+function createPace(): (endpoint: Endpoint, signal: AbortSignal) => Promise<void> {
   let nextAt = 0;
-  return async (signal) => {
+  return async ({ ratePerSecond }, signal) => {
     signal.throwIfAborted();
     if (ratePerSecond === undefined) return;
     const now = Date.now();

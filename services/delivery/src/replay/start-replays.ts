@@ -1,9 +1,12 @@
+import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
+import type { DeliveryLogStore, Resent } from "../store/delivery-log-store.ts";
 import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
 import { runReplay, type RunReplayDeps } from "./run-replay.ts";
 
-export interface ReplaysDeps extends RunReplayDeps {
+export interface ReplaysDeps extends Omit<RunReplayDeps, "record"> {
+  readonly deliveryLog: RunReplayDeps["deliveryLog"] & Pick<DeliveryLogStore, "recordResent">;
   readonly replays: Pick<ReplayStore, "claim" | "renew" | "advance" | "finish">;
   readonly pollMs: number;
   readonly leaseMs: number;
@@ -17,6 +20,16 @@ const atOnceMax = 4;
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
+  const record = createBatcher<Resent, void>({
+    itemsMax: 128,
+    // While one batch is recorded, the next one is.
+    inFlightMax: 2,
+    run: async (resent) => {
+      await deps.deliveryLog.recordResent(resent, new Date());
+      return resent.map(() => undefined);
+    },
+  });
+  const sending = { ...deps, record };
   const loop = async () => {
     while (!stop.signal.aborted) {
       try {
@@ -24,7 +37,7 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
         const until = new Date(now.getTime() + deps.leaseMs);
         const claimed = running.size < atOnceMax ? await deps.replays.claim(now, until) : undefined;
         if (claimed) {
-          const work = workOn(deps, claimed, stop.signal).finally(() => running.delete(work));
+          const work = workOn(sending, claimed, stop.signal).finally(() => running.delete(work));
           running.add(work);
           continue;
         }
@@ -45,7 +58,7 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
 }
 
 /** Keeps the lease while it works. When the lease is lost, or the replay was cancelled, it ends. */
-async function workOn(deps: ReplaysDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
+async function workOn(deps: ReplaysDeps & RunReplayDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([stopped, lost.signal]);
   const leaseOf = () => new Date(Date.now() + deps.leaseMs);

@@ -39,6 +39,7 @@ export function createEndpoint(
       events: eventsByDefault,
       headers: {},
       maxInFlight: maxInFlightByDefault,
+      notices: [],
       revision: 1,
       ...settings,
     };

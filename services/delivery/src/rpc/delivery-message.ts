@@ -10,14 +10,13 @@ import type { LoggedAttempt, LoggedDelivery, Replay } from "../domain/delivery-l
 /** A delivery as its message, with its last attempt. */
 export function deliveryToProto(delivery: LoggedDelivery): MessageInitShape<typeof DeliverySchema> {
   const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, state, attemptCount } = delivery;
-  const { endedAt, nextAttemptAt } = delivery;
+  const { endedAt, nextAttemptAt, notice } = delivery;
   const last = delivery.attempts.at(-1);
   return {
     deliveryId,
     tenantId,
     endpointId,
-    documentId,
-    sequence: BigInt(sequence),
+    ...(notice ? { event: notice.event, aboutEndpointId: documentId } : { documentId, sequence: BigInt(sequence) }),
     webhookId,
     state,
     attemptCount,

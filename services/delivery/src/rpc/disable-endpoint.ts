@@ -1,20 +1,29 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { callContext } from "@vidimus/kit/rpc/call-context";
-import { disabled } from "../domain/change-endpoint.ts";
+import { disabledWithNotice } from "../domain/endpoint-notice.ts";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import { changeEndpoint, type ChangeEndpointDeps } from "./change-endpoint.ts";
 import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
+export interface DisableEndpointDeps extends ChangeEndpointDeps {
+  /** Tells the endpoints that ask for it what was changed. */
+  announce: (endpoint: ManagedEndpoint) => Promise<void>;
+}
+
 /** Implements `DisableEndpoint`. */
 export function disableEndpoint(
-  deps: ChangeEndpointDeps,
+  deps: DisableEndpointDeps,
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.disableEndpoint> {
   return async (request, context) => {
     mayChange(context);
     const { actor } = callContext(context);
-    const changed = await changeEndpoint(deps, request, (endpoint, now) => disabled(endpoint, "operator", now, actor));
+    const changed = await changeEndpoint(deps, request, (endpoint, now) =>
+      disabledWithNotice(endpoint, "operator", now, actor),
+    );
+    await deps.announce(changed);
     return { endpoint: toProto(changed) };
   };
 }

@@ -1,11 +1,12 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { enabled } from "../domain/change-endpoint.ts";
-import { changeEndpoint, type ChangeEndpointDeps } from "./change-endpoint.ts";
+import { enabledWithNotice } from "../domain/endpoint-notice.ts";
+import { changeEndpoint } from "./change-endpoint.ts";
+import type { DisableEndpointDeps } from "./disable-endpoint.ts";
 import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
-export interface EnableEndpointDeps extends ChangeEndpointDeps {
+export interface EnableEndpointDeps extends DisableEndpointDeps {
   /** Makes what was held for an endpoint pending. */
   releaseHeld: (endpoint: { tenantId: string; endpointId: string }) => Promise<void>;
 }
@@ -17,8 +18,9 @@ export function enableEndpoint(
 ): MethodImpl<typeof EndpointService.method.enableEndpoint> {
   return async (request, context) => {
     mayChange(context);
-    const endpoint = await changeEndpoint(deps, request, enabled);
+    const endpoint = await changeEndpoint(deps, request, enabledWithNotice);
     await deps.releaseHeld(endpoint);
+    await deps.announce(endpoint);
     return { endpoint: toProto(endpoint) };
   };
 }

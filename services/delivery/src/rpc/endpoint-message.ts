@@ -1,10 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { EndpointSchema } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { EndpointHealthSchema, EndpointSchema } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { EndpointHealth } from "../domain/endpoint-health.ts";
+import { attemptToProto } from "./delivery-message.ts";
 
 /** An endpoint as its message, which has no secret, and of headers only the names. */
-export function toProto(endpoint: ManagedEndpoint): MessageInitShape<typeof EndpointSchema> {
+export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): MessageInitShape<typeof EndpointSchema> {
   const { endpointId, tenantId, url, events, maxInFlight, disabled, previousSecretEndsAt } = endpoint;
   const { documentTypes = [], ratePerSecond = 0 } = endpoint;
   return {
@@ -20,6 +22,20 @@ export function toProto(endpoint: ManagedEndpoint): MessageInitShape<typeof Endp
     ratePerSecond,
     ...(disabled ? { disablement: toDisablement(disabled) } : {}),
     ...(previousSecretEndsAt ? { previousSecretEndsAt: timestampFromDate(previousSecretEndsAt) } : {}),
+    ...(health ? { health: toHealth(health) } : {}),
+  };
+}
+
+function toHealth(health: EndpointHealth): MessageInitShape<typeof EndpointHealthSchema> {
+  const { gate, openSince, nextProbeAt, backlog, lastAcceptedAt } = health;
+  return {
+    gate,
+    ...(openSince ? { openSince: timestampFromDate(openSince) } : {}),
+    ...(nextProbeAt ? { nextProbeAt: timestampFromDate(nextProbeAt) } : {}),
+    ...(lastAcceptedAt ? { lastAcceptedAt: timestampFromDate(lastAcceptedAt) } : {}),
+    ...(backlog ? { oldestPendingAt: timestampFromDate(backlog.oldestAt) } : {}),
+    ...(backlog ? { pendingDocuments: BigInt(backlog.documents) } : {}),
+    ...(backlog?.lastFailure ? { lastFailure: attemptToProto(backlog.lastFailure) } : {}),
   };
 }
 

@@ -1,19 +1,29 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { requireTenantId } from "@vidimus/kit/ids";
+import type { EndpointHealthStore } from "../store/endpoint-health-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { toProto } from "./endpoint-message.ts";
 
 export interface ListEndpointsDeps {
   endpoints: Pick<EndpointStore, "list">;
+  health: Pick<EndpointHealthStore, "find">;
 }
 
 /** Implements `ListEndpoints`. */
 export function listEndpoints({
   endpoints,
+  health,
 }: ListEndpointsDeps): MethodImpl<typeof EndpointService.method.listEndpoints> {
   return async (request, context) => {
-    const found = await endpoints.list(requireTenantId(request.tenantId), context.signal);
-    return { endpoints: found.map(toProto) };
+    const { signal } = context;
+    const tenantId = requireTenantId(request.tenantId);
+    const found = await endpoints.list(tenantId, signal);
+    const known = await health.find(
+      tenantId,
+      found.map(({ endpointId }) => endpointId),
+      signal,
+    );
+    return { endpoints: found.map((each) => toProto(each, known.get(each.endpointId))) };
   };
 }

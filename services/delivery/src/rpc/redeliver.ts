@@ -2,20 +2,32 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { uuidv7 } from "@vidimus/kit/ids";
+import type { LoggedDelivery } from "../domain/delivery-log.ts";
+import { noticePayload } from "../domain/endpoint-notice.ts";
 import { resend, type ResendDeps } from "../replay/resend.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { requireEndpoint } from "./change-endpoint.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import { type EndpointName, requireEndpoint } from "./change-endpoint.ts";
 import { attemptToProto, deliveryToProto } from "./delivery-message.ts";
 import { requireDelivery } from "./get-delivery.ts";
 import type { MayChange } from "./may-change.ts";
 
-export interface RedeliverDeps extends ResendDeps {
+export interface RedeliverDeps extends Omit<ResendDeps, "record"> {
   endpoints: Pick<EndpointStore, "find">;
   deliveryLog: Pick<DeliveryLogStore, "find" | "recordResent">;
+  lanes: Pick<LaneStore, "expedite">;
+  /** Has an endpoint whose breaker is open probed within seconds. */
+  wantProbe: (endpoint: EndpointName) => Promise<void>;
+  /** Looks for due lanes in the database. */
+  wake: () => void;
 }
 
-/** Implements `Redeliver`: one attempt, also at a disabled endpoint. */
+/**
+ * Implements `Redeliver`. A final delivery gets one attempt outside of its lane, also at a disabled
+ * endpoint. It does not become pending again: its lane would then send an older snapshot after newer
+ * ones, for as long as 72 hours.
+ */
 export function redeliver(
   deps: RedeliverDeps,
   mayChange: MayChange,
@@ -23,16 +35,32 @@ export function redeliver(
   return async (request, context) => {
     mayChange(context);
     const delivery = await requireDelivery(deps.deliveryLog, request);
-    const { state, tenantId, endpointId, attemptCount } = delivery;
-    if (state === "pending" || state === "held") {
-      throw new DomainError("failed_precondition", `the delivery is ${state}, and is sent by itself`);
+    if (delivery.state === "held") {
+      throw new DomainError("failed_precondition", "the delivery is held, and is sent when its endpoint is enabled");
     }
-    const endpoint = await requireEndpoint(deps.endpoints, { tenantId, endpointId });
-    const replayId = uuidv7();
-    const attempt = attemptCount + 1;
-    const outcome = await resend(deps, { endpoint, reference: delivery, replayId, attempt, isLast: () => true });
-    if (!outcome) throw new DomainError("failed_precondition", "the endpoint does not get this event any more");
+    const attempt = delivery.state === "pending" ? await hurry(deps, delivery) : await resendOnce(deps, delivery);
     const now = await requireDelivery(deps.deliveryLog, request);
-    return { delivery: deliveryToProto(now), attempt: attemptToProto({ ...outcome, replayId }) };
+    return { delivery: deliveryToProto(now), ...(attempt ? { attempt } : {}) };
   };
+}
+
+/** Makes the lane of a pending delivery due. Its order stands: an older delivery of it goes first. */
+async function hurry({ lanes, wantProbe, wake }: RedeliverDeps, delivery: LoggedDelivery): Promise<undefined> {
+  const now = new Date();
+  await lanes.expedite([{ ...delivery, createdAt: now }], now);
+  await wantProbe(delivery);
+  wake();
+}
+
+async function resendOnce(deps: RedeliverDeps, delivery: LoggedDelivery) {
+  const { deliveryLog, post } = deps;
+  const { notice, attemptCount } = delivery;
+  const endpoint = await requireEndpoint(deps.endpoints, delivery);
+  const replayId = uuidv7();
+  const payloads = notice ? { get: async () => noticePayload(delivery, notice) } : deps.payloads;
+  const record: ResendDeps["record"] = (resent) => deliveryLog.recordResent([resent], new Date());
+  const again = { endpoint, reference: delivery, replayId, attempt: attemptCount + 1, isLast: () => true };
+  const outcome = await resend({ payloads, post, record }, again);
+  if (!outcome) throw new DomainError("failed_precondition", "the endpoint does not get this event any more");
+  return attemptToProto({ ...outcome, replayId });
 }

@@ -2,22 +2,27 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { requireEndpoint } from "./change-endpoint.ts";
+import { type EndpointName, requireEndpoint } from "./change-endpoint.ts";
 import type { MayChange } from "./may-change.ts";
 import { pingEndpoint } from "./ping-endpoint.ts";
 
 export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
+  /** Has an endpoint whose breaker is open probed within seconds. */
+  wantProbe: (endpoint: EndpointName) => Promise<void>;
 }
 
-/** Implements `TestEndpoint`. */
+/** Implements `TestEndpoint`. A receiver that accepts the ping has been mended, so it is probed at once. */
 export function testEndpoint(
-  { endpoints, post }: TestEndpointDeps,
+  { endpoints, post, wantProbe }: TestEndpointDeps,
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.testEndpoint> {
   return async (request, context) => {
     mayChange(context);
-    return { ping: await pingEndpoint(post, await requireEndpoint(endpoints, request, context.signal)) };
+    const endpoint = await requireEndpoint(endpoints, request, context.signal);
+    const ping = await pingEndpoint(post, endpoint);
+    if (ping.accepted) await wantProbe(endpoint);
+    return { ping };
   };
 }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { advance, type LaneStep } from "../domain/lane.ts";
+import { noticePayload } from "../domain/endpoint-notice.ts";
 import type { Payload } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
@@ -55,7 +56,8 @@ type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
   if (!row) return { kind: "lost" };
-  const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), deps.payloads.get(row)]);
+  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row);
+  const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "held" };
   if (!payload) return { kind: "unavailable" };

@@ -3,16 +3,17 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Registry } from "prom-client";
+import { startAnnouncing } from "../announce/start-announcing.ts";
 import { type DeliveryPace, leaseMsOf } from "../config.ts";
-import { disabled } from "../domain/change-endpoint.ts";
-import type { Lane } from "../domain/delivery.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { Stores } from "../store/open-stores.ts";
 import { startClaiming } from "./claim-lanes.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-directory.ts";
 import { createPayloadCache, type PayloadCache } from "./payload-cache.ts";
+import { createReactions, type EndpointName, type EndpointReactions } from "./endpoint-reactions.ts";
 import { Sender } from "./sender.ts";
+import { watchWantedProbes } from "./watch-wanted-probes.ts";
 
 interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal" | "lanes" | "resentRows" | "states"> {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">;
@@ -26,18 +27,14 @@ interface SendingDeps extends Pick<Stores, "deliveries" | "endpoints" | "journal
   readonly log: Logger;
 }
 
-type EndpointName = Pick<Lane, "tenantId" | "endpointId">;
-
 /** Everything that sends. */
-export interface Sending {
+export interface Sending extends Pick<EndpointReactions, "announce" | "releaseHeld" | "releaseIfEnabled"> {
   readonly sender: Sender;
   readonly directory: EndpointDirectory;
   readonly payloads: PayloadCache;
   readonly leaseMs: number;
-  /** Makes what was held for an endpoint pending: it was enabled. */
-  releaseHeld(endpoint: EndpointName): Promise<void>;
-  /** Call it after deliveries were stored as held: the endpoint may have been enabled meanwhile. */
-  releaseIfEnabled(endpoint: EndpointName): Promise<void>;
+  /** Has an endpoint whose breaker is open probed within seconds: someone may have mended it. */
+  wantProbe(endpoint: EndpointName): Promise<void>;
   /** Call it when other replicas run than before: this one may be preferred for more tenants. */
   takeOver(): void;
 }
@@ -50,30 +47,18 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
   const directory = createEndpointDirectory(endpoints);
   const payloads = createPayloadCache(deps, signal);
   const metrics = createDeliveryMetrics({ registry, lanes, endpoints: () => sender.endpoints });
-  const disableGone = async ({ tenantId, endpointId }: { tenantId: string; endpointId: string }) => {
-    const endpoint = await endpoints.find(tenantId, endpointId);
-    // When others change it meanwhile, the next 410 comes.
-    if (endpoint) await endpoints.replace(disabled(endpoint, "gone", new Date()));
-    directory.forget(endpointId);
-  };
-  const releaseHeld = async ({ tenantId, endpointId }: EndpointName) => {
-    const held = await deliveries.unhold({ tenantId, endpointId });
-    // Also when there was none: a process may have died between the two.
-    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
-    if (held > 0) sender.wake();
-  };
-  const releaseIfEnabled = async ({ tenantId, endpointId }: EndpointName) => {
-    // Whoever enables an endpoint changes its row first and releases after it. So what is held
-    // before this read is released by one of the two.
-    const endpoint = await endpoints.find(tenantId, endpointId);
-    if (endpoint?.enabled) await releaseHeld(endpoint);
-  };
-  const hold = async (endpoint: EndpointName) => {
-    await deliveries.hold(endpoint, new Date());
-    await releaseIfEnabled(endpoint);
-  };
-  const sending = { ...deps, directory, payloads, retries, attemptMs, leaseMs, hold, disableGone, metrics };
+  const wake = () => sender.wake();
+  const { announcing, ...reactions } = createReactions({ deliveries, endpoints, lanes, directory, wake, log }, signal);
+  const sending = { ...deps, directory, payloads, retries, attemptMs, leaseMs, metrics, ...reactions };
   const sender = stack.use(new Sender(sending));
+  stack.use(startAnnouncing({ ...announcing, overdueMs, log }));
+  stack.use(watchWantedProbes({ states, sender, pollMs, log }));
+  const wantProbe = async ({ tenantId, endpointId }: EndpointName) => {
+    if (!(await states.wantProbe(tenantId, endpointId))) return;
+    // A probe is an attempt of a lane that is due.
+    await lanes.releaseBacklog(endpointId, new Date());
+    sender.wantProbe(endpointId);
+  };
   stack.use(startClaiming({ lanes, states, sender, isPreferredFor, leaseMs, pollMs, overdueMs, log }));
   const takeOver = async () => {
     sender.adopt(await states.list());
@@ -87,5 +72,5 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     );
   };
   takeOverSafely();
-  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, releaseHeld, releaseIfEnabled };
+  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, wantProbe, ...reactions };
 }

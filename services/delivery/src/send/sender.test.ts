@@ -42,6 +42,7 @@ function openSender() {
     states: { put: nothing, delete: nothing },
     hold: nothing,
     disableGone: nothing,
+    announceClosed: nothing,
     metrics: createDeliveryMetrics({
       registry: new Registry(),
       lanes: { backlog: async () => [] },

@@ -2,7 +2,16 @@ import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { Holdings } from "@vidimus/kit/queues/holdings";
 import { type AttemptOutcome, type Lane, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { abandonProbe, type GateChange, type GateState, newGate, settle } from "../domain/endpoint-gate.ts";
+import {
+  abandonProbe,
+  type GateChange,
+  isBlank,
+  isNews,
+  isTrouble,
+  newGate,
+  settle,
+  wantProbe,
+} from "../domain/endpoint-gate.ts";
 import { type Payload, webhookIdOf } from "../domain/payload.ts";
 import type { LeasedLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
@@ -35,6 +44,8 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly hold: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
   /** Disables an endpoint that answered 410 twice. */
   readonly disableGone: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
+  /** Tells other endpoints that the breaker of this one, open since then, has closed. */
+  readonly announceClosed: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">, since: Date) => Promise<void>;
   readonly metrics: DeliveryMetrics;
 }
 
@@ -98,6 +109,13 @@ export class Sender implements AsyncDisposable {
 
   wake(): void {
     this.alarm.ring();
+  }
+
+  /** Brings the next probe of an open breaker forward. */
+  wantProbe(endpointId: string): void {
+    const lanes = this.#endpoints.get(endpointId);
+    if (lanes) lanes.gate = wantProbe(lanes.gate, Date.now());
+    this.wake();
   }
 
   /** Takes over what other replicas have learned about endpoints. */
@@ -220,14 +238,21 @@ export class Sender implements AsyncDisposable {
     const before = lanes.gate;
     const { state, event } = settle(before, lanes.limits, answer, Date.now(), Math.random());
     lanes.gate = state;
-    if (isNews(before, state)) void this.#keepState(lanes);
+    if (isNews(before, state)) void this.#keepState(lanes, event === "recovered" ? before.open?.since : undefined);
     return event;
   }
 
-  /** Stores what another replica must know when it takes the endpoint over. */
-  async #keepState({ endpointId, tenantId, gate }: EndpointLanes): Promise<void> {
+  /**
+   * Stores what another replica must know when it takes the endpoint over.
+   *
+   * @param openSince of a breaker that has closed now
+   */
+  async #keepState(lanes: EndpointLanes, openSince?: number): Promise<void> {
+    const { endpointId, tenantId } = lanes;
     try {
-      if (isTrouble(gate)) await this.#deps.states.put({ endpointId, tenantId, gate });
+      if (openSince !== undefined) await this.#deps.announceClosed({ endpointId, tenantId }, new Date(openSince));
+      const { gate } = lanes;
+      if (isTrouble(gate, Date.now())) await this.#deps.states.put({ endpointId, tenantId, gate });
       else await this.#deps.states.delete(endpointId);
     } catch (error) {
       this.#deps.log.warn({ err: error, endpointId }, "state of an endpoint not stored");
@@ -263,9 +288,7 @@ export class Sender implements AsyncDisposable {
   }
 
   #forgetIdle(lanes: EndpointLanes): void {
-    if (lanes.isIdle && !isTrouble(lanes.gate) && lanes.gate.ramp === undefined && !lanes.gate.bucket) {
-      this.#endpoints.delete(lanes.endpointId);
-    }
+    if (lanes.isIdle && isBlank(lanes.gate, Date.now())) this.#endpoints.delete(lanes.endpointId);
   }
 
   /** Gives back what waits for its turn, lets attempts under way end, and journals them. */
@@ -274,13 +297,4 @@ export class Sender implements AsyncDisposable {
     for (const lanes of this.#endpoints.values()) this.#releaseReady(lanes);
     await untilEnded(this.#running, this.#deps.leaseMs);
   }
-}
-
-/** Whether another replica must know a state. */
-function isTrouble({ open, pausedUntil = 0, goneAt }: GateState): boolean {
-  return open !== undefined || pausedUntil > Date.now() || goneAt !== undefined;
-}
-
-function isNews(before: GateState, after: GateState): boolean {
-  return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }

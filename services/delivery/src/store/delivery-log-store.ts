@@ -1,5 +1,5 @@
-import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
-import type { Collection, Db, Filter, IndexDescription } from "mongodb";
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Db, Filter, IndexDescription } from "mongodb";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import type { DeliveryState, LoggedAttempt, LoggedDelivery } from "../domain/delivery-log.ts";
 import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
@@ -31,8 +31,11 @@ export interface Resent extends Pick<
   readonly isLast: boolean;
 }
 
+/** Name of the index that a query of health names as a hint. */
+export const logOfEndpointIndex = "log_of_endpoint";
+
 const indexes: IndexDescription[] = [
-  { name: "log_of_endpoint", key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
+  { name: logOfEndpointIndex, key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
   { name: "log_of_document", key: { tenantId: 1, documentId: 1, createdAt: -1, _id: -1 } },
 ];
 
@@ -80,30 +83,34 @@ export class DeliveryLogStore {
   }
 
   /**
-   * Records an attempt at a delivery that is final, or that is not stored. One that became pending
+   * Records attempts at deliveries that are final, or that are not stored. One that became pending
    * meanwhile is left alone.
    */
-  async recordResent(resent: Resent, now: Date): Promise<void> {
-    const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
-    const { outcome, isAccepted, replayId, isLast } = resent;
-    const expiresAt = new Date(now.getTime() + keptMs);
-    const state = isAccepted ? { state: "delivered" as const } : {};
-    const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now };
-    try {
-      await this.#rows.updateOne(
-        { _id: deliveryId, state: { $in: ["delivered", "superseded", "exhausted"] } },
-        {
-          $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId }], $slice: -attemptsMax } },
-          $inc: { attemptCount: 1 },
-          $set: { ...state, endedAt: now, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
-          $setOnInsert: { ...created, generation: 0, retryCount: 0, ...(isAccepted ? {} : { state: "exhausted" }) },
-        },
-        { upsert: true },
-      );
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+  async recordResent(resent: readonly Resent[], now: Date): Promise<void> {
+    const operations = resent.map((each) => recordOf(each, now));
+    // The id of a pending delivery is refused where a final one is looked for.
+    await this.#rows.bulkWrite(operations, { ordered: false }).catch(duplicatePositions);
   }
+}
+
+function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow> {
+  const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
+  const { outcome, isAccepted, replayId, isLast } = resent;
+  const expiresAt = new Date(now.getTime() + keptMs);
+  const state = isAccepted ? { state: "delivered" as const } : {};
+  const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now };
+  return {
+    updateOne: {
+      filter: { _id: deliveryId, state: { $in: ["delivered", "superseded", "exhausted"] } },
+      update: {
+        $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId }], $slice: -attemptsMax } },
+        $inc: { attemptCount: 1 },
+        $set: { ...state, endedAt: now, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
+        $setOnInsert: { ...created, generation: 0, retryCount: 0, ...(isAccepted ? {} : { state: "exhausted" }) },
+      },
+      upsert: true,
+    },
+  };
 }
 
 function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
@@ -126,7 +133,7 @@ function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
 
 function fromRow(row: DeliveryRow): LoggedDelivery {
   const { _id, tenantId, endpointId, documentId, sequence, webhookId, state, attemptCount, createdAt } = row;
-  const { endedAt, nextAttemptAt, attempts } = row;
+  const { endedAt, nextAttemptAt, attempts, notice } = row;
   return {
     deliveryId: _id,
     tenantId,
@@ -140,9 +147,10 @@ function fromRow(row: DeliveryRow): LoggedDelivery {
     attempts: attempts.map(fromAttemptRow),
     ...(endedAt ? { endedAt } : {}),
     ...(nextAttemptAt ? { nextAttemptAt } : {}),
+    ...(notice ? { notice } : {}),
   };
 }
 
-function fromAttemptRow({ at, ...attempt }: AttemptRow): LoggedAttempt {
+export function fromAttemptRow({ at, ...attempt }: AttemptRow): LoggedAttempt {
   return { startedAt: at, ...attempt };
 }

@@ -58,6 +58,7 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
     retryCount: 0,
     attempts: [],
     createdAt,
+    ...(delivery.notice ? { notice: delivery.notice } : {}),
   };
 }
 
@@ -82,6 +83,7 @@ export function toSendable(row: RowHead): SendableRow {
     generation: row.generation,
     retryCount: row.retryCount,
     isRefused: row.isRefused ?? false,
+    ...(row.notice ? { notice: row.notice } : {}),
   };
 }
 

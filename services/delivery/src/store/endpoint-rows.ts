@@ -12,7 +12,7 @@ import type { SecretBox } from "./secret-box.ts";
 /** An endpoint as its row. Secrets and headers are sealed anew. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
-  const { documentTypes, headers, ratePerSecond, disabled } = endpoint;
+  const { documentTypes, headers, ratePerSecond, disabled, notices } = endpoint;
   return {
     _id: endpointId,
     tenantId,
@@ -27,6 +27,7 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
     ...(Object.keys(headers).length > 0 ? { headers: sealHeaders(box, endpoint) } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     ...(disabled ? { disabled } : {}),
+    ...(notices.length > 0 ? { notices: [...notices] } : {}),
   };
 }
 
@@ -48,6 +49,7 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
     events: row.events?.filter(isEndpointEvent) ?? eventsByDefault,
     headers: row.headers ? openHeaders(box, owner, row.headers) : {},
     maxInFlight: row.maxInFlight ?? maxInFlightByDefault,
+    notices: row.notices ?? [],
     revision: row.revision ?? 0,
     ...(documentTypes ? { documentTypes } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),

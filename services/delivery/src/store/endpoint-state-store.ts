@@ -23,8 +23,12 @@ export class EndpointStateStore {
   }
 
   async list(): Promise<EndpointState[]> {
-    const rows = await this.#states.find().toArray();
-    return rows.map(({ _id, tenantId, gate }) => ({ endpointId: _id, tenantId, gate }));
+    return (await this.#states.find().toArray()).map(fromRow);
+  }
+
+  /** Those of a tenant's endpoints that are in trouble. */
+  async listOf(tenantId: string, signal?: AbortSignal): Promise<EndpointState[]> {
+    return (await this.#states.find({ tenantId }, signal ? { signal } : {}).toArray()).map(fromRow);
   }
 
   async put({ endpointId, tenantId, gate }: EndpointState): Promise<void> {
@@ -32,7 +36,25 @@ export class EndpointStateStore {
     await this.#states.replaceOne({ _id: endpointId }, row, { upsert: true });
   }
 
+  /** Asks whichever replica sends to an endpoint for a probe. @returns whether its breaker is open */
+  async wantProbe(tenantId: string, endpointId: string): Promise<boolean> {
+    const filter = { _id: endpointId, tenantId, "gate.open": { $exists: true } };
+    const { matchedCount } = await this.#states.updateOne(filter, { $set: { isProbeWanted: true } });
+    return matchedCount === 1;
+  }
+
+  /** Those of the endpoints whose probe someone wants. It is forgotten when a state is stored anew. */
+  async listWanted(endpointIds: readonly string[]): Promise<string[]> {
+    const filter = { _id: { $in: [...endpointIds] }, isProbeWanted: true as const };
+    const found = await this.#states.find(filter, { projection: { _id: 1 } }).toArray();
+    return found.map(({ _id }) => _id);
+  }
+
   async delete(endpointId: string): Promise<void> {
     await this.#states.deleteOne({ _id: endpointId });
   }
+}
+
+function fromRow({ _id: endpointId, tenantId, gate }: EndpointStateRow): EndpointState {
+  return { endpointId, tenantId, gate };
 }

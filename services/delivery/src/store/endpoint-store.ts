@@ -15,7 +15,7 @@ export class EndpointStore {
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.#endpoints.createIndex({ tenantId: 1, _id: 1 });
+    await this.#endpoints.createIndexes([{ key: { tenantId: 1, _id: 1 } }, { key: { "notices.at": 1 }, sparse: true }]);
   }
 
   async insert(endpoint: ManagedEndpoint): Promise<void> {
@@ -40,6 +40,11 @@ export class EndpointStore {
 
   async findMany(endpointIds: readonly string[]): Promise<ManagedEndpoint[]> {
     return this.#find({ _id: { $in: [...endpointIds] } });
+  }
+
+  /** Endpoints with a change from before `until` that is not announced. */
+  async listUnannounced(until: Date): Promise<ManagedEndpoint[]> {
+    return this.#find({ "notices.at": { $lt: until } });
   }
 
   async count(tenantId: string): Promise<number> {

@@ -3,6 +3,7 @@ import type { Db } from "mongodb";
 import type { DeliveryConfig } from "../config.ts";
 import { DeliveryStore } from "./delivery-store.ts";
 import { DeliveryLogStore } from "./delivery-log-store.ts";
+import { EndpointHealthStore } from "./endpoint-health-store.ts";
 import { EndpointStateStore } from "./endpoint-state-store.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import { FirstBuildStore } from "./first-build-store.ts";
@@ -38,5 +39,6 @@ export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig,
   const sending = { endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays, firstBuild };
   const resentRows = new ResentRowStore(db);
   const [trustLists, resigning] = [new TrustListStore(db), new ResigningStore(db)];
-  return { replica, ...sending, trustLists, resigning, resends, resentRows };
+  const health = new EndpointHealthStore(db, states);
+  return { health, replica, ...sending, trustLists, resigning, resends, resentRows };
 }

@@ -1,5 +1,6 @@
 import type { Binary } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
+import type { EndpointNotice, NoticeBody } from "../domain/endpoint-notice.ts";
 
 /** `endpoints`: one row per endpoint. Rows of the first build have only those that are required. */
 export interface EndpointRow {
@@ -22,6 +23,8 @@ export interface EndpointRow {
   ratePerSecond?: number;
   /** Present while it is disabled. */
   disabled?: { at: Date; reason: "operator" | "gone"; by?: string };
+  /** Changes that are not announced yet; absent when there are none. */
+  notices?: EndpointNotice[];
   /** Grows with every change. */
   revision?: number;
 }
@@ -46,10 +49,14 @@ export interface DeliveryRow {
   _id: string;
   tenantId: string;
   endpointId: string;
+  /** Of a notice: the endpoint that it is about. */
   documentId: string;
+  /** Of a notice: its time, in milliseconds since 1970. */
   sequence: number;
   signingNumber: number;
   webhookId: string;
+  /** What is posted, of a notice. What is posted of a snapshot is not stored. */
+  notice?: NoticeBody;
   /**
    * `pending`: to be attempted. `held`: kept until the endpoint is enabled. The others are final;
    * `superseded` by a newer one that was accepted, or that the endpoint's filter excludes.
@@ -108,6 +115,8 @@ export interface EndpointStateRow {
   _id: string;
   tenantId: string;
   gate: GateState;
+  /** Someone asked for a probe since the state was stored. */
+  isProbeWanted?: true;
   updatedAt: Date;
 }
 

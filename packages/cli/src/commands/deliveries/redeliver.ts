@@ -13,7 +13,7 @@ const timeoutMs = 20_000;
 /** `deliveries redeliver ID --tenant T` */
 export function redeliverDelivery(world: World): Command {
   return new Command("redeliver")
-    .description("send a webhook once more, now, and say what came of it")
+    .description("send a webhook once more, now, and say what came of it; a pending one is due at once")
     .argument("<id>", "id of the delivery")
     .action(async (deliveryId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);
@@ -22,7 +22,10 @@ export function redeliverDelivery(world: World): Command {
       const answer = await delivery.call((client, options) =>
         client.redeliver({ tenantId, deliveryId }, { ...options, timeoutMs }),
       );
-      if (!answer.attempt) throw new CliError("delivery answered without the attempt");
+      if (!answer.attempt) {
+        const text = `delivery ${deliveryId} is pending, and is attempted now: \`deliveries show\` says what comes of it`;
+        return session.print({ id: deliveryId, state: answer.delivery?.state, attempt: null }, text);
+      }
       const attempt = toShownAttempt(answer.attempt);
       session.print({ id: deliveryId, state: answer.delivery?.state, attempt }, printable(attemptText(attempt)));
       const { status } = attempt;

@@ -5,7 +5,7 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
-import { attemptText, toShown, toShownAttempt } from "./shown-delivery.ts";
+import { attemptText, subjectOf, toShown, toShownAttempt } from "./shown-delivery.ts";
 
 /** `deliveries show ID --tenant T` */
 export function showDelivery(world: World): Command {
@@ -24,7 +24,7 @@ export function showDelivery(world: World): Command {
         `delivery   ${shown.id}`,
         `state      ${shown.state}${shown.nextAttemptAt ? `, next attempt ${shown.nextAttemptAt}` : ""}`,
         `webhook    ${shown.webhookId}`,
-        `document   ${shown.documentId}, sequence ${shown.sequence}`,
+        `about      ${subjectOf(shown)}`,
         `endpoint   ${shown.endpointId}`,
         `stored     ${shown.createdAt}`,
         `attempts   ${shown.attemptCount}`,

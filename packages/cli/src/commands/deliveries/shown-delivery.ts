@@ -4,12 +4,14 @@ import { isoTime } from "../../rpc/iso-time.ts";
 
 /** A delivery as `--json` prints it. */
 export function toShown(delivery: Delivery) {
-  const { deliveryId, endpointId, documentId, webhookId, state, attemptCount, lastAttempt } = delivery;
+  const { deliveryId, endpointId, webhookId, state, attemptCount, lastAttempt } = delivery;
   return {
     id: deliveryId,
     endpointId,
-    documentId,
-    sequence: Number(delivery.sequence),
+    event: delivery.event || null,
+    aboutEndpointId: delivery.aboutEndpointId || null,
+    documentId: delivery.documentId || null,
+    sequence: Number(delivery.sequence) || null,
     webhookId,
     state,
     attemptCount,
@@ -34,6 +36,7 @@ export function toShownAttempt({ at, took, status, failure, detail, answer, repl
 }
 
 type ShownAttempt = ReturnType<typeof toShownAttempt>;
+type ShownDelivery = ReturnType<typeof toShown>;
 
 /** What came of an attempt, in a word or two. */
 export function outcomeOf(attempt: ShownAttempt | null): string {
@@ -41,10 +44,20 @@ export function outcomeOf(attempt: ShownAttempt | null): string {
   return attempt.status === null ? (attempt.failure ?? "?") : String(attempt.status);
 }
 
+/** Why it failed, or the beginning of the answer, in one line. */
+export function wordsOf({ detail, answer }: ShownAttempt): string {
+  return detail ?? answer.replaceAll(/\s+/g, " ").slice(0, 200);
+}
+
+/** What a delivery is about, in a line. */
+export function subjectOf({ event, aboutEndpointId, documentId, sequence }: ShownDelivery): string {
+  return event ? `${event} of endpoint ${aboutEndpointId}` : `${documentId}, sequence ${sequence}`;
+}
+
 /** An attempt in one line. */
 export function attemptText(attempt: ShownAttempt): string {
   const replay = attempt.replayId ? `  replay ${attempt.replayId}` : "";
-  const words = attempt.detail ?? attempt.answer.replaceAll(/\s+/g, " ").slice(0, 200);
+  const words = wordsOf(attempt);
   return `${attempt.at}  ${outcomeOf(attempt)}  ${attempt.tookMs} ms${replay}${words ? `  ${words}` : ""}`;
 }
 

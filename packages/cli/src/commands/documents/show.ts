@@ -1,6 +1,7 @@
 import { type Document, DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Command } from "commander";
 import { readDocument } from "../../documents/read-document.ts";
+import { readWebhooks, webhookLines } from "../../documents/read-webhooks.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
@@ -10,14 +11,16 @@ import type { World } from "../../world.ts";
 /** `documents show ID --tenant T` */
 export function showDocument(world: World): Command {
   return new Command("show")
-    .description("show a document: its newest version, and where its published one stands")
+    .description("show a document: its newest version, and where its published one and its webhooks stand")
     .argument("<id>", "id of the document")
     .action(async (documentId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);
       const tenantId = session.settings.get("tenant");
       using documents = await openService(session, "documents", DocumentService);
       const shown = toShown(await readDocument(documents, tenantId, documentId));
-      session.print(shown, toText(shown));
+      const webhooks = await readWebhooks(session, tenantId, documentId);
+      const known = typeof webhooks === "string" ? null : webhooks;
+      session.print({ ...shown, webhooks: known }, toText(shown, webhookLines(webhooks)));
     });
 }
 
@@ -42,7 +45,8 @@ function toShown({ documentId, type, version, status, documentJson, lastPublishe
   };
 }
 
-function toText({ id, type, version, status, lastPublished, changedAt, document }: ReturnType<typeof toShown>): string {
+function toText(shown: ReturnType<typeof toShown>, webhooks: readonly string[]): string {
+  const { id, type, version, status, lastPublished, changedAt, document } = shown;
   const published = lastPublished
     ? `version ${lastPublished.version} is ${lastPublished.status}, snapshot ${lastPublished.sequence} of ${lastPublished.updatedAt}`
     : "never published";
@@ -51,6 +55,7 @@ function toText({ id, type, version, status, lastPublished, changedAt, document 
     `type       ${type}`,
     `newest     version ${version} is ${status}, changed ${changedAt}`,
     `published  ${published}`,
+    ...webhooks,
   ];
   return printable(`${facts.join("\n")}\n\n${JSON.stringify(document, null, 2)}`);
 }

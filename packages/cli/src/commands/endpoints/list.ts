@@ -17,8 +17,15 @@ export function listEndpoints(world: World): Command {
     session.print(
       rows,
       table(
-        ["id", "url", "state", "created"],
-        rows.map((row) => [row.id, row.url, stateOf(row), row.createdAt ?? ""]),
+        ["id", "url", "state", "pending since", "last accepted", "created"],
+        rows.map((row) => [
+          row.id,
+          row.url,
+          stateOf(row),
+          row.health?.oldestPendingAt ?? "-",
+          row.health?.lastAcceptedAt ?? "-",
+          row.createdAt ?? "",
+        ]),
       ),
     );
   });

@@ -2,13 +2,14 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { Command } from "commander";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
+import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 import { endpointText, toShown } from "./shown-endpoint.ts";
 
 /** `endpoints show ID --tenant T` */
 export function showEndpoint(world: World): Command {
   return new Command("show")
-    .description("read one receiver")
+    .description("read one receiver, and how it does")
     .argument("<id>", "id of the endpoint")
     .action(async (endpointId: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);
@@ -18,6 +19,6 @@ export function showEndpoint(world: World): Command {
         client.getEndpoint({ tenantId, endpointId }, options),
       );
       const shown = toShown(endpoint);
-      session.print(shown, endpointText(shown));
+      session.print(shown, printable(endpointText(shown)));
     });
 }

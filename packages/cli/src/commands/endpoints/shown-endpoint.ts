@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { Endpoint, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { Endpoint, EndpointHealth, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { isoTime } from "../../rpc/iso-time.ts";
+import { outcomeOf, toShownAttempt, wordsOf } from "../deliveries/shown-delivery.ts";
 
 /** An endpoint as `--json` prints it. */
 export function toShown(endpoint: Endpoint | undefined) {
@@ -20,15 +21,44 @@ export function toShown(endpoint: Endpoint | undefined) {
     previousSecretEndsAt: isoTime(endpoint?.previousSecretEndsAt),
     createdAt: isoTime(endpoint?.createdAt),
     updatedAt: isoTime(endpoint?.updatedAt),
+    ...(endpoint?.health ? { health: toShownHealth(endpoint.health) } : {}),
   };
 }
 
-type ShownEndpoint = ReturnType<typeof toShown>;
+function toShownHealth({ gate, pendingDocuments, lastFailure, ...health }: EndpointHealth) {
+  return {
+    gate,
+    openSince: isoTime(health.openSince),
+    nextProbeAt: isoTime(health.nextProbeAt),
+    oldestPendingAt: isoTime(health.oldestPendingAt),
+    pendingDocuments: Number(pendingDocuments),
+    lastAcceptedAt: isoTime(health.lastAcceptedAt),
+    lastFailure: lastFailure ? toShownAttempt(lastFailure) : null,
+  };
+}
 
-/** Whether it is enabled, in words. */
-export function stateOf({ disabled }: ShownEndpoint): string {
-  if (!disabled) return "enabled";
-  return disabled.reason === "gone" ? "disabled (410)" : "disabled";
+/** An endpoint as `--json` prints it. */
+export type ShownEndpoint = ReturnType<typeof toShown>;
+
+/** Whether it is enabled, and gets attempts, in a word or two. */
+export function stateOf({ disabled, health }: ShownEndpoint): string {
+  if (disabled) return disabled.reason === "gone" ? "disabled (410)" : "disabled";
+  return health && health.gate !== "closed" ? `failing (${health.gate})` : "enabled";
+}
+
+/** How it does, one fact a line. */
+function healthLines({ health }: ShownEndpoint): string[] {
+  if (!health) return [];
+  const { openSince, nextProbeAt, oldestPendingAt, pendingDocuments, lastAcceptedAt, lastFailure } = health;
+  const waiting = oldestPendingAt ? `of ${pendingDocuments} documents, the oldest since ${oldestPendingAt}` : "nothing";
+  const failure = lastFailure ? `${lastFailure.at}  ${outcomeOf(lastFailure)}  ${wordsOf(lastFailure)}` : "";
+  return [
+    ...(openSince ? [`failing          since ${openSince}`] : []),
+    ...(nextProbeAt ? [`next attempt     ${nextProbeAt}`] : []),
+    `pending          ${waiting}`,
+    `last accepted    ${lastAcceptedAt ?? "never, or over 30 days ago"}`,
+    ...(failure ? [`last failure     ${failure}`] : []),
+  ];
 }
 
 /** An endpoint for people, one setting a line. */
@@ -47,6 +77,7 @@ export function endpointText(shown: ShownEndpoint): string {
     ...(shown.previousSecretEndsAt ? [`older secret     used until ${shown.previousSecretEndsAt}`] : []),
     `created          ${shown.createdAt}`,
     `changed          ${shown.updatedAt}`,
+    ...healthLines(shown),
   ].join("\n");
 }
 

@@ -4,12 +4,14 @@ import type { Delivery, DeliveryAttempt, Replay } from "@vidimus/contracts/vidim
 /** A delivery as it is answered. */
 export function deliveryOf(delivery: Delivery | undefined) {
   if (!delivery) throw new Error("delivery answered without the delivery");
-  const { deliveryId: id, endpointId, documentId, webhookId, state, attemptCount, lastAttempt } = delivery;
+  const { deliveryId: id, endpointId, webhookId, state, attemptCount, lastAttempt } = delivery;
   return {
     id,
     endpointId,
-    documentId,
-    sequence: Number(delivery.sequence),
+    event: delivery.event || null,
+    aboutEndpointId: delivery.aboutEndpointId || null,
+    documentId: delivery.documentId || null,
+    sequence: Number(delivery.sequence) || null,
     webhookId,
     state,
     attemptCount,
@@ -21,8 +23,7 @@ export function deliveryOf(delivery: Delivery | undefined) {
 }
 
 /** An attempt as it is answered. */
-export function attemptOf(attempt: DeliveryAttempt | undefined) {
-  if (!attempt) throw new Error("delivery answered without the attempt");
+export function attemptOf(attempt: DeliveryAttempt) {
   const { status, failure, detail, answer, replayId, took } = attempt;
   return {
     at: timeOf(attempt.at),

@@ -26,8 +26,14 @@ export const deliverySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
     endpointId: Type.String({ format: "uuid" }),
-    documentId: Type.String({ format: "uuid" }),
-    sequence: Type.Integer({ minimum: 1 }),
+    event: Type.Union([Type.String({ enum: ["endpoint.disabled", "endpoint.recovered"] }), Type.Null()], {
+      description: "null: a snapshot.",
+    }),
+    aboutEndpointId: Type.Union([Type.String({ format: "uuid" }), Type.Null()], {
+      description: "The endpoint that the event is about.",
+    }),
+    documentId: Type.Union([Type.String({ format: "uuid" }), Type.Null()], { description: "null: no snapshot." }),
+    sequence: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
     webhookId: Type.String(),
     state: Type.String({
       enum: deliveryStates,
@@ -94,6 +100,8 @@ export const attemptExample = {
 export const deliveryExample = {
   id: "8f6b1d0a-90a5-8c1e-9b1e-2f6f0a3d5c77",
   endpointId: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
+  event: null,
+  aboutEndpointId: null,
   documentId: "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11",
   sequence: 12,
   webhookId: "snp_0f6ac51452484d4f671082cecc54af2b_12",

@@ -1,5 +1,6 @@
 import { durationMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Endpoint, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { Endpoint, EndpointHealth, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { attemptOf } from "./delivery-answer.ts";
 
 /** An endpoint as it is answered. */
 export function endpointOf(endpoint: Endpoint | undefined) {
@@ -23,6 +24,24 @@ export function endpointOf(endpoint: Endpoint | undefined) {
     previousSecretEndsAt: timeOf(endpoint.previousSecretEndsAt),
     createdAt: timeOf(endpoint.createdAt),
     updatedAt: timeOf(endpoint.updatedAt),
+  };
+}
+
+/** An endpoint with its health, as it is answered. */
+export function endpointWithHealthOf(endpoint: Endpoint | undefined) {
+  const health = endpoint?.health;
+  return { ...endpointOf(endpoint), health: health ? healthOf(health) : null };
+}
+
+function healthOf({ gate, pendingDocuments, lastFailure, ...health }: EndpointHealth) {
+  return {
+    gate,
+    openSince: timeOf(health.openSince),
+    nextProbeAt: timeOf(health.nextProbeAt),
+    oldestPendingAt: timeOf(health.oldestPendingAt),
+    pendingDocuments: Number(pendingDocuments),
+    lastAcceptedAt: timeOf(health.lastAcceptedAt),
+    lastFailure: lastFailure ? attemptOf(lastFailure) : null,
   };
 }
 

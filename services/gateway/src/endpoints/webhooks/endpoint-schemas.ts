@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { attemptExample, attemptSchema } from "./delivery-schemas.ts";
 
 const eventNames = ["snapshot.usable", "snapshot.withheld", "endpoint.disabled", "endpoint.recovered"];
 
@@ -69,30 +70,56 @@ const stamp = Type.String({ format: "date-time" });
 const orNull = <T extends ReturnType<typeof Type.Object> | typeof stamp | ReturnType<typeof Type.Number>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** An endpoint as it is answered. */
-export const endpointSchema = Type.Object(
-  {
-    id: Type.String({ format: "uuid" }),
-    url: Type.String(),
-    enabled: Type.Boolean(),
-    disabled: orNull(
-      Type.Object(
-        {
-          at: stamp,
-          reason: Type.String({ enum: ["operator", "gone"], description: "gone: it answered 410 twice." }),
-          actor: Type.Union([Type.String(), Type.Null()]),
-        },
-        { additionalProperties: false },
-      ),
+const endpointMembers = {
+  id: Type.String({ format: "uuid" }),
+  url: Type.String(),
+  enabled: Type.Boolean(),
+  disabled: orNull(
+    Type.Object(
+      {
+        at: stamp,
+        reason: Type.String({ enum: ["operator", "gone"], description: "gone: it answered 410 twice." }),
+        actor: Type.Union([Type.String(), Type.Null()]),
+      },
+      { additionalProperties: false },
     ),
-    events: Type.Array(Type.String()),
-    documentTypes: Type.Array(Type.String()),
-    headerNames: Type.Array(Type.String()),
-    maxInFlight: Type.Integer({ minimum: 1, maximum: 128 }),
-    ratePerSecond: orNull(Type.Number({ description: "null: no limit." })),
-    previousSecretEndsAt: orNull(stamp),
-    createdAt: stamp,
-    updatedAt: stamp,
+  ),
+  events: Type.Array(Type.String()),
+  documentTypes: Type.Array(Type.String()),
+  headerNames: Type.Array(Type.String()),
+  maxInFlight: Type.Integer({ minimum: 1, maximum: 128 }),
+  ratePerSecond: orNull(Type.Number({ description: "null: no limit." })),
+  previousSecretEndsAt: orNull(stamp),
+  createdAt: stamp,
+  updatedAt: stamp,
+};
+
+/** An endpoint as it is answered. */
+export const endpointSchema = Type.Object(endpointMembers, { additionalProperties: false });
+
+const healthSchema = Type.Object(
+  {
+    gate: Type.String({
+      enum: ["closed", "open", "probing", "paused"],
+      description:
+        "closed: attempts go out. open: it failed again and again, and gets one probe at a time. probing: a probe is due " +
+        "or on its way. paused: it asked for a pause with Retry-After.",
+    }),
+    openSince: orNull(stamp),
+    nextProbeAt: orNull(stamp),
+    oldestPendingAt: orNull(stamp),
+    pendingDocuments: Type.Integer({ minimum: 0, description: "Documents of which a webhook is pending." }),
+    lastAcceptedAt: orNull(stamp),
+    lastFailure: orNull(attemptSchema),
+  },
+  { additionalProperties: false },
+);
+
+/** An endpoint as it is read. */
+export const endpointWithHealthSchema = Type.Object(
+  {
+    ...endpointMembers,
+    health: Type.Union([healthSchema, Type.Null()], { description: "null: it could not be found out in time." }),
   },
   { additionalProperties: false },
 );
@@ -145,6 +172,19 @@ export const endpointExample = {
   previousSecretEndsAt: null,
   createdAt: "2026-11-21T09:30:00.000Z",
   updatedAt: "2026-11-21T09:30:00.000Z",
+};
+
+export const endpointWithHealthExample = {
+  ...endpointExample,
+  health: {
+    gate: "open",
+    openSince: "2026-11-21T09:31:00.000Z",
+    nextProbeAt: "2026-11-21T09:32:10.000Z",
+    oldestPendingAt: "2026-11-21T09:30:00.000Z",
+    pendingDocuments: 12,
+    lastAcceptedAt: "2026-11-21T09:29:58.000Z",
+    lastFailure: attemptExample,
+  },
 };
 
 export const pingExample = { accepted: true, status: 204, failure: null, detail: null, tookMs: 41, answer: "" };

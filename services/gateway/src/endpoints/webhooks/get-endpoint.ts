@@ -3,8 +3,14 @@ import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/end
 import { cacheable } from "../../http/answers/answer.ts";
 import { weakTag } from "../../http/answers/etag.ts";
 import { defineRoute } from "../../http/route.ts";
-import { endpointOf } from "./endpoint-answer.ts";
-import { dataSchema, endpointExample, endpointParams, endpointSchema, noEndpoint } from "./endpoint-schemas.ts";
+import { endpointWithHealthOf } from "./endpoint-answer.ts";
+import {
+  dataSchema,
+  endpointWithHealthExample,
+  endpointParams,
+  endpointWithHealthSchema,
+  noEndpoint,
+} from "./endpoint-schemas.ts";
 
 interface GetEndpointDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "getEndpoint">;
@@ -18,14 +24,14 @@ export const getEndpoint = defineRoute({
   params: endpointParams,
   doc: {
     operationId: "getEndpoint",
-    summary: "Read a receiver of webhooks",
+    summary: "Read a receiver of webhooks, and how it does",
     success: {
       status: 200,
       description: "The endpoint",
       content: {
         "application/json": {
-          schema: dataSchema({ endpoint: endpointSchema }),
-          example: { ok: true, data: { endpoint: endpointExample } },
+          schema: dataSchema({ endpoint: endpointWithHealthSchema }),
+          example: { ok: true, data: { endpoint: endpointWithHealthExample } },
         },
       },
     },
@@ -34,7 +40,7 @@ export const getEndpoint = defineRoute({
   handler: (deps: GetEndpointDeps) => async (call) => {
     const name = { tenantId: call.caller.tenantId, endpointId: call.params.id };
     const { endpoint } = await deps.endpoints.getEndpoint(name, call.rpc);
-    const body = JSON.stringify({ ok: true, data: { endpoint: endpointOf(endpoint) } });
+    const body = JSON.stringify({ ok: true, data: { endpoint: endpointWithHealthOf(endpoint) } });
     return cacheable(call, { etag: weakTag(body), cacheControl: "private, no-cache" }, () => body);
   },
 });

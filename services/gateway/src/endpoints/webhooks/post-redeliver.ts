@@ -1,5 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { defineRoute } from "../../http/route.ts";
 import { attemptOf, deliveryOf } from "./delivery-answer.ts";
@@ -26,22 +27,24 @@ export const postRedeliver = defineRoute({
   doc: {
     operationId: "redeliver",
     summary: "Send a webhook once more",
-    description: "One attempt, now, with the same webhook-id. Answers 200 with what came of it.",
+    description:
+      "A delivery that has reached a final state gets one attempt now, with the same webhook-id, and none after it. " +
+      "Answers 200 with what came of it. A pending one is due at once instead, and attempt is null.",
     success: {
       status: 200,
       description: "What came of it",
       content: {
         "application/json": {
-          schema: dataSchema({ delivery: deliverySchema, attempt: attemptSchema }),
+          schema: dataSchema({ delivery: deliverySchema, attempt: Type.Union([attemptSchema, Type.Null()]) }),
           example: { ok: true, data: { delivery: deliveryExample, attempt: attemptExample } },
         },
       },
     },
-    errors: { ...noDelivery, CONFLICT: "the delivery is pending, and is sent by itself" },
+    errors: { ...noDelivery, CONFLICT: "the delivery is held, and is sent when its endpoint is enabled" },
   },
   handler: (deps: PostRedeliverDeps) => async (call) => {
     const name = { tenantId: call.caller.tenantId, deliveryId: call.params.id };
-    const answer = await deps.deliveries.redeliver(name, { ...call.rpc, timeoutMs: pingTimeoutMs });
-    return ok(200, { delivery: deliveryOf(answer.delivery), attempt: attemptOf(answer.attempt) });
+    const { delivery, attempt } = await deps.deliveries.redeliver(name, { ...call.rpc, timeoutMs: pingTimeoutMs });
+    return ok(200, { delivery: deliveryOf(delivery), attempt: attempt ? attemptOf(attempt) : null });
   },
 });

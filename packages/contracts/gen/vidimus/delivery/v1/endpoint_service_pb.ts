@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { DeliveryAttempt } from "./delivery_log_service_pb.ts";
+import { file_vidimus_delivery_v1_delivery_log_service } from "./delivery_log_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/delivery/v1/endpoint_service.proto.
  */
 export const file_vidimus_delivery_v1_endpoint_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEiiQMKCEVuZHBvaW50EhMKC2VuZHBvaW50X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAYgAygJEhYKDmRvY3VtZW50X3R5cGVzGAcgAygJEhQKDGhlYWRlcl9uYW1lcxgIIAMoCRIVCg1tYXhfaW5fZmxpZ2h0GAkgASgNEhcKD3JhdGVfcGVyX3NlY29uZBgKIAEoARI9CgtkaXNhYmxlbWVudBgLIAEoCzIoLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnREaXNhYmxlbWVudBI7ChdwcmV2aW91c19zZWNyZXRfZW5kc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXAoTRW5kcG9pbnREaXNhYmxlbWVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEg0KBWFjdG9yGAMgASgJIhsKCkV2ZW50TmFtZXMSDQoFbmFtZXMYASADKAkiIgoRRG9jdW1lbnRUeXBlTmFtZXMSDQoFbmFtZXMYASADKAkiggEKD0VuZHBvaW50SGVhZGVycxJACgZ2YWx1ZXMYASADKAsyMC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuECChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCRIvCgZldmVudHMYAyABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBCABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBSABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAYgASgNSACIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAcgASgBSAGIAQESEAoIZGlzYWJsZWQYCCABKAgSDgoGdmVyaWZ5GAkgASgIQhAKDl9tYXhfaW5fZmxpZ2h0QhIKEF9yYXRlX3Blcl9zZWNvbmQiiAEKFkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCRItCgRwaW5nGAMgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0IogBCgpQaW5nUmVzdWx0EhAKCGFjY2VwdGVkGAEgASgIEg4KBnN0YXR1cxgCIAEoDRIPCgdmYWlsdXJlGAMgASgJEg4KBmRldGFpbBgEIAEoCRInCgR0b29rGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmFuc3dlchgGIAEoCSIpChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiSQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjAKCWVuZHBvaW50cxgBIAMoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiPAoSR2V0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJGChNHZXRFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCLhAgoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIvCgZldmVudHMYBCABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBSABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAcgASgNSAGIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAggASgBSAKIAQFCBgoEX3VybEIQCg5fbWF4X2luX2ZsaWdodEISChBfcmF0ZV9wZXJfc2Vjb25kIkkKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFUVuYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSQoWRW5hYmxlRW5kcG9pbnRSZXNwb25zZRIvCghlbmRwb2ludBgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiQAoWRGlzYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSgoXRGlzYWJsZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50InEKG1JvdGF0ZUVuZHBvaW50U2VjcmV0UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJfChxSb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiPQoTVGVzdEVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiRQoUVGVzdEVuZHBvaW50UmVzcG9uc2USLQoEcGluZxgBIAEoCzIfLnZpZGltdXMuZGVsaXZlcnkudjEuUGluZ1Jlc3VsdCI/ChVEZWxldGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJIhgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uy1wcKD0VuZHBvaW50U2VydmljZRJpCg5DcmVhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlc3BvbnNlEmYKDUxpc3RFbmRwb2ludHMSKS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXF1ZXN0GioudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RW5kcG9pbnRzUmVzcG9uc2USYAoLR2V0RW5kcG9pbnQSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldEVuZHBvaW50UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RW5kcG9pbnRSZXNwb25zZRJpCg5VcGRhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuVXBkYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5VcGRhdGVFbmRwb2ludFJlc3BvbnNlEmkKDkVuYWJsZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5FbmFibGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuYWJsZUVuZHBvaW50UmVzcG9uc2USbAoPRGlzYWJsZUVuZHBvaW50EisudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXF1ZXN0GiwudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXNwb25zZRJ7ChRSb3RhdGVFbmRwb2ludFNlY3JldBIwLnZpZGltdXMuZGVsaXZlcnkudjEuUm90YXRlRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GjEudmlkaW11cy5kZWxpdmVyeS52MS5Sb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEmMKDFRlc3RFbmRwb2ludBIoLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVxdWVzdBopLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVzcG9uc2USaQoORGVsZXRlRW5kcG9pbnQSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEivgMKCEVuZHBvaW50EhMKC2VuZHBvaW50X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAYgAygJEhYKDmRvY3VtZW50X3R5cGVzGAcgAygJEhQKDGhlYWRlcl9uYW1lcxgIIAMoCRIVCg1tYXhfaW5fZmxpZ2h0GAkgASgNEhcKD3JhdGVfcGVyX3NlY29uZBgKIAEoARI9CgtkaXNhYmxlbWVudBgLIAEoCzIoLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnREaXNhYmxlbWVudBI7ChdwcmV2aW91c19zZWNyZXRfZW5kc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoGaGVhbHRoGA0gASgLMiMudmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludEhlYWx0aCLFAgoORW5kcG9pbnRIZWFsdGgSDAoEZ2F0ZRgBIAEoCRIuCgpvcGVuX3NpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1uZXh0X3Byb2JlX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1ChFvbGRlc3RfcGVuZGluZ19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRcGVuZGluZ19kb2N1bWVudHMYBSABKAQSNAoQbGFzdF9hY2NlcHRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOgoMbGFzdF9mYWlsdXJlGAcgASgLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeUF0dGVtcHQiXAoTRW5kcG9pbnREaXNhYmxlbWVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEg0KBWFjdG9yGAMgASgJIhsKCkV2ZW50TmFtZXMSDQoFbmFtZXMYASADKAkiIgoRRG9jdW1lbnRUeXBlTmFtZXMSDQoFbmFtZXMYASADKAkiggEKD0VuZHBvaW50SGVhZGVycxJACgZ2YWx1ZXMYASADKAsyMC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuECChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCRIvCgZldmVudHMYAyABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBCABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBSABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAYgASgNSACIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAcgASgBSAGIAQESEAoIZGlzYWJsZWQYCCABKAgSDgoGdmVyaWZ5GAkgASgIQhAKDl9tYXhfaW5fZmxpZ2h0QhIKEF9yYXRlX3Blcl9zZWNvbmQiiAEKFkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCRItCgRwaW5nGAMgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0IogBCgpQaW5nUmVzdWx0EhAKCGFjY2VwdGVkGAEgASgIEg4KBnN0YXR1cxgCIAEoDRIPCgdmYWlsdXJlGAMgASgJEg4KBmRldGFpbBgEIAEoCRInCgR0b29rGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmFuc3dlchgGIAEoCSIpChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiSQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjAKCWVuZHBvaW50cxgBIAMoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiPAoSR2V0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJGChNHZXRFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCLhAgoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIvCgZldmVudHMYBCABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBSABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAcgASgNSAGIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAggASgBSAKIAQFCBgoEX3VybEIQCg5fbWF4X2luX2ZsaWdodEISChBfcmF0ZV9wZXJfc2Vjb25kIkkKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFUVuYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSQoWRW5hYmxlRW5kcG9pbnRSZXNwb25zZRIvCghlbmRwb2ludBgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiQAoWRGlzYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSgoXRGlzYWJsZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50InEKG1JvdGF0ZUVuZHBvaW50U2VjcmV0UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJfChxSb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiPQoTVGVzdEVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiRQoUVGVzdEVuZHBvaW50UmVzcG9uc2USLQoEcGluZxgBIAEoCzIfLnZpZGltdXMuZGVsaXZlcnkudjEuUGluZ1Jlc3VsdCI/ChVEZWxldGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJIhgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2Uy1wcKD0VuZHBvaW50U2VydmljZRJpCg5DcmVhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlc3BvbnNlEmYKDUxpc3RFbmRwb2ludHMSKS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXF1ZXN0GioudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RW5kcG9pbnRzUmVzcG9uc2USYAoLR2V0RW5kcG9pbnQSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldEVuZHBvaW50UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RW5kcG9pbnRSZXNwb25zZRJpCg5VcGRhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuVXBkYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5VcGRhdGVFbmRwb2ludFJlc3BvbnNlEmkKDkVuYWJsZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5FbmFibGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuYWJsZUVuZHBvaW50UmVzcG9uc2USbAoPRGlzYWJsZUVuZHBvaW50EisudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXF1ZXN0GiwudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXNwb25zZRJ7ChRSb3RhdGVFbmRwb2ludFNlY3JldBIwLnZpZGltdXMuZGVsaXZlcnkudjEuUm90YXRlRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GjEudmlkaW11cy5kZWxpdmVyeS52MS5Sb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEmMKDFRlc3RFbmRwb2ludBIoLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVxdWVzdBopLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVzcG9uc2USaQoORGVsZXRlRW5kcG9pbnQSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_delivery_v1_delivery_log_service]);
 
 /**
  * A receiver of webhooks.
@@ -103,6 +105,14 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
    * @generated from field: google.protobuf.Timestamp previous_secret_ends_at = 12;
    */
   previousSecretEndsAt?: Timestamp | undefined;
+
+  /**
+   * How it does. Only in answers of GetEndpoint and ListEndpoints, and absent there when it could not
+   * be found out within two seconds.
+   *
+   * @generated from field: vidimus.delivery.v1.EndpointHealth health = 13;
+   */
+  health?: EndpointHealth | undefined;
 };
 
 /**
@@ -111,6 +121,70 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 0);
+
+/**
+ * How an endpoint does. A change is seen in it within seconds.
+ *
+ * @generated from message vidimus.delivery.v1.EndpointHealth
+ */
+export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
+  /**
+   * `closed`: attempts go out. `open`: it failed again and again, and gets one probe at a time.
+   * `probing`: a probe is due or on its way. `paused`: it asked for a pause with `Retry-After`.
+   *
+   * @generated from field: string gate = 1;
+   */
+  gate: string;
+
+  /**
+   * Since when the gate is open; absent while it is closed or paused.
+   *
+   * @generated from field: google.protobuf.Timestamp open_since = 2;
+   */
+  openSince?: Timestamp | undefined;
+
+  /**
+   * When the next probe is due, or the pause ends; absent while the gate is closed.
+   *
+   * @generated from field: google.protobuf.Timestamp next_probe_at = 3;
+   */
+  nextProbeAt?: Timestamp | undefined;
+
+  /**
+   * When the oldest webhook was stored that is pending; absent when none is. What is held does not count.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_pending_at = 4;
+   */
+  oldestPendingAt?: Timestamp | undefined;
+
+  /**
+   * Documents of which a webhook is pending.
+   *
+   * @generated from field: uint64 pending_documents = 5;
+   */
+  pendingDocuments: bigint;
+
+  /**
+   * When it last accepted a webhook of the last 30 days; absent when it did not.
+   *
+   * @generated from field: google.protobuf.Timestamp last_accepted_at = 6;
+   */
+  lastAcceptedAt?: Timestamp | undefined;
+
+  /**
+   * The last attempt at a webhook that is pending; absent when there was none.
+   *
+   * @generated from field: vidimus.delivery.v1.DeliveryAttempt last_failure = 7;
+   */
+  lastFailure?: DeliveryAttempt | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.EndpointHealth.
+ * Use `create(EndpointHealthSchema)` to create a new message.
+ */
+export const EndpointHealthSchema: GenMessage<EndpointHealth> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 1);
 
 /**
  * Why and when an endpoint was disabled.
@@ -145,7 +219,7 @@ export type EndpointDisablement = Message<"vidimus.delivery.v1.EndpointDisableme
  * Use `create(EndpointDisablementSchema)` to create a new message.
  */
 export const EndpointDisablementSchema: GenMessage<EndpointDisablement> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 1);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 2);
 
 /**
  * Names of events.
@@ -167,7 +241,7 @@ export type EventNames = Message<"vidimus.delivery.v1.EventNames"> & {
  * Use `create(EventNamesSchema)` to create a new message.
  */
 export const EventNamesSchema: GenMessage<EventNames> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 2);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 3);
 
 /**
  * Names of document types.
@@ -188,7 +262,7 @@ export type DocumentTypeNames = Message<"vidimus.delivery.v1.DocumentTypeNames">
  * Use `create(DocumentTypeNamesSchema)` to create a new message.
  */
 export const DocumentTypeNamesSchema: GenMessage<DocumentTypeNames> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 3);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 4);
 
 /**
  * Headers of an endpoint's own.
@@ -210,7 +284,7 @@ export type EndpointHeaders = Message<"vidimus.delivery.v1.EndpointHeaders"> & {
  * Use `create(EndpointHeadersSchema)` to create a new message.
  */
 export const EndpointHeadersSchema: GenMessage<EndpointHeaders> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 4);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 5);
 
 /**
  * A request to register an endpoint.
@@ -287,7 +361,7 @@ export type CreateEndpointRequest = Message<"vidimus.delivery.v1.CreateEndpointR
  * Use `create(CreateEndpointRequestSchema)` to create a new message.
  */
 export const CreateEndpointRequestSchema: GenMessage<CreateEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 5);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 6);
 
 /**
  * The endpoint was registered.
@@ -322,7 +396,7 @@ export type CreateEndpointResponse = Message<"vidimus.delivery.v1.CreateEndpoint
  * Use `create(CreateEndpointResponseSchema)` to create a new message.
  */
 export const CreateEndpointResponseSchema: GenMessage<CreateEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 6);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 7);
 
 /**
  * What came of a ping.
@@ -379,7 +453,7 @@ export type PingResult = Message<"vidimus.delivery.v1.PingResult"> & {
  * Use `create(PingResultSchema)` to create a new message.
  */
 export const PingResultSchema: GenMessage<PingResult> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 7);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 8);
 
 /**
  * A request for a tenant's endpoints.
@@ -400,7 +474,7 @@ export type ListEndpointsRequest = Message<"vidimus.delivery.v1.ListEndpointsReq
  * Use `create(ListEndpointsRequestSchema)` to create a new message.
  */
 export const ListEndpointsRequestSchema: GenMessage<ListEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 8);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 9);
 
 /**
  * A tenant's endpoints.
@@ -421,7 +495,7 @@ export type ListEndpointsResponse = Message<"vidimus.delivery.v1.ListEndpointsRe
  * Use `create(ListEndpointsResponseSchema)` to create a new message.
  */
 export const ListEndpointsResponseSchema: GenMessage<ListEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 9);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 10);
 
 /**
  * A request for one endpoint.
@@ -449,7 +523,7 @@ export type GetEndpointRequest = Message<"vidimus.delivery.v1.GetEndpointRequest
  * Use `create(GetEndpointRequestSchema)` to create a new message.
  */
 export const GetEndpointRequestSchema: GenMessage<GetEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 10);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 11);
 
 /**
  * One endpoint.
@@ -470,7 +544,7 @@ export type GetEndpointResponse = Message<"vidimus.delivery.v1.GetEndpointRespon
  * Use `create(GetEndpointResponseSchema)` to create a new message.
  */
 export const GetEndpointResponseSchema: GenMessage<GetEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 11);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 12);
 
 /**
  * A request to change settings. What it does not have stays as it is.
@@ -540,7 +614,7 @@ export type UpdateEndpointRequest = Message<"vidimus.delivery.v1.UpdateEndpointR
  * Use `create(UpdateEndpointRequestSchema)` to create a new message.
  */
 export const UpdateEndpointRequestSchema: GenMessage<UpdateEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 12);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 13);
 
 /**
  * The endpoint was changed.
@@ -561,7 +635,7 @@ export type UpdateEndpointResponse = Message<"vidimus.delivery.v1.UpdateEndpoint
  * Use `create(UpdateEndpointResponseSchema)` to create a new message.
  */
 export const UpdateEndpointResponseSchema: GenMessage<UpdateEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 13);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 14);
 
 /**
  * A request to enable an endpoint.
@@ -589,7 +663,7 @@ export type EnableEndpointRequest = Message<"vidimus.delivery.v1.EnableEndpointR
  * Use `create(EnableEndpointRequestSchema)` to create a new message.
  */
 export const EnableEndpointRequestSchema: GenMessage<EnableEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 14);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 15);
 
 /**
  * The endpoint is enabled.
@@ -610,7 +684,7 @@ export type EnableEndpointResponse = Message<"vidimus.delivery.v1.EnableEndpoint
  * Use `create(EnableEndpointResponseSchema)` to create a new message.
  */
 export const EnableEndpointResponseSchema: GenMessage<EnableEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 15);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 16);
 
 /**
  * A request to disable an endpoint.
@@ -638,7 +712,7 @@ export type DisableEndpointRequest = Message<"vidimus.delivery.v1.DisableEndpoin
  * Use `create(DisableEndpointRequestSchema)` to create a new message.
  */
 export const DisableEndpointRequestSchema: GenMessage<DisableEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 16);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 17);
 
 /**
  * The endpoint is disabled.
@@ -659,7 +733,7 @@ export type DisableEndpointResponse = Message<"vidimus.delivery.v1.DisableEndpoi
  * Use `create(DisableEndpointResponseSchema)` to create a new message.
  */
 export const DisableEndpointResponseSchema: GenMessage<DisableEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 17);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 18);
 
 /**
  * A request for a new secret.
@@ -694,7 +768,7 @@ export type RotateEndpointSecretRequest = Message<"vidimus.delivery.v1.RotateEnd
  * Use `create(RotateEndpointSecretRequestSchema)` to create a new message.
  */
 export const RotateEndpointSecretRequestSchema: GenMessage<RotateEndpointSecretRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 18);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 19);
 
 /**
  * The secret was rotated.
@@ -722,7 +796,7 @@ export type RotateEndpointSecretResponse = Message<"vidimus.delivery.v1.RotateEn
  * Use `create(RotateEndpointSecretResponseSchema)` to create a new message.
  */
 export const RotateEndpointSecretResponseSchema: GenMessage<RotateEndpointSecretResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 19);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 20);
 
 /**
  * A request to test an endpoint.
@@ -750,7 +824,7 @@ export type TestEndpointRequest = Message<"vidimus.delivery.v1.TestEndpointReque
  * Use `create(TestEndpointRequestSchema)` to create a new message.
  */
 export const TestEndpointRequestSchema: GenMessage<TestEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 20);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 21);
 
 /**
  * The endpoint was tested.
@@ -771,7 +845,7 @@ export type TestEndpointResponse = Message<"vidimus.delivery.v1.TestEndpointResp
  * Use `create(TestEndpointResponseSchema)` to create a new message.
  */
 export const TestEndpointResponseSchema: GenMessage<TestEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 21);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 22);
 
 /**
  * A request to remove an endpoint.
@@ -799,7 +873,7 @@ export type DeleteEndpointRequest = Message<"vidimus.delivery.v1.DeleteEndpointR
  * Use `create(DeleteEndpointRequestSchema)` to create a new message.
  */
 export const DeleteEndpointRequestSchema: GenMessage<DeleteEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 22);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 23);
 
 /**
  * The endpoint was removed.
@@ -814,7 +888,7 @@ export type DeleteEndpointResponse = Message<"vidimus.delivery.v1.DeleteEndpoint
  * Use `create(DeleteEndpointResponseSchema)` to create a new message.
  */
 export const DeleteEndpointResponseSchema: GenMessage<DeleteEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_endpoint_service, 23);
+  messageDesc(file_vidimus_delivery_v1_endpoint_service, 24);
 
 /**
  * The endpoints to which a tenant's snapshots are delivered. What changes one needs the role owner or
@@ -836,7 +910,7 @@ export const EndpointService: GenService<{
     output: typeof CreateEndpointResponseSchema;
   },
   /**
-   * Lists a tenant's endpoints, oldest first.
+   * Lists a tenant's endpoints with their health, oldest first.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.ListEndpoints
    */
@@ -846,7 +920,7 @@ export const EndpointService: GenService<{
     output: typeof ListEndpointsResponseSchema;
   },
   /**
-   * Reads one endpoint.
+   * Reads one endpoint with its health.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.GetEndpoint
    */

@@ -1,0 +1,76 @@
+import type { Lane } from "../domain/delivery.ts";
+import { isToldOf, noticeDelivery, recoveredWithNotice, withoutNotices } from "../domain/endpoint-notice.ts";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { NewDelivery } from "../store/delivery-rows.ts";
+import type { DeliveryStore } from "../store/delivery-store.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+
+type EndpointName = Pick<Lane, "tenantId" | "endpointId">;
+
+export interface AnnounceDeps {
+  readonly endpoints: Pick<EndpointStore, "list" | "find" | "replace">;
+  readonly deliveries: Pick<DeliveryStore, "insert">;
+  readonly lanes: Pick<LaneStore, "expedite">;
+  /** Releases what is held for an endpoint that was enabled meanwhile. */
+  readonly releaseIfEnabled: (endpoint: EndpointName) => Promise<void>;
+  /** Looks for due lanes in the database. */
+  readonly wake: () => void;
+}
+
+/** Tries of a change that others overtake. */
+const triesMax = 5;
+
+/**
+ * Stores a delivery of each notice of an endpoint to each endpoint of its tenant that is told of it,
+ * then forgets the notices. A process may die before it forgets them, and two may announce the same
+ * one: the deliveries have the same ids, and are stored once.
+ */
+export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint): Promise<void> {
+  if (about.notices.length === 0) return;
+  const now = new Date();
+  const all = await deps.endpoints.list(about.tenantId);
+  const planned = about.notices.flatMap((notice) =>
+    all
+      .filter((endpoint) => isToldOf(endpoint, about, notice))
+      .map((to): NewDelivery => {
+        const place = to.enabled ? "due" : "held";
+        return Object.assign(noticeDelivery(about, notice, to, now), { place } as const);
+      }),
+  );
+  const places = await deps.deliveries.insert(planned, now);
+  const placed = (place: (typeof places)[number]) => planned.filter((_, index) => places[index] === place);
+  await deps.lanes.expedite(placed("behind"), now);
+  for (const held of placed("held")) await deps.releaseIfEnabled(held);
+  if (planned.length > 0) deps.wake();
+  await changeQuietly(deps, about, (endpoint) => withoutNotices(endpoint, about));
+}
+
+/**
+ * Notes that an endpoint whose breaker was open accepts webhooks again, and announces it. Call it
+ * before the breaker's state is deleted: when the process dies before, another one finds the breaker
+ * open, and notes the same recovery.
+ *
+ * @param since when the breaker opened
+ */
+export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, since: Date): Promise<void> {
+  const all = await deps.endpoints.list(name.tenantId);
+  if (!all.some(({ events }) => events.includes("endpoint.recovered"))) return;
+  const noted = await changeQuietly(deps, name, (endpoint) => recoveredWithNotice(endpoint, since, new Date()));
+  if (noted) await announceNotices(deps, noted);
+}
+
+/** Changes what nobody has set, so the time of the last change stays. */
+async function changeQuietly(
+  { endpoints }: Pick<AnnounceDeps, "endpoints">,
+  { tenantId, endpointId }: EndpointName,
+  change: (endpoint: ManagedEndpoint) => ManagedEndpoint,
+): Promise<ManagedEndpoint | undefined> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const read = await endpoints.find(tenantId, endpointId);
+    if (!read) return undefined;
+    const changed = change(read);
+    if (changed === read || (await endpoints.replace(changed))) return changed;
+  }
+  throw new Error("others change this endpoint at the same time");
+}

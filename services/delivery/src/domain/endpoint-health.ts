@@ -1,0 +1,40 @@
+import type { LoggedAttempt } from "./delivery-log.ts";
+import type { GateState } from "./endpoint-gate.ts";
+
+/** What the deliveries of an endpoint say about it. */
+export interface Backlog {
+  /** When the oldest pending delivery was stored. */
+  readonly oldestAt: Date;
+  /** Documents of which a delivery is pending. */
+  readonly documents: number;
+  /** At a pending delivery. */
+  readonly lastFailure?: LoggedAttempt;
+}
+
+/** How an endpoint does. */
+export interface EndpointHealth extends GateHealth {
+  readonly backlog?: Backlog;
+  readonly lastAcceptedAt?: Date;
+}
+
+/** What an endpoint is given right now. */
+export interface GateHealth {
+  /**
+   * `closed`: attempts. `open`: one probe at a time, since it failed again and again. `probing`: a
+   * probe is due or on its way. `paused`: nothing, as its `Retry-After` asked.
+   */
+  readonly gate: "closed" | "open" | "probing" | "paused";
+  /** Since when the breaker is open. */
+  readonly openSince?: Date;
+  /** When the next probe is due, or the pause ends. */
+  readonly nextProbeAt?: Date;
+}
+
+/** @param state as it was stored last; absent for an endpoint that is in no trouble */
+export function gateHealthOf(state: GateState | undefined, now: Date): GateHealth {
+  const { open, pausedUntil = 0 } = state ?? {};
+  const nextMs = Math.max(open?.nextProbeAt ?? 0, pausedUntil);
+  const next = { nextProbeAt: new Date(nextMs) };
+  if (!open) return pausedUntil > now.getTime() ? { gate: "paused", ...next } : { gate: "closed" };
+  return { gate: nextMs > now.getTime() ? "open" : "probing", openSince: new Date(open.since), ...next };
+}

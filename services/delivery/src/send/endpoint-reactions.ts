@@ -1,0 +1,74 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { setTimeout as pause } from "node:timers/promises";
+import { announceNotices, announceRecovery } from "../announce/announce-notices.ts";
+import type { Lane } from "../domain/delivery.ts";
+import { disabledWithNotice } from "../domain/endpoint-notice.ts";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { Stores } from "../store/open-stores.ts";
+import type { EndpointDirectory } from "./endpoint-directory.ts";
+
+export type EndpointName = Pick<Lane, "tenantId" | "endpointId">;
+
+interface ReactionDeps extends Pick<Stores, "deliveries" | "endpoints" | "lanes"> {
+  readonly directory: Pick<EndpointDirectory, "forget">;
+  /** Looks for due lanes in the database. */
+  readonly wake: () => void;
+  readonly log: Logger;
+}
+
+/** What follows for deliveries, and for other endpoints, when an endpoint changes. */
+export type EndpointReactions = ReturnType<typeof createReactions>;
+
+const announceRetryMs = 1_000;
+
+/** @param signal ends what is repeated */
+export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
+  const { deliveries, endpoints, lanes, directory, wake, log } = deps;
+  /** Makes what was held for an endpoint pending: it was enabled. */
+  const releaseHeld = async ({ tenantId, endpointId }: EndpointName) => {
+    const held = await deliveries.unhold({ tenantId, endpointId });
+    // Also when there was none: a process may have died between the two.
+    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
+    if (held > 0) wake();
+  };
+  /** Call it after deliveries were stored as held: the endpoint may have been enabled meanwhile. */
+  const releaseIfEnabled = async ({ tenantId, endpointId }: EndpointName) => {
+    // Whoever enables an endpoint changes its row first and releases after it. So what is held
+    // before this read is released by one of the two.
+    const endpoint = await endpoints.find(tenantId, endpointId);
+    if (endpoint?.enabled) await releaseHeld(endpoint);
+  };
+  /** Holds an endpoint's deliveries, if it is still disabled. */
+  const hold = async (endpoint: EndpointName) => {
+    await deliveries.hold(endpoint, new Date());
+    await releaseIfEnabled(endpoint);
+  };
+  const announcing = { endpoints, deliveries, lanes, releaseIfEnabled, wake };
+  /** Tells the endpoints that ask for it what was changed. What fails is repeated by the next walk. */
+  const announce = async (endpoint: ManagedEndpoint) =>
+    announceNotices(announcing, endpoint).catch((error: unknown) =>
+      log.warn({ err: error, endpointId: endpoint.endpointId }, "a change of an endpoint waits to be announced"),
+    );
+  /** Disables an endpoint that answered 410 twice. */
+  const disableGone = async ({ tenantId, endpointId }: EndpointName) => {
+    const found = await endpoints.find(tenantId, endpointId);
+    const changed = found && disabledWithNotice(found, "gone", new Date());
+    // When others change it meanwhile, the next 410 comes.
+    const isStored = changed !== undefined && (await endpoints.replace(changed));
+    directory.forget(endpointId);
+    if (isStored) await announce(changed);
+  };
+  /** Tells the endpoints that ask for it that the breaker of this one, open since then, has closed. */
+  const announceClosed = async (endpoint: EndpointName, since: Date) => {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await announceRecovery(announcing, endpoint, since);
+      } catch (error) {
+        log.warn({ err: error, endpointId: endpoint.endpointId }, "a recovery waits to be announced");
+        await pause(announceRetryMs, undefined, { signal });
+      }
+    }
+  };
+  return { announcing, releaseHeld, releaseIfEnabled, hold, announce, disableGone, announceClosed };
+}

@@ -1,0 +1,85 @@
+import type { Collection, Db } from "mongodb";
+import { isMongoTimeout } from "@vidimus/kit/mongo/mongo-errors";
+import { type EndpointHealth, gateHealthOf } from "../domain/endpoint-health.ts";
+import { dueIndex } from "./delivery-indexes.ts";
+import { fromAttemptRow, logOfEndpointIndex } from "./delivery-log-store.ts";
+import type { EndpointStateStore } from "./endpoint-state-store.ts";
+import type { AttemptRow, DeliveryRow } from "./rows.ts";
+
+/** Longest that one of the searches may take: a backlog of a million documents would take seconds. */
+const searchMsMax = 2_000;
+
+/** Reads how endpoints do, from what is stored of their deliveries and of their answers. */
+export class EndpointHealthStore {
+  readonly #rows: Collection<DeliveryRow>;
+  readonly #states: Pick<EndpointStateStore, "listOf">;
+
+  constructor(db: Db, states: Pick<EndpointStateStore, "listOf">) {
+    this.#rows = db.collection("webhook_deliveries");
+    this.#states = states;
+  }
+
+  /** By endpoint id; empty when it takes too long. */
+  async find(
+    tenantId: string,
+    endpointIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, EndpointHealth>> {
+    try {
+      const [states, backlogs, accepted] = await Promise.all([
+        this.#states.listOf(tenantId, signal),
+        this.#backlogs(tenantId, endpointIds, signal),
+        Promise.all(endpointIds.map((endpointId) => this.#lastAccepted(tenantId, endpointId, signal))),
+      ]);
+      const gates = new Map(states.map(({ endpointId, gate }) => [endpointId, gate]));
+      const now = new Date();
+      return new Map(
+        endpointIds.map((endpointId, index) => {
+          const [backlog, lastAcceptedAt] = [backlogs.get(endpointId), accepted[index]];
+          const known = { ...(backlog ? { backlog } : {}), ...(lastAcceptedAt ? { lastAcceptedAt } : {}) };
+          return [endpointId, { ...gateHealthOf(gates.get(endpointId), now), ...known }];
+        }),
+      );
+    } catch (error) {
+      if (isMongoTimeout(error)) return new Map();
+      throw error;
+    }
+  }
+
+  /** Of endpoints that have pending deliveries. A lane's bearer is its oldest row. */
+  async #backlogs(tenantId: string, endpointIds: readonly string[], signal: AbortSignal | undefined) {
+    const found = this.#rows.aggregate<{ _id: string; oldestAt: Date; documents: number; last: AttemptRow | null }>(
+      [
+        { $match: { endpointId: { $in: [...endpointIds] }, nextAttemptAt: { $gt: new Date(0) }, tenantId } },
+        {
+          $group: {
+            _id: "$endpointId",
+            oldestAt: { $min: "$createdAt" },
+            documents: { $sum: 1 },
+            // An attempt's time is its first field, so the greatest attempt is the latest.
+            last: { $max: { $last: "$attempts" } },
+          },
+        },
+      ],
+      { hint: dueIndex, maxTimeMS: searchMsMax, ...(signal ? { signal } : {}) },
+    );
+    return new Map(
+      (await found.toArray()).map(({ _id, oldestAt, documents, last }) => [
+        _id,
+        { oldestAt, documents, ...(last ? { lastFailure: fromAttemptRow(last) } : {}) },
+      ]),
+    );
+  }
+
+  /** Of the deliveries that were stored last. */
+  async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
+    const [found] = await this.#rows
+      .find({ tenantId, endpointId, state: "delivered" }, { projection: { endedAt: 1 }, ...(signal ? { signal } : {}) })
+      .sort({ createdAt: -1, _id: -1 })
+      .limit(1)
+      .maxTimeMS(searchMsMax)
+      .hint(logOfEndpointIndex)
+      .toArray();
+    return found?.endedAt;
+  }
+}

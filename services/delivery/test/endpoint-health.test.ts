@@ -1,0 +1,77 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { openReceiver } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  // A failure is not tried again during the test, unless someone wants it.
+  delivery = await openDelivery(world, { retries: { delaysMs: [600_000], ageMsMax: 3_600_000_000 } });
+});
+afterAll(async () => {
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+
+it("an endpoint that is read tells its lag, its last success and its last failure; a redelivery waits for no backoff", async () => {
+  const tenantId = "health";
+  let status = 204;
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end("no space"));
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  const read = async () => (await delivery.endpoints.getEndpoint({ tenantId, endpointId })).endpoint!.health!;
+  const fresh = await read();
+  expect(fresh).toMatchObject({ gate: "closed", pendingDocuments: 0n });
+  expect([fresh.oldestPendingAt, fresh.lastAcceptedAt, fresh.lastFailure]).toEqual([undefined, undefined, undefined]);
+  await publish(world, tenantId);
+  await eventually(async () => expect((await read()).lastAcceptedAt).toBeDefined());
+  status = 500;
+  const documents = [randomUUID(), randomUUID()] as const;
+  for (const documentId of documents) await publish(world, tenantId, documentId);
+  await publish(world, tenantId, documents[0], 2);
+  const failing = await eventually(async () => {
+    const health = await read();
+    expect(health).toMatchObject({ gate: "closed", pendingDocuments: 2n });
+    expect(await world.deliveries().countDocuments({ tenantId, state: "pending", attemptCount: { $gt: 0 } })).toBe(3);
+    return health;
+  });
+  expect(failing.lastFailure).toMatchObject({ status: 500, answer: "no space" });
+  const rows = await world.deliveries().find({ tenantId, state: "pending" }).sort({ createdAt: 1 }).toArray();
+  expect(timestampDate(failing.oldestPendingAt!)).toEqual(rows[0]!.createdAt);
+  const newest = rows.flatMap(({ attempts }) => attempts.map(({ at }) => at.getTime())).sort((a, b) => b - a);
+  // Of the oldest pending webhook of each document.
+  expect(newest).toContain(timestampDate(failing.lastFailure!.at!).getTime());
+
+  status = 204;
+  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+  for (const { _id: deliveryId } of rows.filter(({ nextAttemptAt }) => nextAttemptAt)) {
+    const answer = await log.redeliver({ tenantId, deliveryId }, asAdmin);
+    expect(answer.attempt).toBeUndefined();
+  }
+  await eventually(async () => expect(await read()).toMatchObject({ gate: "closed", pendingDocuments: 0n }));
+});
+
+it("a held delivery is not sent again before its endpoint is enabled", async () => {
+  const tenantId = "held";
+  await using receiver = await openReceiver();
+  const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
+  await delivery.endpoints.disableEndpoint(name, asAdmin);
+  await publish(world, tenantId);
+  await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "held" })).toBe(1));
+  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+  const { deliveries } = await log.listDeliveries(name);
+  const refusal = log.redeliver({ tenantId, deliveryId: deliveries[0]!.deliveryId }, asAdmin);
+  await expect(refusal).rejects.toThrow("is sent when its endpoint is enabled");
+  const { endpoint } = await delivery.endpoints.getEndpoint(name);
+  expect(endpoint).toMatchObject({
+    disablement: { reason: "operator" },
+    health: { gate: "closed", pendingDocuments: 0n },
+  });
+});
