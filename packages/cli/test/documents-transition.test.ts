@@ -188,6 +188,7 @@ test("show gives the newest version and where the published one stands", async (
     version: 3,
     status: "draft",
     lastPublished: { version: 2, status: "usable", sequence: 4, updatedAt: "2026-01-05T10:00:00.000Z" },
+    webhooks: null,
     workflow: { id: "editorial", version: 1 },
     createdAt: "2026-01-05T10:00:00.000Z",
     changedAt: "2026-01-05T10:00:00.000Z",
