@@ -99,6 +99,8 @@ it("a change whose process died before it was announced is announced once, by wh
   const since = new Date(Date.now() - 60_000);
   const notice = { event: "endpoint.disabled" as const, reason: "gone" as const, at: since, since };
   await world.endpoints().updateOne({ _id: endpointId }, { $set: { notices: [notice] } });
+  // Every process looks when another one joins or leaves.
+  await using _third = await openDelivery(world);
   await watching.arrivals(1);
   await untilAnnounced(tenantId);
   expect(watching.received.map((webhook) => contentOf(webhook).data)).toEqual([
@@ -170,15 +172,20 @@ it("410 disables; a ping that is accepted, or a redelivery, closes a breaker at 
     return deliveries[0]!;
   });
   await watching.arrivals(1);
-  const { endpoints } = await first.endpoints.listEndpoints({ tenantId });
-  expect(
-    endpoints.map(({ health, disablement }) => [health?.gate, health?.pendingDocuments, disablement?.reason]),
-  ).toEqual([
-    ["closed", 0n, undefined],
-    ["closed", 0n, "gone"],
-    ["open", 1n, undefined],
-    ["open", 1n, undefined],
-  ]);
+  await eventually(async () => {
+    const { endpoints } = await first.endpoints.listEndpoints({ tenantId });
+    const seen = endpoints.map(({ health, disablement }) => [
+      health?.gate,
+      health?.pendingDocuments,
+      disablement?.reason,
+    ]);
+    expect(seen).toEqual([
+      ["closed", 0n, undefined],
+      ["closed", 0n, "gone"],
+      ["open", 1n, undefined],
+      ["open", 1n, undefined],
+    ]);
+  });
   expect(mended.received).toEqual([]);
   // One of the two calls reaches the replica that does not send to this tenant.
   expect((await first.endpoints.testEndpoint({ tenantId, endpointId: pingedId }, asAdmin)).ping?.accepted).toBe(true);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { disabled, enabled } from "./change-endpoint.ts";
 import { type Delivery, deliveryIdOf } from "./delivery.ts";
 import type { DisableReason, Endpoint, ManagedEndpoint } from "./endpoint.ts";
-import type { Payload } from "./payload.ts";
+import type { Postable } from "./payload.ts";
 
 /** A change of an endpoint that is to be announced to the tenant's endpoints that ask for its event. */
 export type EndpointNotice = DisabledNotice | RecoveredNotice;
@@ -112,7 +112,7 @@ export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endp
 export function noticePayload(
   { webhookId, createdAt }: Pick<Delivery, "webhookId" | "createdAt">,
   { event, body }: NoticeBody,
-): Payload {
+): Postable {
   return { webhookId, signingNumber: 1, event, committedAt: createdAt, body: Buffer.from(body) };
 }
 

@@ -44,19 +44,21 @@ export interface SnapshotSignature {
   signingNumber: number;
 }
 
-/** What is posted: the same for every endpoint, retry and replay. */
+/** The webhook of a snapshot: the same for every endpoint, retry and replay. */
 export interface Payload {
   webhookId: string;
   signingNumber: number;
   /** For example `snapshot.usable`. */
   event: string;
-  /** Of the key that signed the snapshot; absent where there is none. */
-  keyId?: string;
+  keyId: string;
   committedAt: Date;
   body: Uint8Array;
   /** That of the snapshot. */
   traceparent?: string | undefined;
 }
+
+/** What is posted. A notice is signed by no key of the trust list. */
+export type Postable = Omit<Payload, "keyId"> & Partial<Pick<Payload, "keyId">>;
 
 /**
  * The webhook id of a snapshot: `snp_`, 32 hex digits of the digest of tenant and document, `_`,

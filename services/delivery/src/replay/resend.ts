@@ -1,15 +1,14 @@
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import { deliveryIdOf, isAccepted } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import type { Payload, Reference } from "../domain/payload.ts";
+import type { Postable, Reference } from "../domain/payload.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import { attemptOf } from "../net/trace-attempts.ts";
-import type { PayloadCache } from "../send/payload-cache.ts";
 import type { Resent } from "../store/delivery-log-store.ts";
 
 export interface ResendDeps {
-  readonly payloads: Pick<PayloadCache, "get">;
+  readonly payloads: { get(reference: Reference): Promise<Postable | undefined> };
   readonly post: PostWebhook;
   /** `DeliveryLogStore.recordResent`, of one or of many at once. */
   readonly record: (resent: Resent) => Promise<void>;
@@ -38,7 +37,7 @@ export async function resend(
   { payloads, post, record }: ResendDeps,
   { endpoint, reference, replayId, attempt, isLast }: Resend,
 ): Promise<AttemptOutcome | undefined> {
-  const payload: Payload | undefined = await payloads.get(reference);
+  const payload = await payloads.get(reference);
   if (!payload || !endpoint.events.some((event) => event === payload.event)) return undefined;
   const { webhookId, signingNumber } = payload;
   const deliveryId = deliveryIdOf(endpoint, webhookId);

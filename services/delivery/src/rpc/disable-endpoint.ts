@@ -8,8 +8,8 @@ import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface DisableEndpointDeps extends ChangeEndpointDeps {
-  /** Tells the endpoints that ask for it what was changed. */
-  announce: (endpoint: ManagedEndpoint) => Promise<void>;
+  /** Tells the endpoints that ask for it what was changed, soon. */
+  announce: (endpoint: ManagedEndpoint) => void;
 }
 
 /** Implements `DisableEndpoint`. */
@@ -23,7 +23,7 @@ export function disableEndpoint(
     const changed = await changeEndpoint(deps, request, (endpoint, now) =>
       disabledWithNotice(endpoint, "operator", now, actor),
     );
-    await deps.announce(changed);
+    deps.announce(changed);
     return { endpoint: toProto(changed) };
   };
 }

@@ -20,7 +20,7 @@ export function enableEndpoint(
     mayChange(context);
     const endpoint = await changeEndpoint(deps, request, enabledWithNotice);
     await deps.releaseHeld(endpoint);
-    await deps.announce(endpoint);
+    deps.announce(endpoint);
     return { endpoint: toProto(endpoint) };
   };
 }

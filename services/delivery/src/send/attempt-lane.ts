@@ -5,7 +5,7 @@ import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { advance, type LaneStep } from "../domain/lane.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
-import type { Payload } from "../domain/payload.ts";
+import type { Postable } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
@@ -40,7 +40,7 @@ export type Prepared =
       readonly lane: LeasedLane;
       readonly row: SendableRow;
       readonly endpoint: Endpoint;
-      readonly payload: Payload;
+      readonly payload: Postable;
     }
   /**
    * `gone`: the endpoint was deleted. `held`: it is disabled. `lost`: the lease is another's.

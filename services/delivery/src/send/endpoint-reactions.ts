@@ -44,11 +44,22 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     await releaseIfEnabled(endpoint);
   };
   const announcing = { endpoints, deliveries, lanes, releaseIfEnabled, wake };
-  /** Tells the endpoints that ask for it what was changed. What fails is repeated by the next walk. */
-  const announce = async (endpoint: ManagedEndpoint) =>
-    announceNotices(announcing, endpoint).catch((error: unknown) =>
-      log.warn({ err: error, endpointId: endpoint.endpointId }, "a change of an endpoint waits to be announced"),
-    );
+  const untilDone = async (endpointId: string, work: () => Promise<void>) => {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (error) {
+        log.warn({ err: error, endpointId }, "a change of an endpoint waits to be announced");
+        await pause(announceRetryMs, undefined, { signal });
+      }
+    }
+  };
+  /** Tells the endpoints that ask for it what was changed, soon. */
+  const announce = (endpoint: ManagedEndpoint) => {
+    // When this process stops, the next one finds the change unannounced.
+    untilDone(endpoint.endpointId, () => announceNotices(announcing, endpoint)).catch(() => {});
+  };
   /** Disables an endpoint that answered 410 twice. */
   const disableGone = async ({ tenantId, endpointId }: EndpointName) => {
     const found = await endpoints.find(tenantId, endpointId);
@@ -56,19 +67,10 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     // When others change it meanwhile, the next 410 comes.
     const isStored = changed !== undefined && (await endpoints.replace(changed));
     directory.forget(endpointId);
-    if (isStored) await announce(changed);
+    if (isStored) announce(changed);
   };
   /** Tells the endpoints that ask for it that the breaker of this one, open since then, has closed. */
-  const announceClosed = async (endpoint: EndpointName, since: Date) => {
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await announceRecovery(announcing, endpoint, since);
-      } catch (error) {
-        log.warn({ err: error, endpointId: endpoint.endpointId }, "a recovery waits to be announced");
-        await pause(announceRetryMs, undefined, { signal });
-      }
-    }
-  };
-  return { announcing, releaseHeld, releaseIfEnabled, hold, announce, disableGone, announceClosed };
+  const announceClosed = (endpoint: EndpointName, since: Date) =>
+    untilDone(endpoint.endpointId, () => announceRecovery(announcing, endpoint, since));
+  return { releaseHeld, releaseIfEnabled, hold, announce, disableGone, announceClosed };
 }

@@ -3,7 +3,6 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Registry } from "prom-client";
-import { startAnnouncing } from "../announce/start-announcing.ts";
 import { type DeliveryPace, leaseMsOf } from "../config.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { Stores } from "../store/open-stores.ts";
@@ -48,10 +47,9 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
   const payloads = createPayloadCache(deps, signal);
   const metrics = createDeliveryMetrics({ registry, lanes, endpoints: () => sender.endpoints });
   const wake = () => sender.wake();
-  const { announcing, ...reactions } = createReactions({ deliveries, endpoints, lanes, directory, wake, log }, signal);
+  const reactions = createReactions({ deliveries, endpoints, lanes, directory, wake, log }, signal);
   const sending = { ...deps, directory, payloads, retries, attemptMs, leaseMs, metrics, ...reactions };
   const sender = stack.use(new Sender(sending));
-  stack.use(startAnnouncing({ ...announcing, overdueMs, log }));
   stack.use(watchWantedProbes({ states, sender, pollMs, log }));
   const wantProbe = async ({ tenantId, endpointId }: EndpointName) => {
     if (!(await states.wantProbe(tenantId, endpointId))) return;
@@ -65,6 +63,8 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     const orphans = await lanes.appointMissingBearers(new Date());
     if (orphans > 0) log.warn({ lanes: orphans }, "lanes had lost their bearers");
     sender.wake();
+    // Of a process that died between a change and its announcement, or of one that is at it.
+    for (const endpoint of await endpoints.listUnannounced()) reactions.announce(endpoint);
   };
   const takeOverSafely = () => {
     takeOver().catch((error: unknown) =>

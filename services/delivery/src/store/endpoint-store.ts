@@ -42,9 +42,9 @@ export class EndpointStore {
     return this.#find({ _id: { $in: [...endpointIds] } });
   }
 
-  /** Endpoints with a change from before `until` that is not announced. */
-  async listUnannounced(until: Date): Promise<ManagedEndpoint[]> {
-    return this.#find({ "notices.at": { $lt: until } });
+  /** Endpoints with a change that is not announced. */
+  async listUnannounced(): Promise<ManagedEndpoint[]> {
+    return this.#find({ "notices.at": { $gt: new Date(0) } });
   }
 
   async count(tenantId: string): Promise<number> {
