@@ -1,13 +1,13 @@
 import { isSampled, type SpanAttributes, type Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type AttemptOutcome, isAccepted } from "../domain/delivery.ts";
-import type { Payload, Reference } from "../domain/payload.ts";
+import type { Postable, Reference } from "../domain/payload.ts";
 import type { OutgoingWebhook, PostWebhook, TracedAttempt } from "./post-webhook.ts";
 
 const untraced = {};
 
 /** What the span of an attempt will say; nothing when the trace of its snapshot is not recorded. */
 export function attemptOf(
-  { traceparent, webhookId }: Payload,
+  { traceparent, webhookId }: Postable,
   { tenantId, documentId, sequence }: Reference,
   endpointId: string,
   number: number,
