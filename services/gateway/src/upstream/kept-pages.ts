@@ -3,9 +3,10 @@ import { LRUCache } from "lru-cache";
 import { TenantCache } from "../limits/tenant-cache.ts";
 
 const keptBytesMax = 32 * 1024 * 1024;
-const seenMax = 10_000;
-/** What an entry takes beside its items and its key. */
-const entryBytes = 512;
+/** About 10,000 tags; fewer when clients send long cursors. */
+const seenBytesMax = 4 * 1024 * 1024;
+/** What an entry takes beside its items, its tag and its key. */
+const entryBytes = 256;
 
 /** Names a page: whose, and what was asked for. */
 interface PageName {
@@ -20,7 +21,10 @@ interface PageName {
 export class KeptPages {
   readonly #kept = new TenantCache<ListPublishedDocumentsResponse>(keptBytesMax);
   /** The tags of the newest reads, by key. */
-  readonly #seen = new LRUCache<string, string>({ max: seenMax });
+  readonly #seen = new LRUCache<string, string>({
+    maxSize: seenBytesMax,
+    sizeCalculation: (etag, key) => etag.length + key.length + entryBytes,
+  });
 
   /** The page as it was read last; whether it still stands is not known here. */
   get({ tenantId, key }: PageName): ListPublishedDocumentsResponse | undefined {
