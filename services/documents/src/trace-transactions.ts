@@ -1,4 +1,4 @@
-import { isSampled, type Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
+import { sampledOf, type Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { TransitionQueueOptions } from "./domain/transitions/transition-queue.ts";
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 
@@ -11,7 +11,7 @@ export function traceTransactions(
   runBatch: TransitionQueueOptions["runBatch"],
 ): TransitionQueueOptions["runBatch"] {
   return async (tenantId, requests) => {
-    const [parent, ...links] = requests.map(({ traceparent }) => traceparent).filter(isSampled);
+    const [parent, ...links] = sampledOf(requests.map(({ traceparent }) => traceparent));
     if (parent === undefined) return runBatch(tenantId, requests);
     const attributes = { "vidimus.tenant.id": tenantId, "vidimus.transition.count": requests.length };
     const span = tracing.start({ name: "transition transaction", kind: "internal", parent, links, attributes });

@@ -109,7 +109,7 @@ describe.each(doors)("a call at the $name door", (door) => {
 
   it("that works for several traces belongs to the first recorded one and links to the others", async () => {
     const { client, spans } = await pair(door, { upsertPhrase: () => ({}) });
-    await client.upsertPhrase({}, tracedFor([undefined, unsampled, sampled, other]));
+    await client.upsertPhrase({}, tracedFor([undefined, unsampled, sampled, other, sampled]));
     const [caller] = await spans();
     expect(caller).toMatchObject({ traceId, links: [{ traceId: other.slice(3, 35), spanId: other.slice(36, 52) }] });
   });

@@ -2,7 +2,7 @@ import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import type { CallOptions, ContextValues, StreamResponse } from "@connectrpc/connect";
 import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import { isSampled, type Span, type SpanAttributes, type Tracing } from "../telemetry/tracing/tracing.ts";
+import { isSampled, sampledOf, type Span, type SpanAttributes, type Tracing } from "../telemetry/tracing/tracing.ts";
 
 /** W3C Trace Contexts of the callers for whom a call is made beside the one in its metadata. */
 const linksKey = createContextKey<readonly string[] | undefined>(undefined);
@@ -14,7 +14,7 @@ const noOptions: CallOptions = {};
  * links to the others. Empty when none is.
  */
 export function tracedFor(traceparents: Iterable<string | undefined>): CallOptions {
-  const [traceparent, ...links] = Array.from(traceparents).filter(isSampled);
+  const [traceparent, ...links] = sampledOf(traceparents);
   if (traceparent === undefined) return noOptions;
   const headers = { traceparent };
   return links.length === 0 ? { headers } : { headers, contextValues: createContextValues().set(linksKey, links) };

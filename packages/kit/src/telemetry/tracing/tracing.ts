@@ -43,6 +43,11 @@ export function isSampled(traceparent: string | undefined): traceparent is strin
   return traceparent !== undefined && (Number.parseInt(traceparent.charAt(54), 16) & 1) === 1;
 }
 
+/** The recorded ones of some traces, each once. */
+export function sampledOf(traceparents: Iterable<string | undefined>): string[] {
+  return Array.from(new Set(traceparents)).filter(isSampled);
+}
+
 /**
  * Starts a step inside of the platform, whose edge has decided whether the trace is recorded.
  * Undefined when it is not, or while tracing is off: then nothing is allocated.
