@@ -62,6 +62,13 @@ describe("spans", () => {
     expect(collector.bodies[0]).toContain('"team"');
   });
 
+  it("cut attributes at 256 characters: a caller may name a tenant of megabytes", async () => {
+    const { tracing } = start();
+    tracing.start({ name: "work", kind: "server", parent: undefined }).end({ tenant: "x".repeat(1_000_000) });
+    await vi.waitFor(() => expect(collector.spans).toHaveLength(1));
+    expect(attributesOf(collector.spans[0]!)["tenant"]).toBe("x".repeat(256));
+  });
+
   it.each([
     ["parentbased_always_on", unsampled, false],
     ["parentbased_always_off", sampled, true],

@@ -31,6 +31,9 @@ const kinds: { readonly [K in SpanKind]: OtelKind } = {
   internal: OtelKind.INTERNAL,
 };
 
+/** Some values, such as a tenant id that is not known yet, are what a caller has sent. */
+const attributeCharactersMax = 256;
+
 /** Records spans with OpenTelemetry's SDK, and posts them to a collector. */
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
@@ -44,6 +47,7 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(resourceFromAttributes(resource)),
       sampler: samplerOf(config.sampler),
+      spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
       spanProcessors: [new SpanQueue({ exporter, config: config.queue, log, registry })],
     });
     this.#tracer = this.#provider.getTracer("vidimus");
