@@ -58,6 +58,23 @@ it("an endpoint that is read tells its lag, its last success and its last failur
   await eventually(async () => expect(await read()).toMatchObject({ gate: "closed", pendingDocuments: 0n }));
 });
 
+it("what waits for its backoff is sent at once when the receiver accepts a ping", async () => {
+  const tenantId = "mended";
+  let status = 500;
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  for (let n = 0; n < 2; n += 1) await publish(world, tenantId);
+  const waiting = { tenantId, state: "pending" as const, attemptCount: 1, lease: { $exists: false } };
+  await eventually(async () => expect(await world.deliveries().countDocuments(waiting)).toBe(2));
+  const name = { tenantId, endpointId };
+  expect((await delivery.endpoints.testEndpoint(name, asAdmin)).ping?.accepted).toBe(false);
+  status = 204;
+  expect((await delivery.endpoints.testEndpoint(name, asAdmin)).ping?.accepted).toBe(true);
+  await eventually(async () =>
+    expect(await world.deliveries().countDocuments({ tenantId, state: "delivered" })).toBe(2),
+  );
+});
+
 it("a held delivery is not sent again before its endpoint is enabled", async () => {
   const tenantId = "held";
   await using receiver = await openReceiver();

@@ -9,20 +9,20 @@ import { pingEndpoint } from "./ping-endpoint.ts";
 export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
-  /** Has an endpoint whose breaker is open probed within seconds. */
-  wantProbe: (endpoint: EndpointName) => Promise<void>;
+  /** Makes all that waits for an endpoint due. */
+  expediteAll: (endpoint: EndpointName) => Promise<void>;
 }
 
-/** Implements `TestEndpoint`. A receiver that accepts the ping has been mended, so it is probed at once. */
+/** Implements `TestEndpoint`. When the receiver accepts the ping, what waits for it waits no longer. */
 export function testEndpoint(
-  { endpoints, post, wantProbe }: TestEndpointDeps,
+  { endpoints, post, expediteAll }: TestEndpointDeps,
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.testEndpoint> {
   return async (request, context) => {
     mayChange(context);
     const endpoint = await requireEndpoint(endpoints, request, context.signal);
     const ping = await pingEndpoint(post, endpoint);
-    if (ping.accepted) await wantProbe(endpoint);
+    if (ping.accepted) await expediteAll(endpoint);
     return { ping };
   };
 }

@@ -32,8 +32,10 @@ export interface Sending extends Pick<EndpointReactions, "announce" | "releaseHe
   readonly directory: EndpointDirectory;
   readonly payloads: PayloadCache;
   readonly leaseMs: number;
-  /** Has an endpoint whose breaker is open probed within seconds: someone may have mended it. */
+  /** Has an endpoint probed within seconds if its breaker is open. A probe is an attempt that is due. */
   wantProbe(endpoint: EndpointName): Promise<void>;
+  /** Makes all that waits for an endpoint due: it was mended. Its breaker and its limits still hold. */
+  expediteAll(endpoint: EndpointName): Promise<void>;
   /** Call it when other replicas run than before: this one may be preferred for more tenants. */
   takeOver(): void;
 }
@@ -52,10 +54,12 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
   const sender = stack.use(new Sender(sending));
   stack.use(watchWantedProbes({ states, sender, pollMs, log }));
   const wantProbe = async ({ tenantId, endpointId }: EndpointName) => {
-    if (!(await states.wantProbe(tenantId, endpointId))) return;
-    // A probe is an attempt of a lane that is due.
-    await lanes.releaseBacklog(endpointId, new Date());
-    sender.wantProbe(endpointId);
+    if (await states.wantProbe(tenantId, endpointId)) sender.wantProbe(endpointId);
+  };
+  const expediteAll = async (endpoint: EndpointName) => {
+    await lanes.releaseBacklog(endpoint.endpointId, new Date());
+    await wantProbe(endpoint);
+    sender.wake();
   };
   stack.use(startClaiming({ lanes, states, sender, isPreferredFor, leaseMs, pollMs, overdueMs, log }));
   const takeOver = async () => {
@@ -72,5 +76,5 @@ export function openSending(stack: AsyncDisposableStack, deps: SendingDeps, sign
     );
   };
   takeOverSafely();
-  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, wantProbe, ...reactions };
+  return { sender, directory, payloads, leaseMs, takeOver: takeOverSafely, wantProbe, expediteAll, ...reactions };
 }

@@ -18,7 +18,9 @@ export const postTest = defineRoute({
   doc: {
     operationId: "testEndpoint",
     summary: "Post a signed ping to a receiver",
-    description: "Answers 200 with what came of it, also when the receiver refused it or cannot be reached.",
+    description:
+      "Answers 200 with what came of it, also when the receiver refused it or cannot be reached. When the receiver " +
+      "accepts it, everything that is pending for it is due at once.",
     success: {
       status: 200,
       description: "What came of it",

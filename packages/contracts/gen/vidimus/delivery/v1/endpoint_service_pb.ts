@@ -972,7 +972,8 @@ export const EndpointService: GenService<{
     output: typeof RotateEndpointSecretResponseSchema;
   },
   /**
-   * Posts a signed `endpoint.ping`, also to a disabled endpoint, and says what came of it.
+   * Posts a signed `endpoint.ping`, also to a disabled endpoint, and says what came of it. When it is
+   * accepted, everything that is pending for the endpoint is due at once.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.TestEndpoint
    */
