@@ -17,18 +17,27 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-it("10,000 snapshots that are pending at the start are posted once each", { timeout: timeoutMs }, async () => {
-  const tenantId = "backlog";
-  await using own = await openLedgerReceiver();
-  await stack.createEndpoint(tenantId, own.url);
-  await Promise.all(stack.deliveries.map((each) => each.stop()));
-  const run = new PublishingRun(stack.editor);
-  await run.advance(await run.create(tenantId, 10_000), 1);
-  await Promise.all(stack.deliveries.map((each) => each.start()));
-  await own.ledger.expectDelivered(run.published, { each: true, ms: 60_000 });
-  await stack.untilSettled();
-  expect(own.ledger.posts).toHaveLength(10_000);
-});
+it(
+  "10,000 snapshots that are pending at the start are signed once and posted once each",
+  { timeout: timeoutMs },
+  async () => {
+    const tenantId = "backlog";
+    await using own = await openLedgerReceiver();
+    await stack.createEndpoint(tenantId, own.url);
+    await Promise.all(stack.deliveries.map((each) => each.stop()));
+    const run = new PublishingRun(stack.editor);
+    await run.advance(await run.create(tenantId, 10_000), 1);
+    await Promise.all(stack.deliveries.map((each) => each.start()));
+    await own.ledger.expectDelivered(run.published, { each: true, ms: 60_000 });
+    await stack.untilSettled();
+    expect(own.ledger.posts).toHaveLength(10_000);
+    const batches = mongo.db(stack.databases.signing).collection("ledger_batches");
+    const signatures = { $group: { _id: "$entries.snapshotKey", count: { $sum: 1 } } };
+    const byCount = { $group: { _id: "$count", snapshots: { $sum: 1 } } };
+    const signed = await batches.aggregate([{ $unwind: "$entries" }, signatures, byCount]).toArray();
+    expect(signed).toEqual([{ _id: 1, snapshots: 10_000 }]);
+  },
+);
 
 describe("a document whose snapshots are all refused", { timeout: timeoutMs }, () => {
   /** Commands that MongoDB has executed on the collections of delivery. */

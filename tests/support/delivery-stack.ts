@@ -28,7 +28,7 @@ export interface DeliveryStack extends AsyncDisposable {
   readonly deliveries: readonly ReplicaProcess[];
   readonly broker: Broker;
   /** Names of the databases. */
-  readonly databases: { readonly documents: string; readonly delivery: string };
+  readonly databases: { readonly documents: string; readonly signing: string; readonly delivery: string };
   readonly editor: RpcClient<typeof DocumentService>;
   /** Registers an endpoint at a delivery process, the first by default; answers its id. */
   createEndpoint(tenantId: string, url: string, at?: ReplicaProcess): Promise<string>;
@@ -80,6 +80,7 @@ export async function openDeliveryStack(options: DeliveryStackOptions): Promise<
     broker,
     databases: {
       documents: databaseOf("documents", databasePrefix),
+      signing: databaseOf("signing", databasePrefix),
       delivery: databaseOf("delivery", databasePrefix),
     },
     editor,

@@ -6,6 +6,11 @@ export const snapshotPartitions = 64;
 /** Matches every subject on which references to snapshots are published. */
 export const snapshotSubjects = "vidimus.snapshots.v1.*.*";
 
+/** Matches the subjects of a partition's tenants. */
+export function partitionSubjects(partition: number): string {
+  return `vidimus.snapshots.v1.*.${partition}`;
+}
+
 /** The partition of a tenant, from 0 to 63. */
 export function partitionOf(tenantId: string): number {
   return createHash("sha256").update(tenantId).digest().readUInt32BE() % snapshotPartitions;

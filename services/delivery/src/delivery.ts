@@ -111,10 +111,15 @@ async function openDelivering(
   const signing = signWithListedKeys(clients.signing, trustList);
   const { feed } = clients;
   let sending: Sending | undefined;
-  const onChange = () => sending?.takeOver();
+  let follow: (() => void) | undefined;
+  const onChange = () => {
+    follow?.();
+    sending?.takeOver();
+  };
   const { replicas, replica } = stores;
   const membership = stack.use(await Membership.join({ replicas, replica, onChange, log }));
   const isPreferredFor = (tenantId: string) => membership.isPreferredFor(tenantId);
+  const isPreferredForPartition = (partition: number) => membership.isPreferredForPartition(partition);
   const toSend = { feed, signing, isListed, post, pace, isPreferredFor, registry, log };
   sending = openSending(stack, { ...stores, ...toSend }, stop.signal);
   const storing = { ...stores, ...sending };
@@ -126,7 +131,7 @@ async function openDelivering(
   const { noteSignedAnew } = revocations;
   const ingest = new Ingest({ ...storing, ...taking, noteSignedAnew, tracing }, stop.signal);
   const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
-  listenForReferences({ bus, ingest, isPreferredFor, log });
+  follow = listenForReferences({ bus, ingest, isPreferredFor, isPreferredForPartition, log });
   const beforeWalk = async () => void (await stores.firstBuild.carryOver(new Date()));
   const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs, overdueMs } = pace;
   const walks = { intervalMs, aloneMs, overdueMs, isPreferredFor, beforeWalk };

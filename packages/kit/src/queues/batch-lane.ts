@@ -10,6 +10,8 @@ export interface LaneBounds {
   readonly lateMs: number;
   /** Most batches that may be out, late ones included. */
   readonly outMax: number;
+  /** Least time between the starts of two batches that are not full. */
+  readonly spacingMs: number;
 }
 
 /**
@@ -19,36 +21,46 @@ export interface LaneBounds {
 export class BatchLane<Item, Result> {
   readonly #bounds: LaneBounds;
   readonly #waiting = new TurnQueue<BatchItem<Item, Result>>();
+  #waitingCount = 0;
   #inTime = 0;
   #late = 0;
+  #rest: NodeJS.Timeout | undefined;
 
   constructor(bounds: LaneBounds) {
     this.#bounds = bounds;
   }
 
-  /** Whether nothing waits and nothing is out. */
+  /** Whether nothing waits, nothing is out, and the next batch may start at once. */
   get isIdle(): boolean {
-    return this.#waiting.isEmpty && this.#inTime + this.#late === 0;
+    return this.#waiting.isEmpty && this.#inTime + this.#late === 0 && !this.#rest;
   }
 
   /** Whether a batch waits that may be sent. */
   get maySend(): boolean {
-    const { inFlightMax, outMax } = this.#bounds;
-    return !this.#waiting.isEmpty && this.#inTime < inFlightMax && this.#inTime + this.#late < outMax;
+    const { inFlightMax, outMax, itemsMax } = this.#bounds;
+    if (this.#waiting.isEmpty || (this.#rest && this.#waitingCount < itemsMax)) return false;
+    return this.#inTime < inFlightMax && this.#inTime + this.#late < outMax;
   }
 
   push(entry: BatchItem<Item, Result>): void {
     this.#waiting.push(entry.turn, entry);
+    this.#waitingCount += 1;
   }
 
   /** Removes an item that waits. Returns false when it does not. */
   remove(entry: BatchItem<Item, Result>): boolean {
-    return this.#waiting.remove(entry.turn, entry);
+    const isRemoved = this.#waiting.remove(entry.turn, entry);
+    if (isRemoved) this.#waitingCount -= 1;
+    return isRemoved;
   }
 
   /** Puts items without a result back in front of all others, in their order. */
   putBack(entries: readonly BatchItem<Item, Result>[]): void {
-    for (const entry of entries.toReversed()) if (!entry.isSettled) this.#waiting.putBack(entry.turn, entry);
+    for (const entry of entries.toReversed()) {
+      if (entry.isSettled) continue;
+      this.#waiting.putBack(entry.turn, entry);
+      this.#waitingCount += 1;
+    }
   }
 
   /** Takes the items of the next batch. */
@@ -62,7 +74,23 @@ export class BatchLane<Item, Result> {
       this.#waiting.shift();
       batch.push(entry);
     }
+    this.#waitingCount -= batch.length;
     return batch;
+  }
+
+  /**
+   * Lets no batch start that is not full, until `spacingMs` from now.
+   *
+   * @param onEnd called then
+   */
+  rest(onEnd: () => void): void {
+    const { spacingMs } = this.#bounds;
+    if (spacingMs === 0) return;
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      this.#rest = undefined;
+      onEnd();
+    }, spacingMs);
   }
 
   /**

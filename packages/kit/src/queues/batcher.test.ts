@@ -170,4 +170,32 @@ describe("a batcher", () => {
       [22, 13, 14, 15],
     ]);
   });
+
+  it("starts batches of a spaced lane no faster than it says, but for the first item and a full batch", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const batches: number[][] = [];
+      const run = async (items: number[]) => (batches.push(items), items);
+      const laneOf = (item: number) => (item < 100 ? "spaced" : "prompt");
+      const spacingMsOf = (lane: string) => (lane === "spaced" ? 25 : 0);
+      const submit = createBatcher({ run, itemsMax: 3, laneOf, spacingMsOf });
+      await submit(1);
+      const early = [submit(2), submit(3)];
+      await Promise.all([submit(101), submit(102).then(() => submit(103))]);
+      expect(batches).toEqual([[1], [101, 102], [103]]);
+      vi.advanceTimersByTime(24);
+      expect(batches).toHaveLength(3);
+      vi.advanceTimersByTime(1);
+      expect(await Promise.all(early)).toEqual([2, 3]);
+      expect(await Promise.all([4, 5, 6].map((item) => submit(item)))).toEqual([4, 5, 6]);
+      expect(batches.slice(3)).toEqual([
+        [2, 3],
+        [4, 5, 6],
+      ]);
+      vi.advanceTimersByTime(25);
+      expect(await submit(7)).toBe(7);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

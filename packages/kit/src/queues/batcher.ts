@@ -19,6 +19,11 @@ interface BatcherOptions<Item, Result> {
   inFlightMax?: number;
   /** The lane of an item. A batch holds items of one lane only. By default there is one lane. */
   laneOf?(item: Item): string;
+  /**
+   * Least time between the starts of two batches of a lane, in milliseconds; 0 by default. The first
+   * item of an idle lane and a full batch do not wait for it. For work that nobody waits for.
+   */
+  spacingMsOf?(lane: string): number;
   /** Batches of all lanes that may run at once; the lanes take turns. No limit by default. */
   lanesInFlightMax?: number;
   /** By what the items of one lane take turns, for example their tenant. By default they do not. */
@@ -47,8 +52,8 @@ interface BatcherOptions<Item, Result> {
 
 /**
  * Creates a batcher. An idle batcher runs an item at once. While batches are in flight, arriving
- * items wait and run together when one returns or is late. No item waits for others to come, so
- * batches grow only under load.
+ * items wait and run together when one returns or is late. No item waits for others to come unless
+ * there is a spacing, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */
@@ -59,7 +64,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
 class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  readonly #bounds: LaneBounds;
+  readonly #bounds: Omit<LaneBounds, "spacingMs">;
   /** Lanes that are not idle, in the order of their turns. */
   readonly #lanes = new Map<string, BatchLane<Item, Result>>();
   #inFlight = 0;
@@ -75,8 +80,7 @@ class Batcher<Item, Result> {
   enqueue(item: Item): Promise<Result> {
     const { laneOf = () => "", turnOf = () => "", sizeOf = () => 0, deadline } = this.#options;
     const name = laneOf(item);
-    const lane = this.#lanes.get(name) ?? new BatchLane<Item, Result>(this.#bounds);
-    this.#lanes.set(name, lane);
+    const lane = this.#lanes.get(name) ?? this.#openLane(name);
     const entry = new BatchItem<Item, Result>(item, sizeOf(item), turnOf(item));
     lane.push(entry);
     if (deadline) entry.startDeadline(deadline.ms, () => this.#expire(name, lane, entry, deadline.error));
@@ -86,6 +90,13 @@ class Batcher<Item, Result> {
       queueMicrotask(() => this.#flush());
     }
     return entry.result;
+  }
+
+  #openLane(name: string): BatchLane<Item, Result> {
+    const spacingMs = this.#options.spacingMsOf?.(name) ?? 0;
+    const lane = new BatchLane<Item, Result>({ ...this.#bounds, spacingMs });
+    this.#lanes.set(name, lane);
+    return lane;
   }
 
   #expire(
@@ -122,6 +133,10 @@ class Batcher<Item, Result> {
     this.#inFlight += 1;
     const release = lane.hold(() => {
       this.#options.late?.onLate?.(batch.map(({ item }) => item));
+      this.#flush();
+    });
+    lane.rest(() => {
+      this.#forgetIdle(name, lane);
       this.#flush();
     });
     try {

@@ -23,13 +23,18 @@ export interface Snapshot extends Reference {
   sha256: Uint8Array;
 }
 
+/** How many older pending snapshots of a document are listed with a snapshot. */
+export const olderPendingMax = 256;
+
 /** A snapshot as documents' feed serves it. */
 export interface FeedSnapshot extends Snapshot {
   /** Of documents, for signing; passed on unread. */
   attestation: Uint8Array;
+  /** Whether `bytes` have the digest that documents computed. */
+  isSound: boolean;
   /** Whether it is still to be settled. */
   isPending: boolean;
-  /** Sequences of older snapshots of the document that are pending: the lowest 256. */
+  /** Sequences of older snapshots of the document that are pending: the lowest `olderPendingMax`. */
   olderPending: readonly number[];
 }
 

@@ -6,12 +6,12 @@ import { tracedFor } from "@vidimus/kit/rpc/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
+import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { type Handling, InHand } from "./in-hand.ts";
 import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
 import { createSettle } from "./settle-snapshots.ts";
-import { isSound, signSnapshots, type SignResult } from "./sign-snapshots.ts";
+import { signSnapshots, type SignResult } from "./sign-snapshots.ts";
 import { storeDeliveries, type StoreDeliveriesDeps } from "./store-deliveries.ts";
 
 export interface IngestDeps extends StoreDeliveriesDeps {
@@ -51,6 +51,8 @@ export class Ingest {
     this.#enqueue = createBatcher<Handling, void>({
       itemsMax: pullMax,
       inFlightMax: batchesMax,
+      // A tenant that has published much at once keeps no other one waiting.
+      turnOf: ({ reference }) => reference.tenantId,
       run: async (batch) => {
         await this.#run(batch);
         return batch.map(() => undefined);
@@ -91,10 +93,11 @@ export class Ingest {
     const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
     for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal, trace)) {
       const pending = page.filter(({ isPending }) => isPending);
-      const ready = pending.filter((snapshot) => this.#isNext(snapshot, pending));
-      for (const snapshot of pending) {
-        if (!ready.includes(snapshot)) this.#takeInAfterOlder(snapshot, take(byKey, snapshot));
-      }
+      const beside = new Set(pending.map(snapshotKey));
+      const { ready = [], early = [] } = Object.groupBy(pending, (each) =>
+        this.#isNext(each, beside) ? "ready" : "early",
+      );
+      for (const snapshot of early) this.#takeInAfterOlder(snapshot, take(byKey, snapshot));
       const handled = new Map(ready.map((snapshot) => [snapshot, take(byKey, snapshot)]));
       if (ready.length > 0) await this.#takeIn(handled, await endpoints);
     }
@@ -103,19 +106,17 @@ export class Ingest {
   }
 
   /** Whether all older pending snapshots of its document are stored, or are stored beside it. */
-  #isNext({ olderPending, ...reference }: FeedSnapshot, page: readonly FeedSnapshot[]): boolean {
-    return olderPending.every((sequence) => {
-      const older = { ...reference, sequence };
-      const isBeside = page.some((each) => snapshotKey(each) === snapshotKey(older));
-      return isBeside || this.#inHand.get(older)?.isStored;
-    });
+  #isNext(snapshot: FeedSnapshot, beside: ReadonlySet<string>): boolean {
+    if (mayHaveMoreOlder(snapshot)) return false;
+    return olderOf(snapshot).every((older) => beside.has(snapshotKey(older)) || this.#inHand.get(older)?.isStored);
   }
 
-  #takeInAfterOlder({ olderPending, ...reference }: FeedSnapshot, handling: Handling): void {
-    const older = olderPending.map((sequence) => ({ ...reference, sequence }));
+  #takeInAfterOlder(snapshot: FeedSnapshot, handling: Handling): void {
+    const older = olderOf(snapshot);
     for (const each of older) this.#start(each).catch(() => {});
-    const stored = older.flatMap((each) => this.#inHand.get(each)?.stored ?? []);
-    Promise.all(stored)
+    // The others are listed once these are settled.
+    const awaited = mayHaveMoreOlder(snapshot) ? ("settled" as const) : ("stored" as const);
+    Promise.all(older.flatMap((each) => this.#inHand.get(each)?.[awaited] ?? []))
       .then(() => this.#enqueue(handling))
       .catch((error: unknown) => handling.end(error));
   }
@@ -127,7 +128,8 @@ export class Ingest {
     try {
       const signed = signSnapshots(this.#deps, snapshots, this.#signal, trace);
       signed.catch(() => {});
-      const stored = await storeDeliveries(this.#deps, snapshots.filter(isSound), endpoints, signed);
+      const sound = snapshots.filter(({ isSound }) => isSound);
+      const stored = await storeDeliveries(this.#deps, sound, endpoints, signed);
       for (const handling of handled.values()) handling.noteStored();
       const results = await signed;
       await stored.send(results);
@@ -149,6 +151,15 @@ export class Ingest {
       handling?.end(error);
     }
   }
+}
+
+function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
+  return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
+}
+
+/** Whether the list of older pending snapshots may be cut short. */
+function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
+  return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
 }
 
 /** Removes and returns a snapshot's handling. */

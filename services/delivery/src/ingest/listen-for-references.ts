@@ -1,4 +1,4 @@
-import { snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
+import { partitionSubjects, snapshotPartitions, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
 import type { EventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
@@ -8,6 +8,8 @@ import { parseReferences } from "./references.ts";
 interface ListenDeps {
   readonly bus: Pick<EventBus, "onBroadcast">;
   readonly ingest: Pick<Ingest, "ingest">;
+  /** Whether this replica is preferred for a partition of the tenants. */
+  readonly isPreferredForPartition: (partition: number) => boolean;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly log: Pick<Logger, "warn">;
@@ -18,13 +20,38 @@ const reportMs = 10_000;
 /**
  * Takes in the snapshots that documents announces, of the tenants that this replica is preferred
  * for. A message only wakes: what fails, and what no message told of, is left to the reconciler.
+ *
+ * Subscribes to the preferred partitions only, because a message that only makes a process look at
+ * it costs as much as a short call.
+ *
+ * @returns what to call when this replica is preferred for other partitions than before
  */
-export function listenForReferences({ bus, ingest, isPreferredFor, log }: ListenDeps): void {
+export function listenForReferences(deps: ListenDeps): () => void {
+  const { bus, ingest, isPreferredFor, log } = deps;
   const report = throttle<unknown>(reportMs, (error, suppressed) => {
     log.warn({ err: error, suppressed }, "snapshots are left to the reconciler");
   });
-  bus.onBroadcast(snapshotSubjects, (data) => {
+  const handle = (data: Uint8Array) => {
     const references = parseReferences(data).filter(({ tenantId }) => isPreferredFor(tenantId));
     if (references.length > 0) ingest.ingest(references).catch(report);
-  });
+  };
+  const standing = new Map<string, Disposable>();
+  const follow = () => {
+    const wanted = subjectsOf(deps);
+    for (const subject of wanted) if (!standing.has(subject)) standing.set(subject, bus.onBroadcast(subject, handle));
+    for (const [subject, subscription] of standing) {
+      if (wanted.has(subject)) continue;
+      subscription[Symbol.dispose]();
+      standing.delete(subject);
+    }
+  };
+  follow();
+  return follow;
+}
+
+/** One subject for all partitions, or one for each. */
+function subjectsOf({ isPreferredForPartition }: ListenDeps): ReadonlySet<string> {
+  const partitions = Array.from({ length: snapshotPartitions }, (_, partition) => partition);
+  const preferred = partitions.filter(isPreferredForPartition);
+  return new Set(preferred.length === snapshotPartitions ? [snapshotSubjects] : preferred.map(partitionSubjects));
 }

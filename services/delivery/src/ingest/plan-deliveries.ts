@@ -22,6 +22,18 @@ export interface DeliveryPlan {
   readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];
 }
 
+/** How many snapshots each enabled endpoint wants. */
+export function countWanted(
+  snapshots: readonly Snapshot[],
+  endpoints: readonly Endpoint[],
+): ReadonlyMap<Endpoint, number> {
+  const counts = endpoints.map((endpoint) => {
+    const isWanted = (snapshot: Snapshot) => snapshot.tenantId === endpoint.tenantId && wants(endpoint, snapshot);
+    return [endpoint, endpoint.enabled ? snapshots.filter(isWanted).length : 0] as const;
+  });
+  return new Map(counts.filter(([, count]) => count > 0));
+}
+
 /**
  * Plans one delivery per snapshot and endpoint of its tenant that wants it. The first delivery of a
  * lane is leased to this process as far as there is capacity, so that it is sent without a claim.

@@ -5,6 +5,7 @@ import type {
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { parseTraceparent } from "@vidimus/kit/rpc/call-context";
+import { createHash } from "node:crypto";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import { referenceFromProto, referenceToProto } from "./references.ts";
 
@@ -43,7 +44,7 @@ function covered(asked: readonly Reference[], last: Reference | undefined): numb
 }
 
 function fromProto(message: SnapshotMessage): FeedSnapshot {
-  const { reference, committedAt } = message;
+  const { reference, committedAt, snapshotJson: bytes, sha256 } = message;
   if (!reference || !committedAt) throw new TypeError("documents sent a snapshot without reference or commit time");
   return {
     ...referenceFromProto(reference),
@@ -51,10 +52,11 @@ function fromProto(message: SnapshotMessage): FeedSnapshot {
     version: Number(message.version),
     status: message.status,
     committedAt: timestampDate(committedAt),
-    bytes: message.snapshotJson,
-    sha256: message.sha256,
+    bytes,
+    sha256,
     attestation: message.attestation,
     traceparent: parseTraceparent(message.traceparent),
+    isSound: createHash("sha256").update(bytes).digest().equals(sha256),
     isPending: message.pending,
     olderPending: message.olderPending.map(Number),
   };

@@ -4,6 +4,8 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { EventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
+import { type Reference, snapshotKey } from "../domain/payload.ts";
+import { Standstill } from "../replicas/standstill.ts";
 import type { Ingest } from "./ingest-snapshots.ts";
 import { referenceFromProto } from "./references.ts";
 
@@ -23,6 +25,9 @@ interface ReconcilerDeps {
   /** A replica takes in other replicas' snapshots when they are older than this. */
   readonly overdueMs: number;
 }
+
+/** How many pages are taken in at once: ingest then always has a batch to go on with. */
+const pagesAhead = 4;
 
 /**
  * Walks documents' pending snapshots and takes in those that no message announced, so that a loss
@@ -45,11 +50,12 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
+  const standstill = new Standstill(deps.overdueMs);
   while (!signal.aborted) {
     const connection = deps.bus.connectionNumber();
     const isAll = connection === undefined || connection !== walkedOver;
     const isTakeover = performance.now() - tookOverAt >= deps.overdueMs;
-    const faults = await walk(deps, { isAll, isTakeover }, signal);
+    const faults = await walk(deps, { isAll, standstill: isTakeover ? standstill : undefined }, signal);
     if (isTakeover) tookOverAt = performance.now();
     const [fault] = faults;
     if (fault === undefined) walkedOver = connection;
@@ -86,17 +92,17 @@ async function untilNext(
 interface WalkScope {
   /** Also the youngest snapshots. */
   readonly isAll: boolean;
-  /** Also overdue snapshots of other replicas' tenants. */
-  readonly isTakeover: boolean;
+  /** Also overdue snapshots of other replicas' tenants, if nobody takes them in. */
+  readonly standstill: Standstill | undefined;
 }
 
 /** @returns what went wrong; a page that fails does not end the walk */
-async function walk(deps: ReconcilerDeps, { isAll, isTakeover }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
+async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);
   await deps.beforeWalk().catch(note);
   const now = Date.now();
-  if (isTakeover) await walkUntil(deps, now - deps.overdueMs, () => true, signal).catch(note);
+  if (standstill) await walkUntil(deps, now - deps.overdueMs, standing(standstill, now), signal).catch(note);
   const until = isAll ? undefined : now - 2 * deps.intervalMs;
   await walkUntil(deps, until, ({ tenantId }) => deps.isPreferredFor(tenantId), signal).catch(note);
   return faults;
@@ -104,17 +110,32 @@ async function walk(deps: ReconcilerDeps, { isAll, isTakeover }: WalkScope, sign
   async function walkUntil(
     { feed, ingest }: ReconcilerDeps,
     until: number | undefined,
-    isMine: (reference: { tenantId: string }) => boolean,
+    isMine: (reference: Reference) => boolean,
     stop: AbortSignal,
   ): Promise<void> {
     const bound = until === undefined ? {} : { committedBefore: timestampFromDate(new Date(until)) };
+    const underway: Promise<void>[] = [];
     let pageToken = "";
     do {
       const page = await feed.listPendingSnapshots({ ...bound, pageToken }, { signal: stop });
       const references = page.references.map(referenceFromProto).filter(isMine);
       const missed = references.filter((reference) => !ingest.isInHand(reference));
-      if (missed.length > 0) await ingest.ingest(missed).catch(note);
+      if (missed.length > 0) underway.push(ingest.ingest(missed).catch(note));
+      if (underway.length >= pagesAhead) await underway.shift();
       pageToken = page.nextPageToken;
     } while (pageToken !== "" && !stop.aborted);
+    await Promise.all(underway);
   }
+}
+
+/** Tells which references of a walk, in its order, are of tenants whose oldest one has stood still. */
+function standing(standstill: Standstill, now: number): (reference: Reference) => boolean {
+  const tenants = new Map<string, boolean>();
+  standstill.forgetBefore(now - 60_000);
+  return (reference) => {
+    const { tenantId } = reference;
+    const isStill = tenants.get(tenantId) ?? standstill.note(tenantId, snapshotKey(reference), now) <= now;
+    tenants.set(tenantId, isStill);
+    return isStill;
+  };
 }

@@ -9,6 +9,8 @@ import { referenceToProto } from "./references.ts";
 import type { SignResult, Unsendable } from "./sign-snapshots.ts";
 
 const settlementsMax = 256;
+/** Between two calls that are not full: nobody waits for a settlement. */
+const settleSpacingMs = 25;
 const reportIntervalMs = 10 * 60 * 1000;
 
 interface SettleDeps {
@@ -35,6 +37,7 @@ export function createSettle({ feed, log }: SettleDeps): Settle {
   const settle = createBatcher<Settling, void>({
     itemsMax: settlementsMax,
     inFlightMax: 2,
+    spacingMsOf: () => settleSpacingMs,
     run: async (items) => {
       const settlements = items.map(({ result }) => toSettlement(result));
       const trace = tracedFor(items.map(({ traceparent }) => traceparent));

@@ -1,6 +1,5 @@
 import { type CallOptions, type Client, Code, ConnectError } from "@connectrpc/connect";
 import type { SignSnapshotsResponse, SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { createHash } from "node:crypto";
 import { createPayload, type FeedSnapshot, type Payload, type SnapshotSignature } from "../domain/payload.ts";
 
 /** Why a snapshot can never be sent. Trying again cannot repair it. */
@@ -31,15 +30,10 @@ export async function signSnapshots(
   signal: AbortSignal,
   trace: CallOptions = {},
 ): Promise<SignResult[]> {
-  const sound = snapshots.filter(isSound);
+  const sound = snapshots.filter(({ isSound }) => isSound);
   const results = sound.length > 0 ? await sign(deps, sound, { ...trace, signal }) : [];
   const bySnapshot = new Map(results.map((result) => [result.snapshot, result]));
   return snapshots.map((snapshot) => bySnapshot.get(snapshot) ?? { snapshot, unsendable: "bytes_differ" });
-}
-
-/** Whether a snapshot's bytes are those of its digest. */
-export function isSound({ bytes, sha256 }: FeedSnapshot): boolean {
-  return createHash("sha256").update(bytes).digest().equals(sha256);
 }
 
 async function sign(

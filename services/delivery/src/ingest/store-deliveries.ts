@@ -1,29 +1,19 @@
 import type { Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type FeedSnapshot, type Payload, snapshotKey } from "../domain/payload.ts";
+import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
+import type { Reservation } from "../send/lane-reservations.ts";
+import type { Sender } from "../send/sender.ts";
 import { type LeasedLane, type NewDelivery, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore, Stored } from "../store/delivery-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
-import { planDeliveries } from "./plan-deliveries.ts";
+import { countWanted, planDeliveries } from "./plan-deliveries.ts";
 import type { SignResult } from "./sign-snapshots.ts";
-
-/** Attempts deliveries: `send/sender.ts`. */
-interface Sending {
-  /** How many more lanes of an endpoint it can lease right now. */
-  capacityOf(endpoint: Endpoint): number;
-  /** Whether it works on a lane. */
-  isInHand(lane: Lane): boolean;
-  /** Attempts lanes whose leases this process has. */
-  take(lanes: readonly LeasedLane[], payloads: readonly Payload[], endpoints: readonly Endpoint[]): void;
-  /** Looks for due lanes in the database. */
-  wake(): void;
-}
 
 export interface StoreDeliveriesDeps {
   readonly deliveries: Pick<DeliveryStore, "insert" | "delete" | "supersede">;
   readonly lanes: Pick<LaneStore, "expedite" | "release" | "appointBearers">;
-  readonly sender: Sending;
+  readonly sender: Pick<Sender, "reserve" | "isInHand" | "arrive" | "take" | "wake">;
   readonly leaseMs: number;
   /** Releases what is held for an endpoint that was enabled meanwhile. */
   readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
@@ -40,7 +30,7 @@ const unsignedMs = 5_000;
 
 /**
  * Stores the deliveries of snapshots while they are being signed. When signing fails, their leases
- * end.
+ * end. Waits for room at endpoints that are quick, so that their deliveries need no claim.
  */
 export async function storeDeliveries(
   deps: StoreDeliveriesDeps,
@@ -48,65 +38,107 @@ export async function storeDeliveries(
   endpoints: readonly Endpoint[],
   signed: Promise<unknown>,
 ): Promise<StoredDeliveries> {
+  const room = await deps.sender.reserve(countWanted(snapshots, endpoints));
+  try {
+    const stored = await store(deps, snapshots, endpoints, room);
+    signed.catch(() => {
+      room[Symbol.dispose]();
+      deps.lanes.release(stored.lanes, new Date(Date.now() + unsignedMs)).catch(() => {});
+    });
+    return {
+      async send(results) {
+        try {
+          await handOver(deps, stored, results, endpoints, room);
+        } finally {
+          room[Symbol.dispose]();
+        }
+      },
+    };
+  } catch (error) {
+    room[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** What was stored. */
+interface StoredLanes {
+  readonly deliveries: readonly NewDelivery[];
+  /** The lanes that this process has leased. */
+  readonly lanes: readonly LeasedLane[];
+  /** Deliveries behind the bearers of other lanes. */
+  readonly behind: readonly NewDelivery[];
+  /** Deliveries that were stored before. */
+  readonly known: readonly NewDelivery[];
+  /** Whether lanes are due that nobody has leased. */
+  readonly isDue: boolean;
+}
+
+async function store(
+  deps: StoreDeliveriesDeps,
+  snapshots: readonly FeedSnapshot[],
+  endpoints: readonly Endpoint[],
+  room: Reservation,
+): Promise<StoredLanes> {
   const now = new Date();
   const leaseUntil = new Date(now.getTime() + deps.leaseMs);
-  const { sender } = deps;
-  const plan = planDeliveries({
-    snapshots,
-    endpoints,
-    isInHand: (lane) => sender.isInHand(lane),
-    capacityOf: (endpoint) => sender.capacityOf(endpoint),
-    now,
-  });
-  const places = await deps.deliveries.insert(plan.deliveries, leaseUntil);
-  await deps.deliveries.supersede(plan.excluded, now);
-  await deps.lanes.appointBearers(plan.excluded, now);
-  const held = new Map(
-    plan.deliveries.flatMap((each, index) => (places[index] === "held" ? [[each.endpointId, each] as const] : [])),
-  );
+  const isInHand = (lane: Lane) => deps.sender.isInHand(lane);
+  const capacityOf = ({ endpointId }: Endpoint) => room.of(endpointId);
+  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now });
+  const places = await deps.deliveries.insert(deliveries, leaseUntil);
+  await deps.deliveries.supersede(excluded, now);
+  await deps.lanes.appointBearers(excluded, now);
+  const stored = (place: Stored) => deliveries.filter((_, index) => places[index] === place);
+  const held = new Map(stored("held").map((each) => [each.endpointId, each]));
   for (const endpoint of held.values()) await deps.releaseIfEnabled(endpoint);
-  const lanes = leasedLanes(plan.deliveries, places, leaseUntil);
+  const lanes = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
-  const behind = arrivals(snapshots, plan.deliveries, places).filter(({ deliveryId }) => !leased.has(deliveryId));
-  await deps.lanes.expedite(behind, now);
-  const isDue = behind.length > 0 || places.includes("due");
-  signed.catch(() => void deps.lanes.release(lanes, new Date(Date.now() + unsignedMs)).catch(() => {}));
-  return {
-    send: async (results) => {
-      const payloads = results.flatMap((result) => ("payload" in result ? result.payload : []));
-      const unsendable = results.flatMap((result) => ("unsendable" in result ? snapshotKey(result.snapshot) : []));
-      const sendable = await withoutUnsendable(deps, plan.deliveries, lanes, new Set(unsendable));
-      sender.take(sendable, payloads, endpoints);
-      if (isDue || sendable.length < lanes.length) sender.wake();
-    },
-  };
+  const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
+  return { deliveries, lanes, behind, known: stored("known"), isDue: places.includes("due") };
+}
+
+/** Hands over to sending what was signed, and makes the lanes due that others bear. */
+async function handOver(
+  { deliveries, lanes, sender }: StoreDeliveriesDeps,
+  stored: StoredLanes,
+  results: readonly SignResult[],
+  endpoints: readonly Endpoint[],
+  room: Reservation,
+): Promise<void> {
+  const unsendable = results.flatMap((result) => ("unsendable" in result ? snapshotKey(result.snapshot) : []));
+  const never = new Set(unsendable);
+  const sendable = await withoutUnsendable({ deliveries, lanes }, stored, never);
+  room[Symbol.dispose]();
+  sender.take(sendable, payloadsOf(stored, results), endpoints);
+  const behind = stored.behind.filter((each) => !never.has(snapshotKey(each)));
+  const expedited = [
+    ...behind.filter((each) => !sender.arrive(toNewSendable(each))),
+    ...asCommitted(stored.known, results),
+  ];
+  await lanes.expedite(expedited, new Date());
+  if (stored.isDue || expedited.length > 0 || sendable.length < stored.lanes.length) sender.wake();
+}
+
+/** The payloads of what is not held, for the attempts that come. */
+function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[]) {
+  const sent = new Set(deliveries.flatMap((each) => (each.place === "held" ? [] : snapshotKey(each))));
+  return results.flatMap((result) =>
+    "payload" in result && sent.has(snapshotKey(result.snapshot)) ? [[result.snapshot, result.payload] as const] : [],
+  );
 }
 
 /**
- * Deliveries whose lanes are to be made due. Those that were known may be left from a process that
- * died before it did so; their lanes keep their backoff when they were attempted since the commit.
+ * Deliveries that were known may be left from a process that died before it made their lanes due.
+ * The lanes keep their backoff when they were attempted since the commit.
  */
-function arrivals(
-  snapshots: readonly FeedSnapshot[],
-  deliveries: readonly NewDelivery[],
-  places: readonly Stored[],
-): NewDelivery[] {
-  const committedAt = new Map(snapshots.map((snapshot) => [snapshotKey(snapshot), snapshot.committedAt]));
-  return deliveries.flatMap((delivery, index) => {
-    const place = places[index];
-    if (place === "behind") return delivery;
-    return place === "known"
-      ? { ...delivery, createdAt: committedAt.get(snapshotKey(delivery)) ?? delivery.createdAt }
-      : [];
-  });
+function asCommitted(known: readonly NewDelivery[], results: readonly SignResult[]): NewDelivery[] {
+  const committedAt = new Map(results.map(({ snapshot }) => [snapshotKey(snapshot), snapshot.committedAt]));
+  return known.map((each) => ({ ...each, createdAt: committedAt.get(snapshotKey(each)) ?? each.createdAt }));
 }
 
 /** The lanes that this process has leased, with the rows that were stored behind together. */
-function leasedLanes(deliveries: readonly NewDelivery[], places: readonly Stored[], leaseUntil: Date): LeasedLane[] {
-  const stored = deliveries.filter((_, index) => places[index] === "leased" || places[index] === "behind");
-  const leased = new Set(deliveries.filter((_, index) => places[index] === "leased"));
-  const rowsByLane = Map.groupBy(stored, laneKey);
-  return [...leased].map((bearer) => {
+function leasedLanes(bearers: readonly NewDelivery[], behind: readonly NewDelivery[], leaseUntil: Date): LeasedLane[] {
+  const rowsByLane = Map.groupBy([...bearers, ...behind], laneKey);
+  return bearers.map((bearer) => {
     const rows = (rowsByLane.get(laneKey(bearer)) ?? []).map(toNewSendable);
     return toLeasedLane({ _id: bearer.deliveryId, generation: 1 }, wholeLane(rows), {
       leaseUntil,
@@ -117,19 +149,18 @@ function leasedLanes(deliveries: readonly NewDelivery[], places: readonly Stored
 
 /** Deletes the deliveries of snapshots that are never sent. Their lanes go on without them. */
 async function withoutUnsendable(
-  deps: StoreDeliveriesDeps,
-  deliveries: readonly NewDelivery[],
-  lanes: readonly LeasedLane[],
+  { deliveries, lanes }: Pick<StoreDeliveriesDeps, "deliveries" | "lanes">,
+  stored: StoredLanes,
   unsendable: ReadonlySet<string>,
 ): Promise<readonly LeasedLane[]> {
-  if (unsendable.size === 0) return lanes;
-  const never = deliveries.filter((each) => unsendable.has(snapshotKey(each)));
+  if (unsendable.size === 0) return stored.lanes;
+  const never = stored.deliveries.filter((each) => unsendable.has(snapshotKey(each)));
   const ids = new Set(never.map(({ deliveryId }) => deliveryId));
-  const { touched = [], others = [] } = Object.groupBy(lanes, ({ state }) =>
+  const { touched = [], others = [] } = Object.groupBy(stored.lanes, ({ state }) =>
     state.rows.some(({ deliveryId }) => ids.has(deliveryId)) ? "touched" : "others",
   );
-  await deps.lanes.release(touched, new Date());
-  await deps.deliveries.delete([...ids]);
-  await deps.lanes.appointBearers(never, new Date());
+  await lanes.release(touched, new Date());
+  await deliveries.delete([...ids]);
+  await lanes.appointBearers(never, new Date());
   return others;
 }

@@ -43,7 +43,10 @@ export class Membership implements AsyncDisposable {
   }
 
   isPreferredFor(tenantId: string): boolean {
-    const partition = partitionOf(tenantId);
+    return this.isPreferredForPartition(partitionOf(tenantId));
+  }
+
+  isPreferredForPartition(partition: number): boolean {
     const known = this.#preferred.get(partition);
     if (known !== undefined) return known;
     const preferred = preferredReplica(partition, this.#replicas) === this.#deps.replica;

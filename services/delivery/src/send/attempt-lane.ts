@@ -11,7 +11,8 @@ import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import { attemptOf } from "../net/trace-attempts.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
-import type { Journaled, LaneJournal, LaneRecord } from "../store/lane-journal.ts";
+import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
+import type { LaneRecord } from "../store/lane-records.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { ResentRowStore } from "../store/resent-row-store.ts";
 import { rowOf } from "./endpoint-lanes.ts";
@@ -56,7 +57,7 @@ type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
   if (!row) return { kind: "lost" };
-  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row);
+  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, lane.state.rows);
   const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "held" };
@@ -100,19 +101,26 @@ export interface JournaledAttempt {
 
 const recordRetryMs = 250;
 
+/** What journaling has to know of the sender. */
+interface JournalContext {
+  readonly isProbe: boolean;
+  /** Whether the lane's next row may be sent at once. */
+  readonly mayGoOn: () => boolean;
+  /** The lane with what has arrived in memory. */
+  readonly withArrivals: (lane: LeasedLane) => LeasedLane;
+}
+
 /**
  * Journals an attempt, and tries for as long as its lease stands. After that the attempt is made
  * again.
- *
- * @param mayGoOn whether the lane's next row may be sent at once
  */
 export async function journalAttempt(
   deps: AttemptDeps,
   attempt: ReadyAttempt,
   outcome: AttemptOutcome,
-  { isProbe, mayGoOn }: { isProbe: boolean; mayGoOn: () => boolean },
+  { isProbe, mayGoOn, withArrivals }: JournalContext,
 ): Promise<JournaledAttempt> {
-  let { lane } = attempt;
+  let lane = withArrivals(attempt.lane);
   for (;;) {
     const step = stepOf(deps, lane, outcome, isProbe);
     try {
@@ -125,7 +133,8 @@ export async function journalAttempt(
         ...leased,
       });
       if (journaled.kind === "followed") {
-        lane = await deps.lanes.loadArrivals(lane);
+        // From the lane without arrivals: what another process has stored may be older than these.
+        lane = await deps.lanes.loadArrivals(attempt.lane);
         continue;
       }
       if (journaled.kind === "lost") await noteLost(deps, attempt.row, outcome);

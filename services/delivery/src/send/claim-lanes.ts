@@ -1,9 +1,10 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import { Standstill } from "../replicas/standstill.ts";
 import type { LeasedLane } from "../store/delivery-rows.ts";
 import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
 import type { EndpointDue, LaneStore } from "../store/lane-store.ts";
 import type { EndpointLanes } from "./endpoint-lanes.ts";
-import type { Sender } from "./sender.ts";
+import { claimMax, type Sender } from "./sender.ts";
 
 export interface ClaimDeps {
   readonly lanes: Pick<LaneStore, "schedule" | "claim">;
@@ -43,10 +44,11 @@ export function startClaiming(deps: ClaimDeps): AsyncDisposable {
 
 async function claimUntilStopped(deps: ClaimDeps, signal: AbortSignal): Promise<void> {
   const { alarm } = deps.sender;
+  const standstill = new Standstill(deps.overdueMs);
   while (!signal.aborted) {
     let sleepMs = deps.pollMs;
     try {
-      await claimRound(deps);
+      await claimRound(deps, standstill);
     } catch (error) {
       deps.log.warn({ err: error }, "nothing can be claimed");
       sleepMs = retryMs;
@@ -55,25 +57,42 @@ async function claimUntilStopped(deps: ClaimDeps, signal: AbortSignal): Promise<
   }
 }
 
-async function claimRound(deps: ClaimDeps): Promise<void> {
+async function claimRound(deps: ClaimDeps, standstill: Standstill): Promise<void> {
   const schedule = await deps.lanes.schedule();
   const now = Date.now();
-  const isDue = (due: EndpointDue) => dueAtOf(deps, due) <= now;
-  const due = schedule.filter(isDue);
-  for (const each of schedule) if (!isDue(each)) deps.sender.alarm.ringAt(dueAtOf(deps, each));
-  const isForeign = ({ tenantId }: EndpointDue) => !deps.isPreferredFor(tenantId);
+  standstill.forgetBefore(now - 60_000);
+  const plans = schedule.map((each) => planOf(deps, each, standstill, now));
+  for (const { at } of plans) if (at > now) deps.sender.alarm.ringAt(at);
+  const due = plans.filter(({ at }) => at <= now);
   // What the preferred replica has learned about them: it may wait for their breakers.
-  if (due.some(isForeign)) deps.sender.adopt(await deps.states.list());
-  const claims = due.map((each) =>
-    claimOf(deps, each, isForeign(each) ? new Date(now - deps.overdueMs) : new Date(now)),
+  if (due.some(({ isForeign }) => isForeign)) deps.sender.adopt(await deps.states.list());
+  const claims = due.map(({ endpoint, isForeign }) =>
+    claimOf(deps, endpoint, new Date(now - (isForeign ? deps.overdueMs : 0))),
   );
   // A claim that fails must not keep the lanes of other endpoints waiting for their leases.
   const failed = (await Promise.allSettled(claims)).filter((each) => each.status === "rejected");
   for (const { reason } of failed) deps.log.warn({ err: reason }, "lanes of an endpoint not claimed");
 }
 
-function dueAtOf({ isPreferredFor, overdueMs }: ClaimDeps, { tenantId, nextAttemptAt }: EndpointDue): number {
-  return nextAttemptAt.getTime() + (isPreferredFor(tenantId) ? 0 : overdueMs);
+interface ClaimPlan {
+  readonly endpoint: EndpointDue;
+  /** When its lanes are to be claimed. */
+  readonly at: number;
+  /** Whether another replica is preferred for it. */
+  readonly isForeign: boolean;
+}
+
+function planOf(
+  { isPreferredFor, overdueMs }: ClaimDeps,
+  endpoint: EndpointDue,
+  standstill: Standstill,
+  now: number,
+): ClaimPlan {
+  const dueAt = endpoint.nextAttemptAt.getTime();
+  if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: dueAt, isForeign: false };
+  // Its lanes come to the front in the order of their due times.
+  const stillAt = dueAt > now ? 0 : standstill.note(endpoint.endpointId, String(dueAt), now);
+  return { endpoint, at: Math.max(dueAt + overdueMs, stillAt), isForeign: true };
 }
 
 async function claimOf(deps: ClaimDeps, due: Pick<EndpointDue, "tenantId" | "endpointId">, dueBy: Date): Promise<void> {
@@ -84,9 +103,14 @@ async function claimOf(deps: ClaimDeps, due: Pick<EndpointDue, "tenantId" | "end
   try {
     const scope = claimScope(deps, lanes, dueBy);
     if (!scope) return;
-    const claimed = await deps.lanes.claim({ endpointId: due.endpointId, ...scope }, new Date(Date.now() + leaseMs));
-    lanes.hasMoreDue = scope.dueBy !== undefined && claimed.length === scope.limit;
-    handOver(deps, claimed);
+    lanes.reserved += scope.limit;
+    try {
+      const claimed = await deps.lanes.claim({ endpointId: due.endpointId, ...scope }, new Date(Date.now() + leaseMs));
+      lanes.hasMoreDue = scope.dueBy !== undefined && claimed.length === scope.limit;
+      handOver(deps, claimed);
+    } finally {
+      lanes.reserved -= scope.limit;
+    }
   } finally {
     lanes.isClaiming = false;
   }
@@ -102,7 +126,7 @@ function claimScope(
   const admission = lanes.admission(now);
   // A probe may be of a lane that waits for its backoff: a failed probe puts its lane last.
   if (admission.kind === "probe") return lanes.readyCount > 0 ? undefined : { limit: 1 };
-  const limit = sender.capacity(lanes);
+  const limit = Math.min(claimMax, sender.capacity(lanes));
   if (limit > 0) return { dueBy, limit };
   if (admission.kind === "none" && admission.until !== undefined) sender.alarm.ringAt(admission.until);
   lanes.hasMoreDue = true;

@@ -72,23 +72,33 @@ function registerBreakers(registry: Registry, endpoints: MetricsDeps["endpoints"
 }
 
 function registerBacklog(registry: Registry, lanes: MetricsDeps["lanes"]): void {
+  let underway: Promise<Awaited<ReturnType<LaneStore["backlog"]>> | undefined> | undefined;
+  // Both gauges of a scrape show one read of the database.
+  const read = () =>
+    (underway ??= lanes
+      .backlog()
+      .catch(() => undefined)
+      .finally(() => (underway = undefined)));
+  const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;
   const ages = new Gauge({
     name: "vidimus_delivery_backlog_seconds",
     help: "Age of an endpoint's oldest undelivered webhook, of the hundred oldest ones.",
     labelNames: ["endpoint"],
     registers: [],
+    async collect() {
+      const backlog = await read();
+      if (!backlog) return;
+      this.reset();
+      for (const each of backlog) this.set({ endpoint: each.endpointId }, seconds(each));
+    },
   });
   const oldest = new Gauge({
     name: "vidimus_delivery_oldest_seconds",
     help: "Age of the oldest undelivered webhook; 0 without one.",
     registers: [],
     async collect() {
-      const backlog = await lanes.backlog().catch(() => undefined);
-      if (!backlog) return;
-      ages.reset();
-      const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;
-      for (const each of backlog) ages.set({ endpoint: each.endpointId }, seconds(each));
-      this.set(Math.max(0, ...backlog.map(seconds)));
+      const backlog = await read();
+      if (backlog) this.set(Math.max(0, ...backlog.map(seconds)));
     },
   });
   registry.registerMetric(oldest);

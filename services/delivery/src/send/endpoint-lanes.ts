@@ -2,11 +2,24 @@ import { type Lane, laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { maxInFlightByDefault } from "../domain/endpoint.ts";
 import { type Admission, admit, type GateLimits, type GateState, newGate, start } from "../domain/endpoint-gate.ts";
-import { subjectOf } from "../domain/lane.ts";
+import { arrive, subjectOf } from "../domain/lane.ts";
+import { type EndpointPace, isQuick, lanesAhead, meanAnswerMs } from "../domain/lease-ahead.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 
-/** How many lanes are leased for each attempt that may be in flight, so that no place stays empty. */
-const lanesPerPlace = 2;
+/**
+ * A lane takes no arrivals in memory when its lease has less left: by the clock of another process
+ * it may be over, and that process may have read the lane before the arrival was stored.
+ */
+const clockSkewMs = 2_000;
+
+/** A lane that this process has. */
+interface LaneInHand {
+  readonly lane: LeasedLane;
+  /** Rows that were stored behind since it was loaded. */
+  readonly arrivals: SendableRow[];
+  /** Whether what follows from its attempt is still to be decided. */
+  isOpen: boolean;
+}
 
 /** What this process has in hand for one endpoint. */
 export class EndpointLanes {
@@ -19,18 +32,24 @@ export class EndpointLanes {
   /** A claim is under way. */
   isClaiming = false;
   inFlight = 0;
+  /** Lanes that ingest is about to store. */
+  reserved = 0;
+  #answerMs: number | undefined;
+  /** Mean size of the bodies that wait. */
+  readonly #bodyBytes: () => number;
   /** Leased lanes that wait for their turn, in the order they came. */
   readonly #ready: LeasedLane[] = [];
   /** Lanes that wait, are in flight or are being journaled. */
-  readonly #inHand = new Set<string>();
+  readonly #inHand = new Map<string, LaneInHand>();
 
-  constructor({ endpointId, tenantId }: Pick<Lane, "endpointId" | "tenantId">) {
+  constructor({ endpointId, tenantId }: Pick<Lane, "endpointId" | "tenantId">, bodyBytes: () => number) {
     this.endpointId = endpointId;
     this.tenantId = tenantId;
+    this.#bodyBytes = bodyBytes;
   }
 
   get isIdle(): boolean {
-    return this.#inHand.size === 0 && !this.hasMoreDue && !this.isClaiming;
+    return this.#inHand.size === 0 && this.reserved === 0 && !this.hasMoreDue && !this.isClaiming;
   }
 
   get readyCount(): number {
@@ -41,23 +60,74 @@ export class EndpointLanes {
     return this.#inHand.has(laneKey(lane));
   }
 
-  /** How many more lanes may be leased. None while the endpoint gets none but probes. */
+  /** Whether the endpoint gets nothing but probes, or nothing before a time that it named. */
+  isShut(now: number): boolean {
+    const { open, pausedUntil = 0 } = this.gate;
+    return open !== undefined || now < pausedUntil;
+  }
+
+  /** How many lanes may be leased in all. */
+  depth(now: number): number {
+    return this.isShut(now) ? 0 : lanesAhead(this.#pace);
+  }
+
+  /** How many more lanes may be leased. */
   capacity(now: number): number {
-    const { open, pausedUntil = 0, ramp = Number.POSITIVE_INFINITY } = this.gate;
-    if (open || now < pausedUntil) return 0;
-    const places = Math.min(this.limits.maxInFlight, ramp, Math.max(1, this.limits.ratePerSecond ?? ramp));
-    return Math.max(0, lanesPerPlace * places - this.#ready.length - this.inFlight);
+    return Math.max(0, this.depth(now) - this.#ready.length - this.inFlight - this.reserved);
+  }
+
+  /** Whether it has room for more within a second. */
+  isQuick(now: number): boolean {
+    return !this.isShut(now) && isQuick(this.#pace);
+  }
+
+  get #pace(): EndpointPace {
+    const { maxInFlight, ratePerSecond } = this.limits;
+    const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
+    return { places, ratePerSecond, answerMs: this.#answerMs, bodyBytes: this.#bodyBytes() };
   }
 
   applyLimits({ maxInFlight, ratePerSecond }: Pick<Endpoint, "maxInFlight" | "ratePerSecond">): void {
     this.limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
   }
 
+  /** Notes how long an attempt took. */
+  noteAnswer(tookMs: number): void {
+    this.#answerMs = meanAnswerMs(this.#answerMs, tookMs);
+  }
+
   push(lane: LeasedLane): void {
     const subject = rowOf(lane);
     if (!subject) return;
-    this.#inHand.add(laneKey(subject));
+    this.#inHand.set(laneKey(subject), { lane, arrivals: [], isOpen: true });
     this.#ready.push(lane);
+  }
+
+  /**
+   * Adds a row that was stored behind a lane, if the lane is in hand and what follows from its
+   * attempt is not decided yet. Whoever takes the lane over reads the row: it was stored while the
+   * lease stood. The row has to be the next one of its document: the one between may be stored, too,
+   * and be on its way here.
+   *
+   * @returns false when the lane has to be told in the database
+   */
+  arrive(row: SendableRow, now: number): boolean {
+    const held = this.#inHand.get(laneKey(row));
+    if (!held?.isOpen || !held.lane.state.isTailEnd) return false;
+    const newest = held.arrivals.at(-1) ?? held.lane.state.rows.at(-1);
+    if (!newest || row.signingNumber > 1 || row.sequence !== newest.sequence + 1) return false;
+    if (held.lane.leaseUntil.getTime() - now < clockSkewMs) return false;
+    held.arrivals.push(row);
+    return true;
+  }
+
+  /** The lane with what has arrived in memory. It takes no more arrivals until it is pushed again. */
+  withArrivals(lane: LeasedLane, now: Date): LeasedLane {
+    const row = rowOf(lane);
+    const held = row && this.#inHand.get(laneKey(row));
+    if (!held) return lane;
+    held.isOpen = false;
+    return held.arrivals.length === 0 ? lane : { ...lane, state: arrive(lane.state, held.arrivals, now) };
   }
 
   /** What may start now. */
@@ -76,9 +146,19 @@ export class EndpointLanes {
 
   /** Takes out all lanes that wait. */
   drain(): LeasedLane[] {
-    const drained = this.#ready.splice(0);
-    for (const lane of drained) this.letGo(lane);
-    return drained;
+    return this.#takeOut(0);
+  }
+
+  /** Takes out the lanes that came last and would wait too long: the endpoint has become slower. */
+  takeSurplus(now: number): LeasedLane[] {
+    const depth = this.depth(now);
+    return this.#ready.length > 2 * depth ? this.#takeOut(depth) : [];
+  }
+
+  #takeOut(from: number): LeasedLane[] {
+    const taken = this.#ready.splice(from);
+    for (const lane of taken) this.letGo(lane);
+    return taken;
   }
 
   /** Forgets a lane. */

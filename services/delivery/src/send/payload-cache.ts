@@ -4,14 +4,22 @@ import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signi
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
 import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts";
-import { pullSnapshots } from "../ingest/pull-snapshots.ts";
+import { pullMax, pullSnapshots } from "../ingest/pull-snapshots.ts";
 import { signSnapshots } from "../ingest/sign-snapshots.ts";
 
 /** Payloads for attempts. */
 export interface PayloadCache {
   put(reference: Reference, payload: Payload): void;
-  /** The payload; undefined when documents or signing have none. Rejects when one cannot be used. */
-  get(reference: Reference): Promise<Payload | undefined>;
+  /** Begins to make those that are not in memory. */
+  prefetch(references: readonly Reference[]): void;
+  /**
+   * The payload; undefined when documents or signing have none. Rejects when one cannot be used.
+   *
+   * @param next what will be asked for next; it is made in the same calls
+   */
+  get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
+  /** Mean size of a body, in bytes. */
+  meanBytes(): number;
 }
 
 interface PayloadCacheDeps {
@@ -24,6 +32,8 @@ interface PayloadCacheDeps {
 const cacheBytesMax = 64 * 1024 * 1024;
 /** While signing cannot be asked for the trust list, a payload is sent no longer than this. */
 const cacheMs = 60_000;
+/** Most payloads that are made beside the one that is asked for. */
+const nextMax = 63;
 
 /**
  * Keeps the newest payloads in memory, up to 64 MiB. The others are made again, many at once, from
@@ -32,9 +42,54 @@ const cacheMs = 60_000;
  */
 export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal): PayloadCache {
   const cache = new LRUCache<string, Payload>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
-  const make = createBatcher<Reference, Payload | undefined>({
-    itemsMax: 64,
+  const underway = new Map<string, Promise<Payload | undefined>>();
+  const make = createMaker(deps, signal);
+  // Peeking leaves the order of the insertions as it is. So what was sent already is dropped first,
+  // and not what still waits to be sent.
+  const known = (reference: Reference) => {
+    const payload = cache.peek(snapshotKey(reference));
+    return payload && deps.isListed(payload.keyId) ? payload : undefined;
+  };
+  const put = (reference: Reference, payload: Payload) => void cache.set(snapshotKey(reference), payload);
+
+  function begin(reference: Reference): Promise<Payload | undefined> {
+    const key = snapshotKey(reference);
+    const begun = underway.get(key);
+    if (begun) return begun;
+    const made = make(reference)
+      .then((payload) => {
+        if (payload) put(reference, payload);
+        return payload;
+      })
+      .finally(() => underway.delete(key));
+    underway.set(key, made);
+    return made;
+  }
+
+  function prefetch(references: readonly Reference[]): void {
+    // What fails is made again when it is asked for.
+    for (const each of references) if (!known(each)) begin(each).catch(() => {});
+  }
+  return {
+    put,
+    prefetch,
+    async get(reference, next = []) {
+      const payload = known(reference);
+      if (payload) return payload;
+      const asked = begin(reference);
+      prefetch(next.slice(0, nextMax));
+      return asked;
+    },
+    meanBytes: () => (cache.size === 0 ? 0 : cache.calculatedSize / cache.size),
+  };
+}
+
+/** Makes payloads, many at once; undefined for those that documents or signing have not. */
+function createMaker(deps: PayloadCacheDeps, signal: AbortSignal) {
+  return createBatcher<Reference, Payload | undefined>({
+    itemsMax: pullMax,
     inFlightMax: 2,
+    turnOf: ({ tenantId }) => tenantId,
     run: async (references) => {
       const made = new Map<string, Payload>();
       for await (const page of pullSnapshots(deps.feed, references, signal)) {
@@ -45,17 +100,6 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
       return references.map((reference) => made.get(snapshotKey(reference)));
     },
   });
-  const put = (reference: Reference, payload: Payload) => void cache.set(snapshotKey(reference), payload);
-  return {
-    put,
-    async get(reference) {
-      const known = cache.get(snapshotKey(reference));
-      if (known && deps.isListed(known.keyId)) return known;
-      const payload = await make(reference);
-      if (payload) put(reference, payload);
-      return payload;
-    },
-  };
 }
 
 function sizeOf({ body }: Payload): number {

@@ -28,7 +28,12 @@ function openSender() {
   const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k", committedAt: now };
   const sender = new Sender({
     directory: { find: async (endpointId) => endpointOf(endpointId), put: () => {} },
-    payloads: { get: async () => ({ ...payload, body: Buffer.from("{}") }), put: () => {} },
+    payloads: {
+      get: async () => ({ ...payload, body: Buffer.from("{}") }),
+      put: () => {},
+      prefetch: () => {},
+      meanBytes: () => 2_000,
+    },
     lanes: {
       renew: async () => true,
       loadArrivals: async (lane) => lane,

@@ -1,22 +1,14 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { Holdings } from "@vidimus/kit/queues/holdings";
-import { type AttemptOutcome, type Lane, verdictOf } from "../domain/delivery.ts";
+import type { Lane } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import {
-  abandonProbe,
-  type GateChange,
-  isBlank,
-  isNews,
-  isTrouble,
-  newGate,
-  settle,
-  wantProbe,
-} from "../domain/endpoint-gate.ts";
-import { type Payload, webhookIdOf } from "../domain/payload.ts";
-import type { LeasedLane } from "../store/delivery-rows.ts";
+import { abandonProbe, type GateChange, isBlank, newGate, wantProbe } from "../domain/endpoint-gate.ts";
+import type { Payload, Reference } from "../domain/payload.ts";
+import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
-import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-store.ts";
-import type { Journaled, LaneJournal, LaneRecord } from "../store/lane-journal.ts";
+import type { EndpointState } from "../store/endpoint-state-store.ts";
+import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
+import type { LaneRecord } from "../store/lane-records.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import { Alarm } from "./alarm.ts";
 import {
@@ -30,29 +22,30 @@ import {
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
 import { EndpointLanes, rowOf } from "./endpoint-lanes.ts";
+import type { EndpointReactions } from "./endpoint-reactions.ts";
+import { GateStates, type GateStatesDeps } from "./gate-states.ts";
+import { LaneReservations, type Reservation } from "./lane-reservations.ts";
 import { logAttempt } from "./log-attempt.ts";
 import type { PayloadCache } from "./payload-cache.ts";
 
-export interface SenderDeps extends Omit<AttemptDeps, "record"> {
+export interface SenderDeps
+  extends Omit<AttemptDeps, "record">, GateStatesDeps, Pick<EndpointReactions, "hold" | "disableGone"> {
   readonly directory: Pick<EndpointDirectory, "find" | "put">;
-  readonly payloads: Pick<PayloadCache, "get" | "put">;
+  readonly payloads: PayloadCache;
   readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "release" | "releaseBacklog">;
   readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
-  readonly states: Pick<EndpointStateStore, "put" | "delete">;
-  /** Holds an endpoint's deliveries, if it is still disabled. */
-  readonly hold: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
-  /** Disables an endpoint that answered 410 twice. */
-  readonly disableGone: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">) => Promise<void>;
-  /** Tells other endpoints that the breaker of this one, open since then, has closed. */
-  readonly announceClosed: (endpoint: Pick<Endpoint, "tenantId" | "endpointId">, since: Date) => Promise<void>;
   readonly metrics: DeliveryMetrics;
 }
 
 /** Most attempts in flight, of one tenant and of all: so that none takes the sockets of another. */
 const inFlightMax = { tenant: 512, all: 1_024 };
+/** Most lanes of a claim. */
+export const claimMax = 256;
 /** How soon a lane is tried again whose body could not be had. */
 const unavailableMs = 5_000;
+/** Between two statements that journal the ends of lanes, for which nobody waits. */
+const endedSpacingMs = 25;
 
 /** Attempts the lanes that it is given, as fast as each endpoint's gate admits. */
 export class Sender implements AsyncDisposable {
@@ -61,7 +54,9 @@ export class Sender implements AsyncDisposable {
   onCapacity: (lanes: EndpointLanes) => void = () => this.wake();
   readonly #deps: SenderDeps;
   readonly #attempts: AttemptDeps;
+  readonly #gates: GateStates;
   readonly #endpoints = new Map<string, EndpointLanes>();
+  readonly #reservations = new LaneReservations();
   readonly #inFlight = new Holdings();
   readonly #running = new Set<Promise<void>>();
   /** Endpoints with lanes that wait for a place of their tenant, or of all. */
@@ -70,10 +65,13 @@ export class Sender implements AsyncDisposable {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#gates = new GateStates(deps);
     const record = createBatcher<LaneRecord, Journaled>({
       itemsMax: 256,
       // While one batch is journaled, the next one is.
       inFlightMax: 2,
+      laneOf: ({ step }) => (step.next === "empty" ? "ended" : "going on"),
+      spacingMsOf: (kind) => (kind === "ended" ? endedSpacingMs : 0),
       run: (records) => deps.journal.record(records),
     });
     this.#attempts = { ...deps, record };
@@ -83,7 +81,7 @@ export class Sender implements AsyncDisposable {
   lanesOf(endpoint: Pick<Lane, "endpointId" | "tenantId">): EndpointLanes {
     const known = this.#endpoints.get(endpoint.endpointId);
     if (known) return known;
-    const lanes = new EndpointLanes(endpoint);
+    const lanes = new EndpointLanes(endpoint, this.#deps.payloads.meanBytes);
     this.#endpoints.set(endpoint.endpointId, lanes);
     return lanes;
   }
@@ -93,10 +91,17 @@ export class Sender implements AsyncDisposable {
     return this.#endpoints.values();
   }
 
-  capacityOf(endpoint: Endpoint): number {
-    const lanes = this.lanesOf(endpoint);
-    lanes.applyLimits(endpoint);
-    return this.capacity(lanes);
+  /**
+   * Reserves capacity for lanes that are about to be stored, so many of each endpoint. Waits for
+   * endpoints that are quick, half a second at most.
+   */
+  async reserve(counts: ReadonlyMap<Endpoint, number>): Promise<Reservation> {
+    const wanted = Array.from(this.#isStopping ? [] : counts, ([endpoint, count]) => {
+      const lanes = this.lanesOf(endpoint);
+      lanes.applyLimits(endpoint);
+      return { lanes, count };
+    });
+    return this.#reservations.reserve(wanted);
   }
 
   capacity(lanes: EndpointLanes): number {
@@ -105,6 +110,15 @@ export class Sender implements AsyncDisposable {
 
   isInHand(lane: Lane): boolean {
     return this.#endpoints.get(lane.endpointId)?.has(lane) ?? false;
+  }
+
+  /**
+   * Adds a row that was stored behind a lane that is in hand.
+   *
+   * @returns false when the lane has to be told in the database
+   */
+  arrive(row: SendableRow): boolean {
+    return this.#endpoints.get(row.endpointId)?.arrive(row, Date.now()) ?? false;
   }
 
   wake(): void {
@@ -126,22 +140,20 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  take(lanes: readonly LeasedLane[], payloads: readonly Payload[], endpoints: readonly Endpoint[]): void {
+  take(
+    lanes: readonly LeasedLane[],
+    payloads: readonly (readonly [Reference, Payload])[],
+    endpoints: readonly Endpoint[],
+  ): void {
     for (const endpoint of endpoints) this.#deps.directory.put(endpoint);
-    const byWebhook = new Map(payloads.map((payload) => [payload.webhookId, payload]));
-    const touched = new Set<EndpointLanes>();
+    for (const [reference, payload] of payloads) this.#deps.payloads.put(reference, payload);
+    const rows = lanes.flatMap((lane) => rowOf(lane) ?? []);
+    this.#deps.payloads.prefetch(rows.filter(({ notice }) => !notice));
     for (const lane of lanes) {
-      for (const row of lane.state.rows) {
-        const payload = byWebhook.get(webhookIdOf(row));
-        if (payload) this.#deps.payloads.put(row, payload);
-      }
       const row = rowOf(lane);
-      if (!row) continue;
-      const own = this.lanesOf(row);
-      own.push(lane);
-      touched.add(own);
+      if (row) this.lanesOf(row).push(lane);
     }
-    for (const own of touched) this.pump(own);
+    for (const own of new Set(rows.map((row) => this.lanesOf(row)))) this.pump(own);
   }
 
   /** Starts what an endpoint's gate admits. */
@@ -151,12 +163,13 @@ export class Sender implements AsyncDisposable {
       const admission = lanes.admission(now);
       if (admission.kind === "none") {
         if (admission.until === undefined) return;
-        if (lanes.capacity(now) === 0 && lanes.inFlight === 0) this.#releaseReady(lanes);
+        if (lanes.isShut(now) && lanes.inFlight === 0) this.#release(lanes, lanes.drain());
         else setTimeout(() => this.pump(lanes), admission.until - now).unref();
         this.alarm.ringAt(admission.until);
         return;
       }
-      const places = this.#placesOf(lanes.tenantId);
+      const ownPlaces = inFlightMax.tenant - this.#inFlight.of(lanes.tenantId);
+      const places = Math.min(ownPlaces, inFlightMax.all - this.#inFlight.total);
       const count = admission.kind === "probe" ? 1 : Math.min(admission.count, places);
       if (count === 0) {
         this.#starved.add(lanes);
@@ -166,15 +179,15 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  #placesOf(tenantId: string): number {
-    return Math.min(inFlightMax.tenant - this.#inFlight.of(tenantId), inFlightMax.all - this.#inFlight.total);
-  }
-
   #run(lanes: EndpointLanes, lane: LeasedLane, isProbe: boolean): void {
     this.#inFlight.add(lanes.tenantId, 1);
     const run = this.#attempt(lanes, lane, isProbe).catch((error: unknown) => {
       this.#deps.log.error({ err: error, endpointId: lanes.endpointId }, "lane waits for the end of its lease");
     });
+    this.#keep(run);
+  }
+
+  #keep(run: Promise<void>): void {
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
@@ -193,11 +206,15 @@ export class Sender implements AsyncDisposable {
     }
     lanes.applyLimits(prepared.endpoint);
     const outcome = await postAttempt(this.#deps, prepared);
-    const event = this.#settleGate(lanes, prepared.row, outcome, isProbe);
+    lanes.noteAnswer(outcome.tookMs);
+    const event = this.#gates.settle(lanes, prepared.row, outcome, isProbe);
     // The place is free at the answer; the record is written beside the next attempt.
     this.#freePlace(lanes);
-    const mayGoOn = () => this.capacity(lanes) > 0 && this.#endpoints.get(lanes.endpointId) === lanes;
-    const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
+    const journaled = await journalAttempt(this.#attempts, prepared, outcome, {
+      isProbe,
+      mayGoOn: () => this.#mayGoOn(lanes),
+      withArrivals: (attempted) => lanes.withArrivals(attempted, new Date()),
+    });
     logAttempt(this.#deps.log, prepared, outcome, journaled);
     this.#deps.metrics.observe(prepared, outcome, journaled.step);
     lanes.letGo(prepared.lane);
@@ -206,6 +223,11 @@ export class Sender implements AsyncDisposable {
     await this.#react(lanes, event);
     this.pump(lanes);
     this.#forgetIdle(lanes);
+  }
+
+  /** Whether a lane may be sent again without a claim. It then waits behind the other lanes. */
+  #mayGoOn(lanes: EndpointLanes): boolean {
+    return !this.#isStopping && !lanes.isShut(Date.now()) && this.#endpoints.get(lanes.endpointId) === lanes;
   }
 
   #freePlace(lanes: EndpointLanes): void {
@@ -218,7 +240,13 @@ export class Sender implements AsyncDisposable {
       this.pump(longest);
     }
     this.pump(lanes);
-    if (lanes.hasMoreDue && lanes.readyCount < lanes.limits.maxInFlight / 2) this.onCapacity(lanes);
+    const now = Date.now();
+    const surplus = lanes.takeSurplus(now);
+    if (surplus.length > 0) lanes.hasMoreDue = true;
+    this.#release(lanes, surplus);
+    // What is due comes before what ingest is about to store.
+    if (lanes.hasMoreDue && lanes.capacity(now) >= Math.min(claimMax, lanes.depth(now) / 2)) this.onCapacity(lanes);
+    this.#reservations.noteRoom();
   }
 
   async #giveUp(lanes: EndpointLanes, lane: LeasedLane, kind: Exclude<Prepared["kind"], "ready">): Promise<void> {
@@ -230,45 +258,16 @@ export class Sender implements AsyncDisposable {
     if (kind === "unavailable") await this.#deps.lanes.release([lane], new Date(Date.now() + unavailableMs));
   }
 
-  #settleGate(lanes: EndpointLanes, lane: Lane, outcome: AttemptOutcome, probe: boolean): GateChange["event"] {
-    const verdict = verdictOf(outcome);
-    const result = outcome.status === 410 ? ("gone" as const) : verdict;
-    const { retryAfterMs } = outcome;
-    const answer = { lane: lane.documentId, result, probe, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    const before = lanes.gate;
-    const { state, event } = settle(before, lanes.limits, answer, Date.now(), Math.random());
-    lanes.gate = state;
-    if (isNews(before, state)) void this.#keepState(lanes, event === "recovered" ? before.open?.since : undefined);
-    return event;
-  }
-
-  /**
-   * Stores what another replica must know when it takes the endpoint over.
-   *
-   * @param openSince of a breaker that has closed now
-   */
-  async #keepState(lanes: EndpointLanes, openSince?: number): Promise<void> {
-    const { endpointId, tenantId } = lanes;
-    try {
-      if (openSince !== undefined) await this.#deps.announceClosed({ endpointId, tenantId }, new Date(openSince));
-      const { gate } = lanes;
-      if (isTrouble(gate, Date.now())) await this.#deps.states.put({ endpointId, tenantId, gate });
-      else await this.#deps.states.delete(endpointId);
-    } catch (error) {
-      this.#deps.log.warn({ err: error, endpointId }, "state of an endpoint not stored");
-    }
-  }
-
   async #react(lanes: EndpointLanes, event: GateChange["event"]): Promise<void> {
     if (!event) return;
     const { endpointId, tenantId } = lanes;
     this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
-    if (event === "opened") this.#releaseReady(lanes);
+    if (event === "opened") this.#release(lanes, lanes.drain());
     if (event === "gone") {
       await this.#deps.disableGone({ tenantId, endpointId });
       await this.#deps.hold({ tenantId, endpointId });
       lanes.gate = newGate;
-      await this.#keepState(lanes);
+      await this.#gates.keep(lanes);
     }
     if (event === "recovered") {
       await this.#deps.lanes.releaseBacklog(endpointId, new Date());
@@ -276,15 +275,13 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /** Gives back what waits for its turn. */
-  #releaseReady(lanes: EndpointLanes): void {
-    const drained = lanes.drain();
-    if (drained.length === 0) return;
-    const run = this.#deps.lanes.release(drained, new Date()).catch((error: unknown) => {
+  /** Gives back lanes that waited for their turn. They are due at once. */
+  #release(lanes: EndpointLanes, waiting: readonly LeasedLane[]): void {
+    if (waiting.length === 0) return;
+    const run = this.#deps.lanes.release(waiting, new Date()).catch((error: unknown) => {
       this.#deps.log.warn({ err: error, endpointId: lanes.endpointId }, "lanes wait for the end of their leases");
     });
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
+    this.#keep(run);
   }
 
   #forgetIdle(lanes: EndpointLanes): void {
@@ -294,7 +291,8 @@ export class Sender implements AsyncDisposable {
   /** Gives back what waits for its turn, lets attempts under way end, and journals them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
-    for (const lanes of this.#endpoints.values()) this.#releaseReady(lanes);
+    this.#reservations.end();
+    for (const lanes of this.#endpoints.values()) this.#release(lanes, lanes.drain());
     await untilEnded(this.#running, this.#deps.leaseMs);
   }
 }

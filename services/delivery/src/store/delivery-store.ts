@@ -3,7 +3,7 @@ import type { Collection, Db } from "mongodb";
 import type { Delivery, Lane } from "../domain/delivery.ts";
 import { deliveryIndexes, laneFilter } from "./delivery-indexes.ts";
 import { keptMs, type NewDelivery, toRow } from "./delivery-rows.ts";
-import { bearerFields } from "./lane-journal.ts";
+import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** What became of a delivery that was to be stored. */

@@ -1,22 +1,11 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from "mongodb";
 import type { AttemptOutcome } from "../domain/delivery.ts";
-import type { LaneStep } from "../domain/lane.ts";
+import { deliveredStatement, isDelivered } from "./delivered-statement.ts";
 import { laneFilter } from "./delivery-indexes.ts";
 import { attemptsMax, keptMs, type LeasedLane, type SendableRow, toAttemptRow } from "./delivery-rows.ts";
+import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
-
-/** An attempt to be journaled. */
-export interface LaneRecord {
-  /** The lane as it was attempted. */
-  readonly before: LeasedLane;
-  readonly step: LaneStep<SendableRow>;
-  readonly outcome: AttemptOutcome;
-  /** Of what was sent: that of a new signature, when the key of the one before was revoked. */
-  readonly webhookId: string;
-  /** The end of the lease, if this process goes on with the lane; absent: the lease ends now. */
-  readonly leaseUntil?: Date;
-}
 
 /**
  * What became of a record. `followed`: nothing was journaled, because another process has stored
@@ -43,31 +32,48 @@ export class LaneJournal {
    */
   async record(records: readonly LaneRecord[]): Promise<Journaled[]> {
     const { simple = [], others = [] } = Object.groupBy(records, (each) => (isSimple(each) ? "simple" : "others"));
-    const [known] = await Promise.all([this.#recordSimple(simple), this.#recordOthers(others)]);
-    const doubtful = known ? others : records;
+    const [isSimpleKnown, isKnown] = await Promise.all([this.#recordSimple(simple), this.#recordOthers(others)]);
+    const doubtful = [...(isSimpleKnown ? [] : simple), ...(isKnown ? [] : others)];
     const fates = doubtful.length > 0 ? await this.#fates(doubtful) : new Map<LaneRecord, Journaled>();
     return records.map((each) => fates.get(each) ?? done(each));
   }
 
-  /** Records of one statement each. @returns whether all are known to be journaled */
+  /** Records that change the bearer's row alone. @returns whether all are known to be journaled */
   async #recordSimple(records: readonly LaneRecord[]): Promise<boolean> {
     if (records.length === 0) return true;
-    const { matchedCount } = await this.#rows.bulkWrite(
-      records.map((each) => this.#bearerStatement(each)),
-      { ordered: false },
+    const { delivered = [], single = [] } = Object.groupBy(records, (each) =>
+      isDelivered(each) ? "delivered" : "single",
     );
+    const byGeneration = Map.groupBy(delivered, ({ before }) => before.bearer.generation);
+    const statements = [
+      ...Array.from(byGeneration, ([generation, each]) => deliveredStatement(generation, each)),
+      ...single.map((each) => this.#bearerStatement(each)),
+    ];
+    const { matchedCount } = await this.#rows.bulkWrite(statements, { ordered: false });
     return matchedCount === records.length;
   }
 
-  /** The statements of a lane stand in order: the next bearer is refused while the old one is one. */
-  async #recordOthers(records: readonly LaneRecord[]): Promise<void> {
-    if (records.length === 0) return;
+  /**
+   * The statements of a lane stand in order: the next bearer is refused while the old one is one.
+   *
+   * @returns whether all are known to be journaled
+   */
+  async #recordOthers(records: readonly LaneRecord[]): Promise<boolean> {
+    if (records.length === 0) return true;
     const statements = records.flatMap((each) => [
       this.#bearerStatement(each),
       ...rowStatements(each),
       ...this.#promotion(each),
     ]);
-    await this.#rows.bulkWrite(statements, { ordered: false }).catch(duplicatePositions);
+    // A statement for many rows matches any number of them.
+    const areSingle = statements.every((each) => "updateOne" in each);
+    try {
+      const { matchedCount } = await this.#rows.bulkWrite(statements, { ordered: false });
+      return areSingle && matchedCount === statements.length;
+    } catch (error) {
+      duplicatePositions(error);
+      return false;
+    }
   }
 
   #bearerStatement(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow> {
@@ -133,9 +139,6 @@ export class LaneJournal {
     await this.#rows.updateOne({ _id: row.deliveryId, state: { $in: ["pending", "held"] } }, update);
   }
 }
-
-/** What only a bearer has. */
-export const bearerFields = { nextAttemptAt: 1, lease: 1, yieldedTo: 1, isExpedited: 1, isFollowed: 1 } as const;
 
 /** Whether the bearer's row is the only one that changes. */
 function isSimple({ before, step }: LaneRecord): boolean {

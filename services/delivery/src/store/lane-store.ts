@@ -159,11 +159,12 @@ export class LaneStore {
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     if (arrivals.length === 0) return;
-    const operations = arrivals.map((arrival) => ({
+    const newest = new Map(arrivals.toSorted(byCreation).map((each) => [laneKey(each), each]));
+    const operations = Array.from(newest.values(), (arrival) => ({
       updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
     }));
     const { matchedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
-    if (matchedCount < arrivals.length) await this.appointBearers(arrivals, now);
+    if (matchedCount < operations.length) await this.appointBearers(arrivals, now);
   }
 
   /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
@@ -241,6 +242,10 @@ export class LaneStore {
       { $set: { nextAttemptAt: now, isExpedited: true } },
     );
   }
+}
+
+function byCreation(a: Arrival, b: Arrival): number {
+  return a.createdAt.getTime() - b.createdAt.getTime();
 }
 
 const absent = { $exists: false } as const;

@@ -2,7 +2,7 @@ import type { Collection, Db } from "mongodb";
 import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
 import type { DeliveryState } from "../domain/delivery-log.ts";
 import { keptMs } from "./delivery-rows.ts";
-import { bearerFields } from "./lane-journal.ts";
+import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;

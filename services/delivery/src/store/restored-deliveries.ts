@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import type { Reference } from "../domain/payload.ts";
 import { keptMs } from "./delivery-rows.ts";
-import { bearerFields } from "./lane-journal.ts";
+import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 const undelivered = { state: { $in: ["pending" as const, "held" as const] } };

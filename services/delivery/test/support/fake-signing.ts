@@ -26,8 +26,11 @@ function openLedger() {
   let active = makeKey(0);
   const keys = [active];
   const ledger = new Map<string, Entry>();
-  /** `refused` counts the calls while it is off. `revision` is that of the trust list. */
-  const state = { off: false, refused: 0, revision: 1 };
+  /**
+   * `refused` counts the calls while it is off, `signed` the items of the others. `revision` is that
+   * of the trust list.
+   */
+  const state = { off: false, refused: 0, signed: 0, revision: 1 };
   const signItem = (item: SnapshotDigest) => {
     const { tenantId, documentId, sequence, version, status, sha256 } = item;
     const name = `${tenantId}\n${documentId}\n${sequence}`;
@@ -69,6 +72,7 @@ export async function openFakeSigning() {
         state.refused += 1;
         throw new ConnectError("signing is off", Code.FailedPrecondition);
       }
+      state.signed += items.length;
       return { results: items.map(signItem) };
     },
   });

@@ -40,10 +40,11 @@ function openRows() {
     unsendable: new Map<string, string>(),
     /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
+    counts: { read: 0 },
   };
 }
 
-function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnType<typeof openRows>) {
+function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }: ReturnType<typeof openRows>) {
   const gate = async (method: string) => {
     held.get(method)?.onCall();
     await held.get(method)?.released;
@@ -60,6 +61,7 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held }: ReturnT
     },
     getSnapshots: async ({ references }) => {
       await gate("getSnapshots");
+      counts.read += references.length;
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
       return { snapshots: found.map((each) => withPending(each, pending)) };
     },
@@ -171,6 +173,8 @@ export async function openFeed() {
     /** Ends the pending state of a snapshot. */
     settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
+    /** How many references `GetSnapshots` was asked for. */
+    counts: rows.counts,
     isPending: (reference: Ref) => rows.pending.has(keyOf(reference)),
     signatureOf: (reference: Ref) => rows.signatures.get(keyOf(reference)),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { isQuick, lanesAhead, meanAnswerMs } from "./lease-ahead.ts";
+
+const kibibyte = 1_024;
+const places = { places: 32, bodyBytes: 2 * kibibyte };
+
+describe("lanes leased ahead of an endpoint", () => {
+  it("are two a place until it has answered", () => {
+    expect(lanesAhead(places)).toBe(64);
+    expect(isQuick(places)).toBe(false);
+  });
+
+  it("are what it takes within a second, 1,000 at most and two a place at least", () => {
+    expect(lanesAhead({ ...places, answerMs: 80 })).toBe(400);
+    expect(lanesAhead({ ...places, answerMs: 0.5 })).toBe(1_000);
+    expect(lanesAhead({ ...places, answerMs: 15_000 })).toBe(64);
+    expect(lanesAhead({ ...places, places: 1, answerMs: 5 })).toBe(200);
+  });
+
+  it("are no more than its rate allows, or than 8 MiB of bodies", () => {
+    expect(lanesAhead({ ...places, answerMs: 5, ratePerSecond: 100 })).toBe(100);
+    expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 64 * kibibyte })).toBe(128);
+    expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
+  });
+
+  it("are waited for when it takes 256 within a second", () => {
+    expect(isQuick({ ...places, answerMs: 100 })).toBe(true);
+    expect(isQuick({ ...places, answerMs: 200 })).toBe(false);
+  });
+});
+
+it("the mean follows a change within a few answers", () => {
+  let mean = meanAnswerMs(undefined, 10);
+  expect(mean).toBe(10);
+  for (let n = 0; n < 16; n++) mean = meanAnswerMs(mean, 1_000);
+  expect(mean).toBeGreaterThan(800);
+});

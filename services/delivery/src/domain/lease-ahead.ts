@@ -1,0 +1,48 @@
+/** How far ahead of an endpoint lanes are leased. Pure. */
+
+/** How many attempts an endpoint takes at once, and how fast. */
+export interface EndpointPace {
+  /** Most attempts in flight. */
+  readonly places: number;
+  /** Most attempts a second; absent: no limit. */
+  readonly ratePerSecond?: number | undefined;
+  /** Mean time of its last answers, in milliseconds; absent while there is none. */
+  readonly answerMs?: number | undefined;
+  /** Mean size of a body, in bytes. */
+  readonly bodyBytes: number;
+}
+
+/** Lanes that are leased for each place, whatever the pace, so that no place stays empty. */
+const lanesPerPlace = 2;
+/**
+ * A lane is to start well before its lease has less left than the longest attempt takes (2.5 s after
+ * it was leased), because a renewal costs a command.
+ */
+const aheadMs = 1_000;
+const lanesMax = 1_000;
+/** Of the 64 MiB of the payload cache, so that what waits is not dropped from it. */
+const bytesMax = 8 * 1024 * 1024;
+/** What an endpoint takes within `aheadMs` if it is quick: one batch of ingest. */
+const quickLanes = 256;
+
+/** How many lanes of an endpoint may be leased: what it takes within a second, two a place at least. */
+export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes }: EndpointPace): number {
+  const least = lanesPerPlace * places;
+  if (answerMs === undefined) return least;
+  const perSecond = Math.min((places * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
+  const most = Math.min(lanesMax, Math.floor(bytesMax / Math.max(1, bodyBytes)));
+  return Math.max(least, Math.min(most, Math.floor((perSecond * aheadMs) / 1_000)));
+}
+
+/**
+ * Whether ingest waits for room at an endpoint: rows that are stored without a lease cost a claim
+ * each, and this endpoint has room for a batch within a second.
+ */
+export function isQuick(pace: EndpointPace): boolean {
+  return pace.answerMs !== undefined && lanesAhead(pace) >= quickLanes;
+}
+
+/** The mean after another answer; the last eight or so count. */
+export function meanAnswerMs(before: number | undefined, tookMs: number): number {
+  return before === undefined ? tookMs : before + (tookMs - before) / 8;
+}

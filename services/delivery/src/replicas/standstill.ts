@@ -1,0 +1,32 @@
+/**
+ * Sees whether the front of a queue moves. A replica takes over another one's work when it is overdue
+ * and its front has stood still: a long queue is overdue, too, while its replica works it off, and two
+ * replicas at work on one endpoint would exceed its limits.
+ */
+export class Standstill {
+  readonly #ms: number;
+  readonly #fronts = new Map<string, { readonly front: string; readonly sinceMs: number; seenMs: number }>();
+
+  /** @param ms for how long a front has to stand still */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /**
+   * Notes the front of a queue.
+   *
+   * @returns when the queue counts as standing still if its front stays the same: now or earlier for
+   * one that does
+   */
+  note(queue: string, front: string, nowMs: number): number {
+    const known = this.#fronts.get(queue);
+    const sinceMs = known?.front === front ? known.sinceMs : nowMs;
+    this.#fronts.set(queue, { front, sinceMs, seenMs: nowMs });
+    return sinceMs + this.#ms;
+  }
+
+  /** Forgets the queues that were not noted since a time. */
+  forgetBefore(ms: number): void {
+    for (const [queue, { seenMs }] of this.#fronts) if (seenMs < ms) this.#fronts.delete(queue);
+  }
+}

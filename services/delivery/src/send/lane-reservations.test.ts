@@ -1,0 +1,75 @@
+import { expect, it, vi } from "vitest";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { EndpointLanes } from "./endpoint-lanes.ts";
+import { LaneReservations } from "./lane-reservations.ts";
+
+const names = { tenantId: "acme", endpointId: "e1" };
+const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
+const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 1 };
+
+/** An endpoint that takes 500 lanes a second, with lanes that wait already. */
+function quickLanes(waiting: number): EndpointLanes {
+  const lanes = new EndpointLanes(names, () => 2_000);
+  lanes.applyLimits(limits);
+  lanes.noteAnswer(2);
+  for (let n = 0; n < waiting; n++) lanes.push(laneOf(n));
+  return lanes;
+}
+
+function laneOf(n: number) {
+  const ids = { ...names, documentId: `d${n}`, deliveryId: `${n}`, webhookId: `snp_${n}`, sequence: 1 };
+  const row = toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(), place: "leased" });
+  const leaseUntil = new Date(Date.now() + 20_000);
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
+}
+
+it("gives what there is at once, and to nobody twice", async () => {
+  const reservations = new LaneReservations();
+  const lanes = quickLanes(300);
+  using first = await reservations.reserve([{ lanes, count: 150 }]);
+  expect([first.of("e1"), lanes.capacity(Date.now())]).toEqual([150, 50]);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  expect(lanes.capacity(Date.now())).toBe(200);
+});
+
+it("lets a batch wait for room at a quick endpoint, in turn", async () => {
+  const reservations = new LaneReservations();
+  const lanes = quickLanes(500);
+  const granted: string[] = [];
+  const reserve = async (name: string) => {
+    const { of } = await reservations.reserve([{ lanes, count: 100 }]);
+    granted.push(`${name} ${of("e1")}`);
+  };
+  const both = [reserve("first"), reserve("second")];
+  const start = (count: number) => {
+    for (const lane of lanes.start(count, Date.now())) lanes.letGo(lane);
+    lanes.inFlight = 0;
+    reservations.noteRoom();
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+  await start(99);
+  expect(granted).toEqual([]);
+  await start(1);
+  expect(granted).toEqual(["first 100"]);
+  await start(100);
+  await Promise.all(both);
+  expect(granted).toEqual(["first 100", "second 100"]);
+});
+
+it("waits for no endpoint that is slow, or shut, and for none longer than half a second", async () => {
+  const reservations = new LaneReservations();
+  const slow = new EndpointLanes(names, () => 2_000);
+  slow.applyLimits(limits);
+  slow.noteAnswer(2_000);
+  expect((await reservations.reserve([{ lanes: slow, count: 100 }])).of("e1")).toBe(2);
+  const shut = quickLanes(0);
+  shut.gate = { ...shut.gate, pausedUntil: Date.now() + 60_000 };
+  expect((await reservations.reserve([{ lanes: shut, count: 100 }])).of("e1")).toBe(0);
+  vi.useFakeTimers();
+  const stuck = reservations.reserve([{ lanes: quickLanes(450), count: 100 }]);
+  vi.advanceTimersByTime(500);
+  expect((await stuck).of("e1")).toBe(50);
+  vi.useRealTimers();
+});

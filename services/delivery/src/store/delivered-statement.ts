@@ -1,0 +1,52 @@
+import type { AnyBulkWriteOperation, Document } from "mongodb";
+import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
+import { bearerFields, type LaneRecord } from "./lane-records.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/**
+ * Whether a record says only that the last row of a lane was delivered, under the id that it was
+ * stored with. Most records do.
+ */
+export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
+  const { attempted, ended, changed, next } = step;
+  return (
+    next === "empty" &&
+    ended.length === 1 &&
+    ended[0]?.state === "delivered" &&
+    changed.length === 0 &&
+    before.state.yieldedTo === undefined &&
+    attempted.deliveryId === before.bearer.deliveryId &&
+    attempted.webhookId === webhookId
+  );
+}
+
+/**
+ * One statement for records of that kind, with one generation: in mongod 6.0 it costs a third of a
+ * statement each. The update picks for each row what stands where its id stands.
+ */
+export function deliveredStatement(
+  generation: number,
+  records: readonly LaneRecord[],
+): AnyBulkWriteOperation<DeliveryRow> {
+  const ids = records.map(({ before }) => before.bearer.deliveryId);
+  const attempts = records.map(({ outcome }) => toAttemptRow(outcome));
+  const own = { $arrayElemAt: [{ $literal: attempts }, { $indexOfArray: [{ $literal: ids }, "$_id"] }] };
+  const last = { $last: "$attempts" };
+  const endedAt = { $let: { vars: { last }, in: { $add: ["$$last.at", "$$last.tookMs"] } } };
+  const update: Document[] = [
+    {
+      $set: {
+        attempts: { $slice: [{ $concatArrays: ["$attempts", [own]] }, -attemptsMax] },
+        attemptCount: { $add: ["$attemptCount", 1] },
+        generation: generation + 1,
+        state: "delivered",
+      },
+    },
+    { $set: { endedAt } },
+    { $set: { expiresAt: { $add: ["$endedAt", keptMs] } } },
+    { $unset: Object.keys(bearerFields) },
+  ];
+  return {
+    updateMany: { filter: { _id: { $in: ids }, generation, isFollowed: { $exists: false } }, update },
+  };
+}
