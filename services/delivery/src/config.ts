@@ -53,9 +53,8 @@ export interface DeliveryPace {
   /** Interval of the looks at the trust list. */
   trustListMs: number;
   /**
-   * How long after a revocation signatures of the key may still reach documents. Signing uses a key
-   * for five seconds more; a signature is handed over under a list of at most ten seconds ago, by a
-   * call of at most ten.
+   * How long after a revocation signatures of the key may still reach documents: they are handed
+   * over under a trust list of at most 15 seconds ago, by a call of at most ten.
    */
   resigningGraceMs: number;
   /** How many documents of a tenant are sent again each second after a revocation, up to 256. */

@@ -27,7 +27,7 @@ export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<Trus
  * How old the trust list may be when signatures are handed to documents. The walk over signatures of
  * revoked keys relies on it: none comes in behind it (`resigningGraceMs`).
  */
-const listAgeMsMax = 10_000;
+const listAgeMsMax = 15_000;
 
 /** Documents, to which no signature is handed whose key was revoked since it was made. */
 export function settleWithListedKeys({ settleSnapshots }: Settle, trustList: Pick<TrustList, "require">): Settle {

@@ -14,7 +14,6 @@ interface TrustListDeps {
   readonly trustListMs: number;
 }
 
-const askTimeoutMs = 5_000;
 /** A signing that is down or has an old ring is found at every look. */
 const reportEveryMs = 60_000;
 
@@ -91,7 +90,7 @@ export class TrustList implements AsyncDisposable {
   async #readOnce(): Promise<void> {
     const askedAt = performance.now();
     const { signal } = this.#stop;
-    const { keys, revision: stated } = await this.#deps.trust.listKeys({}, { signal, timeoutMs: askTimeoutMs });
+    const { keys, revision: stated } = await this.#deps.trust.listKeys({}, { signal });
     const revision = Number(stated);
     if (!this.#known || revision > this.#known.revision) {
       // Kept before it is used: after a restart no older one may be.
