@@ -142,7 +142,8 @@ describe("spans", () => {
 });
 
 test("the receiver of a webhook is not told of the trace", () => {
-  expect(receiver.received.map(({ headers }) => headers["traceparent"])).toEqual([undefined]);
+  expect(receiver.received.length).toBeGreaterThan(0);
+  expect(receiver.received.filter(({ headers }) => "traceparent" in headers)).toEqual([]);
 });
 
 test("the log of the edge and that of the attempt name the trace", async () => {
