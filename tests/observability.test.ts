@@ -1,4 +1,6 @@
 /** Alerts, dashboard and runbooks name only what there is. */
+import { Code } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -51,6 +53,15 @@ test("every alert and every panel asks for metrics that are exported", async () 
   const known = await exported();
   const asked = [...queries, ...alerts.split("\n").filter((line) => /expr:|_total|_seconds/.test(line))];
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("alerts and runbooks ask for codes of calls as they are counted", async () => {
+  const asked = [...`${alerts}\n${runbooks}`.matchAll(/\bcode=~?"([^"]+)"/g)].flatMap(([, codes = ""]) =>
+    codes.split("|"),
+  );
+  expect(asked.length).toBeGreaterThan(2);
+  const counted = new Set(Object.values(Code).map((code) => (typeof code === "number" ? codeToString(code) : "ok")));
+  expect(asked.filter((code) => !counted.has(code))).toEqual([]);
 });
 
 test("pending snapshots are counted from the database at each scrape", async () => {
