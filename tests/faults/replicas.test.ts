@@ -1,15 +1,23 @@
 /**
- * Two gateways and two documents processes under 100 creates and 50 reads a second: no request
- * fails, and none waits, while a process is restarted or hangs.
+ * Two processes of every service under 100 creates and 50 reads a second, with webhooks flowing: no
+ * request fails, none waits, and no webhook is lost or out of order, while a process is restarted or
+ * hangs.
  */
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { DeliveryLedger } from "../support/delivery-ledger.ts";
 import { EdgeLoad, type Exchange } from "../support/edge-load.ts";
-import { article, openNewsroom } from "../support/newsroom.ts";
+import { EditorialLoad } from "../support/editorial-load.ts";
+import { article, as, openNewsroom } from "../support/newsroom.ts";
+import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { type ReplicaProcess, untilUsed } from "../support/replica-process.ts";
 import { openReplicatedStack, type ReplicatedStack } from "../support/replicated-stack.ts";
 import { transitionAll } from "../support/stored.ts";
+import { failedChecks, type TrustedKey } from "../support/webhook-checks.ts";
 
 /** Requests until processes that were just started are as fast as they will be. */
 const warmUps = 500;
@@ -28,12 +36,12 @@ let hung: ReplicaProcess | undefined;
 
 beforeAll(async () => {
   stack = opened.use(await openReplicatedStack(inject("mongoUrl")));
-  const { gateways, documents } = stack;
+  const { gateway: gateways, documents } = stack.processes;
   const { tenants } = stack.dev;
   const articles = await Promise.all(tenants.map(async ({ id }) => [id, await publish(id)] as const));
   load = opened.use(new EdgeLoad({ gateways, documents, tenants, published: Object.fromEntries(articles) }));
   await vi.waitUntil(() => load.ended.length > warmUps, { timeout: 60_000 });
-  await Promise.all(documents.map(untilUsed));
+  await Promise.all(documents.map((each) => untilUsed(each)));
   const startMs = performance.now();
   await pause(calmMs);
   const calm = await endedSince(startMs);
@@ -70,7 +78,8 @@ async function endedSince(startMs: number): Promise<Exchange[]> {
 async function expectPrompt(startMs: number): Promise<void> {
   const seconds = (performance.now() - startMs) / 1_000;
   const exchanges = await endedSince(startMs);
-  const busyMs = longestCheckSince(startMs, stack.gateways) + longestCheckSince(startMs, stack.documents);
+  const { gateway: gateways, documents } = stack.processes;
+  const busyMs = longestCheckSince(startMs, gateways) + longestCheckSince(startMs, documents);
   const isSlow = ({ kind, tookMs: took }: Exchange) => took > (own.get(kind) ?? 0) + busyMs + waitMsMax;
   expect(listed(exchanges.filter(isFailed))).toEqual([]);
   expect(listed(exchanges.filter(isSlow))).toEqual([]);
@@ -87,23 +96,58 @@ function longestCheckSince(startMs: number, processes: readonly ReplicaProcess[]
   return Math.max(0, ...checks.map(tookMs));
 }
 
-describe("two gateways and two documents processes under load", () => {
-  test("answer every request in time while each process in turn is restarted", async () => {
+/** Restarts one process, and goes on when its callers use it again. */
+async function restart(service: ServiceName, replica: ReplicaProcess): Promise<void> {
+  await replica.restart();
+  if (service === "gateway") await vi.waitUntil(() => load.uses(replica), { timeout: 10_000 });
+  // Nothing calls delivery; it takes its partitions when it is ready.
+  else if (service !== "delivery") await untilUsed(replica, service === "documents" ? 10 : 1);
+}
+
+/** Checks that every snapshot arrived once, genuine, and in its document's order. */
+async function expectDelivered(receiver: Receiver, secret: string, editors: EditorialLoad): Promise<void> {
+  const count = editors.documents.reduce((sum, { sequence }) => sum + sequence, 0);
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count), 15_000);
+  const ledger = new DeliveryLedger();
+  for (const { headers, body } of receiver.received) {
+    ledger.noteAnswer(ledger.note(body, String(headers["webhook-id"])), 204);
+  }
+  expect(ledger.faults()).toEqual([]);
+  expect(ledger.missing(editors.documents, true)).toEqual([]);
+  expect(receiver.received.length).toBe(count);
+  const { keys } = (await (await fetch(`${stack.dev.gateway}/api/keys`)).json()) as { keys: TrustedKey[] };
+  const failed = await Promise.all(receiver.received.map((webhook) => failedChecks(webhook, secret, keys)));
+  expect(failed.flat()).toEqual([]);
+}
+
+describe("two processes of every service under load", () => {
+  test("answer every request in time, and lose no webhook, while each process in turn is restarted", async () => {
+    await using receiver = await openReceiver();
+    const { documents, delivery } = stack.processes;
+    const tenantId = "demo";
+    using endpoints = openRpcClient(EndpointService, { target: delivery[0]!.teamsTarget });
+    const { secret } = await endpoints.createEndpoint({ tenantId, url: receiver.url }, as("admin"));
+    const teams = `ipv4:${documents.map(({ teamsTarget }) => teamsTarget).join(",")}`;
     const startMs = performance.now();
-    for (const documents of stack.documents) {
-      await documents.restart();
-      await untilUsed(documents);
+    const editors = await EditorialLoad.open(teams, tenantId, 5);
+    try {
+      for (const service of serviceNames) {
+        for (const replica of stack.processes[service]) await restart(service, replica);
+      }
+    } finally {
+      await editors[Symbol.asyncDispose]();
     }
-    for (const gateway of stack.gateways) {
-      await gateway.restart();
-      await vi.waitUntil(() => load.uses(gateway), { timeout: 10_000 });
-    }
+    expect(listed((await endedSince(startMs)).filter(isFailed))).toEqual([]);
+    expect(editors.failures).toEqual([]);
+    expect(Math.min(...editors.documents.map(({ sequence }) => sequence))).toBeGreaterThan(5);
+    await expectDelivered(receiver, secret, editors);
     await expectPrompt(startMs);
-  }, 120_000);
+  }, 300_000);
 
   test("answer every request in time while a documents process is stopped for 20 s, and use it again", async () => {
-    await Promise.all(stack.documents.map(untilUsed));
-    hung = stack.documents[0]!;
+    const { documents } = stack.processes;
+    await Promise.all(documents.map((each) => untilUsed(each)));
+    hung = documents[0]!;
     const startMs = performance.now();
     process.kill(hung.pid(), "SIGSTOP");
     await pause(hungMs).finally(() => process.kill(hung!.pid(), "SIGCONT"));

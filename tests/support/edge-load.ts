@@ -6,7 +6,7 @@ import type { ReplicaProcess } from "./replica-process.ts";
 
 /** A request of the load that has ended. */
 export interface Exchange {
-  readonly kind: "create" | "list" | "by id" | "by slug";
+  readonly kind: "create" | "list" | "by id" | "by slug" | "phrases" | "keys";
   readonly gateway: string;
   /** When it was sent, by `performance.now()`. */
   readonly sentMs: number;
@@ -143,6 +143,8 @@ export class EdgeLoad implements AsyncDisposable {
       ["list", "/v1/documents?type=core/article&limit=10"],
       ["by id", `/v1/publisher/documents/${id}`],
       ["by slug", `/v1/publisher/articles/slug/${slug}`],
+      ["phrases", "/v1/phrases"],
+      ["keys", "/api/keys"],
     ] as const;
     const [kind, path] = reads[this.#sent % reads.length]!;
     await this.#send({ kind, tenantId }, apiKey, path, {});

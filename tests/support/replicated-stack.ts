@@ -1,29 +1,40 @@
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { type DevJson, devAddresses } from "@vidimus/devstack/stack/dev-json";
 import { seedTenants } from "@vidimus/devstack/stack/seed";
-import { serviceEnv } from "@vidimus/devstack/stack/service-plan";
+import {
+  serviceEnv,
+  type ServiceName,
+  serviceNames,
+  type ServicePorts,
+  type StackPorts,
+} from "@vidimus/devstack/stack/service-plan";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nowhere, openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
+import { openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
 
-/** Two gateways in front of two documents processes. */
+/** Two processes of every service. */
 export interface ReplicatedStack extends AsyncDisposable {
-  readonly gateways: readonly ReplicaProcess[];
-  readonly documents: readonly ReplicaProcess[];
-  /** Addresses of the first gateway and the first documents process. */
+  readonly processes: Readonly<Record<ServiceName, readonly ReplicaProcess[]>>;
+  /** Addresses of the first process of each service. */
   readonly dev: Omit<DevJson, "pids">;
   /** Database of documents. */
   readonly database: string;
 }
 
+type Place = Required<ServicePorts>;
+
 /** As in a deployment: balancers have this time to notice that a process is not ready. */
 const drainDelayMs = 1_000;
 
-/** Starts the processes on free ports, with databases of their own, and creates the tenants. */
-export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedStack> {
+/**
+ * Starts the processes on free ports, with databases of their own, and creates the tenants.
+ *
+ * @param from checkout of the project that they are started from; this one by default
+ */
+export async function openReplicatedStack(mongoUrl: string, from?: string): Promise<ReplicatedStack> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "vidimus-replicas-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
@@ -32,7 +43,8 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
   const backing = { mongoUrl, databaseUsers: undefined, natsUrl: nats.url, isOwnBroker: true };
   const attestationKeyFile = join(dir, "attestation-key");
-  await writeFile(attestationKeyFile, randomBytes(32), { mode: 0o600 });
+  for (const file of [...Object.values(kekFiles), attestationKeyFile])
+    await writeFile(file, randomBytes(32), { mode: 0o600 });
   const shared = { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities: undefined };
   const environment = {
     ...process.env,
@@ -42,31 +54,31 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
     DRAIN_DELAY_MS: String(drainDelayMs),
   };
 
-  const [first, second, third, fourth] = [await pickPorts(), await pickPorts(), await pickPorts(), await pickPorts()];
-  const ports = { documents: [first, second], gateway: [third, fourth] };
-  const targetOf = (service: keyof typeof ports) =>
-    `ipv4:${ports[service].map(({ mesh }) => `127.0.0.1:${mesh}`).join(",")}`;
-  const targets = { ACCESS_TARGET: targetOf("gateway"), DOCUMENTS_TARGET: targetOf("documents") };
+  const places = await Promise.all(
+    serviceNames.map(async (service) => [service, [await pickPorts(), await pickPorts()]] as const),
+  );
+  const portsOf = Object.fromEntries(places) as Record<ServiceName, [Place, Place]>;
+  const ports = Object.fromEntries(places.map(([service, [first]]) => [service, first])) as StackPorts;
+  const replicas = places.map(([service, [, second]]) => ({ service, name: `${service}-2`, ports: second }));
 
-  async function openAll(service: keyof typeof ports): Promise<ReplicaProcess[]> {
-    const opened: ReplicaProcess[] = [];
-    for (const [index, own] of ports[service].entries()) {
-      const name = `${service}-${index + 1}`;
-      const settings = serviceEnv(service, { ...shared, ports: { ...nowhere, [service]: own } }, environment);
-      const env = { ...settings, ...targets };
-      opened.push(stack.use(await openReplica({ service, name, ports: own, env, logFile: join(dir, name) })));
-    }
-    return opened;
+  const open = async (service: ServiceName, own: Place, number: number) => {
+    const env = serviceEnv(service, { ...shared, ports, replicas }, environment, own);
+    const name = `${service}-${number}`;
+    const place = { ports: own, logFile: join(dir, name), ...(from && { dir: from }) };
+    return stack.use(await openReplica({ service, name, env, ...place }));
+  };
+  const opened: [ServiceName, ReplicaProcess[]][] = [];
+  // Ten Nodes that start at once would keep each other from the three seconds that a start has.
+  for (const service of serviceNames) {
+    const both = portsOf[service].map((own, index) => open(service, own, index + 1));
+    opened.push([service, await Promise.all(both)]);
   }
-
-  const documents = await openAll("documents");
-  const gateways = await openAll("gateway");
-  const dev = devAddresses({ ...nowhere, documents: first, gateway: third });
+  const processes = Object.fromEntries(opened) as unknown as ReplicatedStack["processes"];
+  const dev = devAddresses(ports);
   const tenants = await seedTenants(dev, []);
   const running = stack.move();
   return {
-    gateways,
-    documents,
+    processes,
     dev: { ...dev, mongodb: mongoUrl, nats: nats.url, tenants },
     database: `${databasePrefix}_documents`,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

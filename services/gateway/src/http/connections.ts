@@ -21,6 +21,7 @@ export class Connections {
   readonly #deps: ConnectionsDeps;
   /** The last request of each connection. */
   readonly #last = new WeakMap<Socket, ServerResponse>();
+  readonly #open = new Set<Socket>();
   /** Requests whose body cannot be read to its end, with the error to answer. */
   readonly #broken = new WeakMap<IncomingMessage, HttpError>();
 
@@ -38,6 +39,14 @@ export class Connections {
     app.server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#last.set(socket, response);
     });
+    app.server.on("connection", (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
+    // Fastify closes what is idle when it begins to stop, and announces the end of a connection to
+    // requests that come afterwards. A connection with a request under way would stay open behind its
+    // answer, and be cut ten seconds later, perhaps in the moment in which its client uses it again.
+    app.addHook("preClose", async () => this.#endRunning());
     // The one hook that waits: the parser reads on in the turn in which the hooks begin, and a
     // request whose bytes after the head are broken must not be answered 401 or 201 before that.
     app.addHook("onRequest", ({ raw }, _reply, done) => queueMicrotask(() => done(this.#broken.get(raw))));
@@ -46,6 +55,14 @@ export class Connections {
       socket.on("error", () => socket.destroy());
       this.#refuseUnread(socket, "CONNECT", noTunnel());
     });
+  }
+
+  /** Ends the connections of all requests that are worked on, behind their answers. */
+  #endRunning(): void {
+    for (const socket of this.#open) {
+      const last = this.#last.get(socket);
+      if (last && !last.writableFinished) closeAfter(last, socket);
+    }
   }
 
   /**

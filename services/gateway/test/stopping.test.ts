@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import { Agent, request } from "node:http";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { FakeDocuments, serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+/** Far below the ten seconds after which connections are cut. */
+const promptMs = 5_000;
+
+test("a gateway that stops ends the connection of a request under way with its answer, and then itself", async () => {
+  const documents = new FakeDocuments();
+  await using rpc = await serve(documents.routes());
+  const gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  const arrived = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  documents.beforeAnswer = () => {
+    arrived.resolve();
+    return answered.promise;
+  };
+  const agent = new Agent({ keepAlive: true });
+  const headers = { ...bearer(await newKey(gateway.access, "acme")), "content-type": "application/json" };
+  const sent = request(`${gateway.url}/v1/documents`, { method: "POST", headers, agent });
+  sent.end(JSON.stringify({ id: randomUUID(), type: "core/article", title: "A", meta: {}, content: {} }));
+  await arrived.promise;
+  const startMs = performance.now();
+  const stopped = gateway[Symbol.asyncDispose]();
+  answered.resolve();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  answer.resume();
+  await stopped;
+  expect(answer.statusCode).toBe(201);
+  expect(answer.headers.connection).toBe("close");
+  expect(performance.now() - startMs).toBeLessThan(promptMs);
+  agent.destroy();
+});
