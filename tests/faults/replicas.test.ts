@@ -129,7 +129,7 @@ describe("two processes of every service under load", () => {
     const { secret } = await endpoints.createEndpoint({ tenantId, url: receiver.url }, as("admin"));
     const teams = `ipv4:${documents.map(({ teamsTarget }) => teamsTarget).join(",")}`;
     const startMs = performance.now();
-    const editors = await EditorialLoad.open(teams, tenantId, 5);
+    const editors = await EditorialLoad.open(teams, tenantId, 3);
     try {
       for (const service of serviceNames) {
         for (const replica of stack.processes[service]) await restart(service, replica);
