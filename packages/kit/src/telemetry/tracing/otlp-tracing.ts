@@ -11,6 +11,7 @@ import {
 import { type Sampler as OtelSampler, TracerProvider } from "@opentelemetry/sdk-trace";
 import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
+import { randomHex } from "../../random-hex.ts";
 import type { Logger } from "../log.ts";
 import { SpanQueue } from "./span-queue.ts";
 import type { Span, SpanAttributes, SpanKind, SpanOrder, Tracing } from "./tracing.ts";
@@ -31,6 +32,9 @@ const kinds: { readonly [K in SpanKind]: OtelKind } = {
   internal: OtelKind.INTERNAL,
 };
 
+/** The SDK's own takes four numbers of Math.random for an id, at a tenth of a span's cost. */
+const idGenerator = { generateTraceId: () => randomHex(16), generateSpanId: () => randomHex(8) };
+
 /** Some values, such as a tenant id that is not known yet, are what a caller has sent. */
 const attributeCharactersMax = 256;
 
@@ -47,6 +51,7 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(resourceFromAttributes(resource)),
       sampler: samplerOf(config.sampler),
+      idGenerator,
       spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
       spanProcessors: [new SpanQueue({ exporter, config: config.queue, log, registry })],
     });
@@ -80,10 +85,7 @@ class RecordedSpan implements Span {
 
   end(attributes: SpanAttributes = {}, errorType?: string): void {
     if (!this.#span.isRecording()) return;
-    for (const name in attributes) {
-      const value = attributes[name];
-      if (value !== undefined) this.#span.setAttribute(name, value);
-    }
+    this.#span.setAttributes(attributes);
     if (errorType !== undefined) {
       this.#span.setAttribute("error.type", errorType).setStatus({ code: SpanStatusCode.ERROR });
     }
