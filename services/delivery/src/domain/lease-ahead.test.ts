@@ -7,7 +7,6 @@ const places = { places: 32, bodyBytes: 2 * kibibyte };
 describe("lanes leased ahead of an endpoint", () => {
   it("are two a place until it has answered", () => {
     expect(lanesAhead(places)).toBe(64);
-    expect(isQuick(places)).toBe(false);
   });
 
   it("are what it takes within a second, 1,000 at most and two a place at least", () => {
@@ -24,8 +23,14 @@ describe("lanes leased ahead of an endpoint", () => {
   });
 
   it("are waited for when it takes 256 within a second", () => {
-    expect(isQuick({ ...places, answerMs: 100 })).toBe(true);
-    expect(isQuick({ ...places, answerMs: 200 })).toBe(false);
+    expect(isQuick({ ...places, answerMs: 100 }, 0)).toBe(true);
+    expect(isQuick({ ...places, answerMs: 200 }, 0)).toBe(false);
+  });
+
+  it("are waited for before its first answer, and as long as it answers at all", () => {
+    expect(isQuick(places, 199)).toBe(true);
+    expect(isQuick(places, 200)).toBe(false);
+    expect(isQuick({ ...places, answerMs: 5 }, 200)).toBe(false);
   });
 });
 

@@ -34,12 +34,18 @@ export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes }: Endpo
   return Math.max(least, Math.min(most, Math.floor((perSecond * aheadMs) / 1_000)));
 }
 
+/** For how long attempts may be in flight without any answer until the endpoint is not quick. */
+const stallMs = 200;
+
 /**
  * Whether ingest waits for room at an endpoint: rows that are stored without a lease cost a claim
- * each, and this endpoint has room for a batch within a second.
+ * each, and this endpoint has room for a batch within a second. One that has not answered yet may be
+ * quick; one that hangs is not, however quick it was.
+ *
+ * @param silentMs for how long attempts have been in flight without any answer
  */
-export function isQuick(pace: EndpointPace): boolean {
-  return pace.answerMs !== undefined && lanesAhead(pace) >= quickLanes;
+export function isQuick(pace: EndpointPace, silentMs: number): boolean {
+  return silentMs < stallMs && (pace.answerMs === undefined || lanesAhead(pace) >= quickLanes);
 }
 
 /** The mean after another answer; the last eight or so count. */

@@ -60,10 +60,10 @@ describe("a row that is stored behind a lane in hand", () => {
 
 it("lanes that would wait too long are given back when the endpoint becomes slower, the last ones first", () => {
   const lanes = open();
-  lanes.noteAnswer(10);
+  lanes.noteAnswer(10, now);
   for (let n = 0; n < 400; n++) lanes.push(laneOf(`d${n}`));
   expect([lanes.capacity(now), lanes.takeSurplus(now)]).toEqual([0, []]);
-  for (let n = 0; n < 100; n++) lanes.noteAnswer(1_000);
+  for (let n = 0; n < 100; n++) lanes.noteAnswer(1_000, now);
   const surplus = lanes.takeSurplus(now);
   expect([surplus.length, lanes.readyCount]).toEqual([392, 8]);
   expect(surplus[0]!.bearer.deliveryId).toBe("d8-1");

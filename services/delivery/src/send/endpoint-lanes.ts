@@ -35,6 +35,8 @@ export class EndpointLanes {
   /** Lanes that ingest is about to store. */
   reserved = 0;
   #answerMs: number | undefined;
+  /** When an attempt last ended, or started with no other one in flight. */
+  #movedAt = 0;
   /** Mean size of the bodies that wait. */
   readonly #bodyBytes: () => number;
   /** Leased lanes that wait for their turn, in the order they came. */
@@ -78,7 +80,7 @@ export class EndpointLanes {
 
   /** Whether it has room for more within a second. */
   isQuick(now: number): boolean {
-    return !this.isShut(now) && isQuick(this.#pace);
+    return !this.isShut(now) && isQuick(this.#pace, this.inFlight === 0 ? 0 : now - this.#movedAt);
   }
 
   get #pace(): EndpointPace {
@@ -92,8 +94,9 @@ export class EndpointLanes {
   }
 
   /** Notes how long an attempt took. */
-  noteAnswer(tookMs: number): void {
+  noteAnswer(tookMs: number, now: number): void {
     this.#answerMs = meanAnswerMs(this.#answerMs, tookMs);
+    this.#movedAt = now;
   }
 
   push(lane: LeasedLane): void {
@@ -140,6 +143,7 @@ export class EndpointLanes {
     const started = this.#ready.splice(0, count);
     if (started.length === 0) return started;
     this.gate = start(this.gate, this.limits, started.length, now);
+    if (this.inFlight === 0) this.#movedAt = now;
     this.inFlight += started.length;
     return started;
   }

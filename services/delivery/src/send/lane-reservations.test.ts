@@ -12,7 +12,7 @@ const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events:
 function quickLanes(waiting: number): EndpointLanes {
   const lanes = new EndpointLanes(names, () => 2_000);
   lanes.applyLimits(limits);
-  lanes.noteAnswer(2);
+  lanes.noteAnswer(2, Date.now());
   for (let n = 0; n < waiting; n++) lanes.push(laneOf(n));
   return lanes;
 }
@@ -62,7 +62,7 @@ it("waits for no endpoint that is slow, or shut, and for none longer than half a
   const reservations = new LaneReservations();
   const slow = new EndpointLanes(names, () => 2_000);
   slow.applyLimits(limits);
-  slow.noteAnswer(2_000);
+  slow.noteAnswer(2_000, Date.now());
   expect((await reservations.reserve([{ lanes: slow, count: 100 }])).of("e1")).toBe(2);
   const shut = quickLanes(0);
   shut.gate = { ...shut.gate, pausedUntil: Date.now() + 60_000 };
@@ -71,5 +71,20 @@ it("waits for no endpoint that is slow, or shut, and for none longer than half a
   const stuck = reservations.reserve([{ lanes: quickLanes(450), count: 100 }]);
   vi.advanceTimersByTime(500);
   expect((await stuck).of("e1")).toBe(50);
+  vi.useRealTimers();
+});
+
+it("waits no longer for an endpoint that has begun to hang", async () => {
+  vi.useFakeTimers();
+  const reservations = new LaneReservations();
+  const hanging = quickLanes(480);
+  hanging.start(1, Date.now());
+  let granted: number | undefined;
+  const reserving = reservations.reserve([{ lanes: hanging, count: 100 }]).then(({ of }) => (granted = of("e1")));
+  await vi.advanceTimersByTimeAsync(199);
+  expect(granted).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(granted).toBe(20);
+  await reserving;
   vi.useRealTimers();
 });

@@ -19,6 +19,8 @@ interface Waiting {
 
 /** How long a batch of ingest waits for room. The batches of other tenants wait behind it. */
 const waitMsMax = 500;
+/** How often it looks whether the endpoint still answers. */
+const lookMs = 100;
 
 /**
  * Hands out capacity to ingest, first come, first served. A lane that is stored with a lease is sent
@@ -33,9 +35,13 @@ export class LaneReservations {
     const { promise, resolve } = Promise.withResolvers<Reservation>();
     const waiting = { wanted, grant: () => this.#end(waiting, resolve) };
     this.#waiting.add(waiting);
-    const timer = setTimeout(waiting.grant, waitMsMax);
+    const late = setTimeout(waiting.grant, waitMsMax);
+    const look = setInterval(() => this.noteRoom(), lookMs);
     this.noteRoom();
-    return promise.finally(() => clearTimeout(timer));
+    return promise.finally(() => {
+      clearTimeout(late);
+      clearInterval(look);
+    });
   }
 
   /** Call it when lanes have left, or when an endpoint is no longer quick. */

@@ -206,7 +206,7 @@ export class Sender implements AsyncDisposable {
     }
     lanes.applyLimits(prepared.endpoint);
     const outcome = await postAttempt(this.#deps, prepared);
-    lanes.noteAnswer(outcome.tookMs);
+    lanes.noteAnswer(outcome.tookMs, Date.now());
     const event = this.#gates.settle(lanes, prepared.row, outcome, isProbe);
     // The place is free at the answer; the record is written beside the next attempt.
     this.#freePlace(lanes);
