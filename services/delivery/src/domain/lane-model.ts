@@ -19,8 +19,6 @@ const pageRows = 3;
 interface InHand {
   readonly generation: number;
   readonly lane: LaneState<LaneRow>;
-  /** Rows that the process itself has stored behind since. */
-  readonly arrivals: readonly LaneRow[];
 }
 
 /**
@@ -61,21 +59,6 @@ export class LaneModel {
     }
   }
 
-  /** A snapshot arrives while its lane is in hand, and the process that has it adds it in memory. */
-  arriveAt(held: InHand): InHand {
-    const wasFollowed = this.#isFollowed;
-    const mark = this.#mark;
-    const dueAt = this.#dueAt;
-    this.arrive();
-    const row = this.rows.at(-1);
-    if (!row || !held.lane.isTailEnd || held.generation !== this.#generation) return held;
-    // The database is not told.
-    this.#isFollowed = wasFollowed;
-    this.#mark = mark;
-    this.#dueAt = dueAt;
-    return { ...held, arrivals: [...held.arrivals, row] };
-  }
-
   get isDue(): boolean {
     return this.pending.length > 0 && this.#dueAt.getTime() <= this.now;
   }
@@ -84,7 +67,7 @@ export class LaneModel {
   claim(): InHand {
     this.#generation += 1;
     this.#isFollowed = false;
-    return { generation: this.#generation, lane: this.#load(), arrivals: [] };
+    return { generation: this.#generation, lane: this.#load() };
   }
 
   #load(): LaneState<LaneRow> {
@@ -121,15 +104,13 @@ export class LaneModel {
   /** The process journals the outcome. @returns the lane, if the process may go on with it */
   journal(held: InHand, reaction: Reaction, random: number): InHand | undefined {
     if (held.generation !== this.#generation) return undefined;
-    const lane = this.#isFollowed
-      ? this.#withArrivals(held.lane)
-      : arrive(held.lane, held.arrivals, new Date(this.now));
+    const lane = this.#isFollowed ? this.#withArrivals(held.lane) : held.lane;
     this.#isFollowed = false;
     const verdict = reaction === "lostAnswer" ? "failed" : reaction;
     const step = advance(lane, { verdict, endedAt: new Date(this.now), isProbe: false }, plan, random);
     this.#write(step);
     this.#generation += 1;
-    return step.next === "attempt" ? { generation: this.#generation, lane: step.lane, arrivals: [] } : undefined;
+    return step.next === "attempt" ? { generation: this.#generation, lane: step.lane } : undefined;
   }
 
   #withArrivals(lane: LaneState<LaneRow>): LaneState<LaneRow> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { isQuick, lanesAhead, meanAnswerMs } from "./lease-ahead.ts";
+import { aheadMsOf, isQuick, lanesAhead, meanAnswerMs } from "./lease-ahead.ts";
 
 const kibibyte = 1_024;
-const places = { places: 32, bodyBytes: 2 * kibibyte };
+const places = { places: 32, bodyBytes: 2 * kibibyte, aheadMs: aheadMsOf({ leaseMs: 20_000, attemptMs: 15_000 }) };
 
 describe("lanes leased ahead of an endpoint", () => {
   it("are two a place until it has answered", () => {

@@ -10,23 +10,28 @@ export interface EndpointPace {
   readonly answerMs?: number | undefined;
   /** Mean size of a body, in bytes. */
   readonly bodyBytes: number;
+  /** Within this time a leased lane is to start: `aheadMsOf`. */
+  readonly aheadMs: number;
 }
 
 /** Lanes that are leased for each place, whatever the pace, so that no place stays empty. */
 const lanesPerPlace = 2;
-/**
- * A lane is to start well before its lease has less left than the longest attempt takes (2.5 s after
- * it was leased), because a renewal costs a command.
- */
-const aheadMs = 1_000;
 const lanesMax = 1_000;
 /** Of the 64 MiB of the payload cache, so that what waits is not dropped from it. */
 const bytesMax = 8 * 1024 * 1024;
 /** What an endpoint takes within `aheadMs` if it is quick: one batch of ingest. */
 const quickLanes = 256;
 
-/** How many lanes of an endpoint may be leased: what it takes within a second, two a place at least. */
-export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes }: EndpointPace): number {
+/**
+ * How soon a leased lane is to start: a second of the promised pace. The lease is renewed when it has
+ * not half of its margin left beside the longest attempt, and a renewal costs a command.
+ */
+export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: number }): number {
+  return (leaseMs - attemptMs) / 5;
+}
+
+/** How many lanes of an endpoint may be leased: what it takes in that time, two a place at least. */
+export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number {
   const least = lanesPerPlace * places;
   if (answerMs === undefined) return least;
   const perSecond = Math.min((places * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
@@ -39,7 +44,7 @@ const stallMs = 200;
 
 /**
  * Whether ingest waits for room at an endpoint: rows that are stored without a lease cost a claim
- * each, and this endpoint has room for a batch within a second. One that has not answered yet may be
+ * each, and this endpoint has room for a batch within that time. One that has not answered yet may be
  * quick; one that hangs is not, however quick it was.
  *
  * @param silentMs for how long attempts have been in flight without any answer

@@ -13,7 +13,7 @@ import type { SignResult } from "./sign-snapshots.ts";
 export interface StoreDeliveriesDeps {
   readonly deliveries: Pick<DeliveryStore, "insert" | "delete" | "supersede">;
   readonly lanes: Pick<LaneStore, "expedite" | "release" | "appointBearers">;
-  readonly sender: Pick<Sender, "reserve" | "isInHand" | "arrive" | "take" | "wake">;
+  readonly sender: Pick<Sender, "reserve" | "isInHand" | "take" | "wake">;
   readonly leaseMs: number;
   /** Releases what is held for an endpoint that was enabled meanwhile. */
   readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
@@ -65,10 +65,6 @@ interface StoredLanes {
   readonly deliveries: readonly NewDelivery[];
   /** The lanes that this process has leased. */
   readonly lanes: readonly LeasedLane[];
-  /** Deliveries behind the bearers of other lanes. */
-  readonly behind: readonly NewDelivery[];
-  /** Deliveries that were stored before. */
-  readonly known: readonly NewDelivery[];
   /** Whether lanes are due that nobody has leased. */
   readonly isDue: boolean;
 }
@@ -93,10 +89,14 @@ async function store(
   const lanes = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
-  return { deliveries, lanes, behind, known: stored("known"), isDue: places.includes("due") };
+  // Before the next snapshot of a document is taken in: a lane whose bearer has just ended gets one
+  // here, or the next snapshot would become the bearer and go first.
+  const expedited = [...behind, ...asCommitted(stored("known"), snapshots)];
+  await deps.lanes.expedite(expedited, now);
+  return { deliveries, lanes, isDue: expedited.length > 0 || places.includes("due") };
 }
 
-/** Hands over to sending what was signed, and makes the lanes due that others bear. */
+/** Hands over to sending what was signed. */
 async function handOver(
   { deliveries, lanes, sender }: StoreDeliveriesDeps,
   stored: StoredLanes,
@@ -104,18 +104,10 @@ async function handOver(
   endpoints: readonly Endpoint[],
   room: Reservation,
 ): Promise<void> {
-  const unsendable = results.flatMap((result) => ("unsendable" in result ? snapshotKey(result.snapshot) : []));
-  const never = new Set(unsendable);
-  const sendable = await withoutUnsendable({ deliveries, lanes }, stored, never);
+  const sendable = await withoutUnsendable({ deliveries, lanes }, stored, results);
   room[Symbol.dispose]();
   sender.take(sendable, payloadsOf(stored, results), endpoints);
-  const behind = stored.behind.filter((each) => !never.has(snapshotKey(each)));
-  const expedited = [
-    ...behind.filter((each) => !sender.arrive(toNewSendable(each))),
-    ...asCommitted(stored.known, results),
-  ];
-  await lanes.expedite(expedited, new Date());
-  if (stored.isDue || expedited.length > 0 || sendable.length < stored.lanes.length) sender.wake();
+  if (stored.isDue || sendable.length < stored.lanes.length) sender.wake();
 }
 
 /** The payloads of what is not held, for the attempts that come. */
@@ -130,8 +122,8 @@ function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[])
  * Deliveries that were known may be left from a process that died before it made their lanes due.
  * The lanes keep their backoff when they were attempted since the commit.
  */
-function asCommitted(known: readonly NewDelivery[], results: readonly SignResult[]): NewDelivery[] {
-  const committedAt = new Map(results.map(({ snapshot }) => [snapshotKey(snapshot), snapshot.committedAt]));
+function asCommitted(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): NewDelivery[] {
+  const committedAt = new Map(snapshots.map((snapshot) => [snapshotKey(snapshot), snapshot.committedAt]));
   return known.map((each) => ({ ...each, createdAt: committedAt.get(snapshotKey(each)) ?? each.createdAt }));
 }
 
@@ -151,8 +143,10 @@ function leasedLanes(bearers: readonly NewDelivery[], behind: readonly NewDelive
 async function withoutUnsendable(
   { deliveries, lanes }: Pick<StoreDeliveriesDeps, "deliveries" | "lanes">,
   stored: StoredLanes,
-  unsendable: ReadonlySet<string>,
+  results: readonly SignResult[],
 ): Promise<readonly LeasedLane[]> {
+  const names = results.flatMap((result) => ("unsendable" in result ? snapshotKey(result.snapshot) : []));
+  const unsendable = new Set(names);
   if (unsendable.size === 0) return stored.lanes;
   const never = stored.deliveries.filter((each) => unsendable.has(snapshotKey(each)));
   const ids = new Set(never.map(({ deliveryId }) => deliveryId));

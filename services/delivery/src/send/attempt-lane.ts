@@ -101,26 +101,19 @@ export interface JournaledAttempt {
 
 const recordRetryMs = 250;
 
-/** What journaling has to know of the sender. */
-interface JournalContext {
-  readonly isProbe: boolean;
-  /** Whether the lane's next row may be sent at once. */
-  readonly mayGoOn: () => boolean;
-  /** The lane with what has arrived in memory. */
-  readonly withArrivals: (lane: LeasedLane) => LeasedLane;
-}
-
 /**
  * Journals an attempt, and tries for as long as its lease stands. After that the attempt is made
  * again.
+ *
+ * @param mayGoOn whether the lane's next row may be sent at once
  */
 export async function journalAttempt(
   deps: AttemptDeps,
   attempt: ReadyAttempt,
   outcome: AttemptOutcome,
-  { isProbe, mayGoOn, withArrivals }: JournalContext,
+  { isProbe, mayGoOn }: { isProbe: boolean; mayGoOn: () => boolean },
 ): Promise<JournaledAttempt> {
-  let lane = withArrivals(attempt.lane);
+  let { lane } = attempt;
   for (;;) {
     const step = stepOf(deps, lane, outcome, isProbe);
     try {
@@ -133,8 +126,7 @@ export async function journalAttempt(
         ...leased,
       });
       if (journaled.kind === "followed") {
-        // From the lane without arrivals: what another process has stored may be older than these.
-        lane = await deps.lanes.loadArrivals(attempt.lane);
+        lane = await deps.lanes.loadArrivals(lane);
         continue;
       }
       if (journaled.kind === "lost") await noteLost(deps, attempt.row, outcome);

@@ -2,23 +2,16 @@ import { type Lane, laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { maxInFlightByDefault } from "../domain/endpoint.ts";
 import { type Admission, admit, type GateLimits, type GateState, newGate, start } from "../domain/endpoint-gate.ts";
-import { arrive, subjectOf } from "../domain/lane.ts";
+import { subjectOf } from "../domain/lane.ts";
 import { type EndpointPace, isQuick, lanesAhead, meanAnswerMs } from "../domain/lease-ahead.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 
-/**
- * A lane takes no arrivals in memory when its lease has less left: by the clock of another process
- * it may be over, and that process may have read the lane before the arrival was stored.
- */
-const clockSkewMs = 2_000;
-
-/** A lane that this process has. */
-interface LaneInHand {
-  readonly lane: LeasedLane;
-  /** Rows that were stored behind since it was loaded. */
-  readonly arrivals: SendableRow[];
-  /** Whether what follows from its attempt is still to be decided. */
-  isOpen: boolean;
+/** What is known of lanes that wait, whatever their endpoint. */
+export interface WaitingLanes {
+  /** How soon they are to start. */
+  readonly aheadMs: number;
+  /** Mean size of their bodies. */
+  readonly bodyBytes: () => number;
 }
 
 /** What this process has in hand for one endpoint. */
@@ -37,17 +30,16 @@ export class EndpointLanes {
   #answerMs: number | undefined;
   /** When an attempt last ended, or started with no other one in flight. */
   #movedAt = 0;
-  /** Mean size of the bodies that wait. */
-  readonly #bodyBytes: () => number;
+  readonly #waiting: WaitingLanes;
   /** Leased lanes that wait for their turn, in the order they came. */
   readonly #ready: LeasedLane[] = [];
   /** Lanes that wait, are in flight or are being journaled. */
-  readonly #inHand = new Map<string, LaneInHand>();
+  readonly #inHand = new Map<string, LeasedLane>();
 
-  constructor({ endpointId, tenantId }: Pick<Lane, "endpointId" | "tenantId">, bodyBytes: () => number) {
+  constructor({ endpointId, tenantId }: Pick<Lane, "endpointId" | "tenantId">, waiting: WaitingLanes) {
     this.endpointId = endpointId;
     this.tenantId = tenantId;
-    this.#bodyBytes = bodyBytes;
+    this.#waiting = waiting;
   }
 
   get isIdle(): boolean {
@@ -86,7 +78,8 @@ export class EndpointLanes {
   get #pace(): EndpointPace {
     const { maxInFlight, ratePerSecond } = this.limits;
     const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
-    return { places, ratePerSecond, answerMs: this.#answerMs, bodyBytes: this.#bodyBytes() };
+    const { aheadMs, bodyBytes } = this.#waiting;
+    return { places, ratePerSecond, answerMs: this.#answerMs, aheadMs, bodyBytes: bodyBytes() };
   }
 
   applyLimits({ maxInFlight, ratePerSecond }: Pick<Endpoint, "maxInFlight" | "ratePerSecond">): void {
@@ -99,38 +92,20 @@ export class EndpointLanes {
     this.#movedAt = now;
   }
 
+  /**
+   * Adds a lane that was leased. When this process has lost an earlier lease of it and claimed it
+   * again, the new lease takes the place of the old one; while an attempt is under way, the lane waits
+   * for the end of the new lease, so that no webhook is sent beside itself.
+   */
   push(lane: LeasedLane): void {
     const subject = rowOf(lane);
     if (!subject) return;
-    this.#inHand.set(laneKey(subject), { lane, arrivals: [], isOpen: true });
-    this.#ready.push(lane);
-  }
-
-  /**
-   * Adds a row that was stored behind a lane, if the lane is in hand and what follows from its
-   * attempt is not decided yet. Whoever takes the lane over reads the row: it was stored while the
-   * lease stood. The row has to be the next one of its document: the one between may be stored, too,
-   * and be on its way here.
-   *
-   * @returns false when the lane has to be told in the database
-   */
-  arrive(row: SendableRow, now: number): boolean {
-    const held = this.#inHand.get(laneKey(row));
-    if (!held?.isOpen || !held.lane.state.isTailEnd) return false;
-    const newest = held.arrivals.at(-1) ?? held.lane.state.rows.at(-1);
-    if (!newest || row.signingNumber > 1 || row.sequence !== newest.sequence + 1) return false;
-    if (held.lane.leaseUntil.getTime() - now < clockSkewMs) return false;
-    held.arrivals.push(row);
-    return true;
-  }
-
-  /** The lane with what has arrived in memory. It takes no more arrivals until it is pushed again. */
-  withArrivals(lane: LeasedLane, now: Date): LeasedLane {
-    const row = rowOf(lane);
-    const held = row && this.#inHand.get(laneKey(row));
-    if (!held) return lane;
-    held.isOpen = false;
-    return held.arrivals.length === 0 ? lane : { ...lane, state: arrive(lane.state, held.arrivals, now) };
+    const key = laneKey(subject);
+    const earlier = this.#inHand.get(key);
+    const at = earlier ? this.#ready.indexOf(earlier) : this.#ready.length;
+    if (at === -1) return;
+    this.#inHand.set(key, lane);
+    this.#ready[at] = lane;
   }
 
   /** What may start now. */

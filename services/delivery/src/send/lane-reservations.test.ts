@@ -10,7 +10,7 @@ const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events:
 
 /** An endpoint that takes 500 lanes a second, with lanes that wait already. */
 function quickLanes(waiting: number): EndpointLanes {
-  const lanes = new EndpointLanes(names, () => 2_000);
+  const lanes = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000 });
   lanes.applyLimits(limits);
   lanes.noteAnswer(2, Date.now());
   for (let n = 0; n < waiting; n++) lanes.push(laneOf(n));
@@ -60,7 +60,7 @@ it("lets a batch wait for room at a quick endpoint, in turn", async () => {
 
 it("waits for no endpoint that is slow, or shut, and for none longer than half a second", async () => {
   const reservations = new LaneReservations();
-  const slow = new EndpointLanes(names, () => 2_000);
+  const slow = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000 });
   slow.applyLimits(limits);
   slow.noteAnswer(2_000, Date.now());
   expect((await reservations.reserve([{ lanes: slow, count: 100 }])).of("e1")).toBe(2);

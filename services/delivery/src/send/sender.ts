@@ -3,8 +3,9 @@ import { Holdings } from "@vidimus/kit/queues/holdings";
 import type { Lane } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { abandonProbe, type GateChange, isBlank, newGate, wantProbe } from "../domain/endpoint-gate.ts";
+import { aheadMsOf } from "../domain/lease-ahead.ts";
 import type { Payload, Reference } from "../domain/payload.ts";
-import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
+import type { LeasedLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointState } from "../store/endpoint-state-store.ts";
 import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
@@ -21,7 +22,7 @@ import {
 } from "./attempt-lane.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
-import { EndpointLanes, rowOf } from "./endpoint-lanes.ts";
+import { EndpointLanes, rowOf, type WaitingLanes } from "./endpoint-lanes.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
 import { GateStates, type GateStatesDeps } from "./gate-states.ts";
 import { LaneReservations, type Reservation } from "./lane-reservations.ts";
@@ -55,6 +56,7 @@ export class Sender implements AsyncDisposable {
   readonly #deps: SenderDeps;
   readonly #attempts: AttemptDeps;
   readonly #gates: GateStates;
+  readonly #waiting: WaitingLanes;
   readonly #endpoints = new Map<string, EndpointLanes>();
   readonly #reservations = new LaneReservations();
   readonly #inFlight = new Holdings();
@@ -65,6 +67,7 @@ export class Sender implements AsyncDisposable {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#waiting = { aheadMs: aheadMsOf(deps), bodyBytes: deps.payloads.meanBytes };
     this.#gates = new GateStates(deps);
     const record = createBatcher<LaneRecord, Journaled>({
       itemsMax: 256,
@@ -79,9 +82,7 @@ export class Sender implements AsyncDisposable {
 
   /** The lanes of an endpoint, made when they are asked for. */
   lanesOf(endpoint: Pick<Lane, "endpointId" | "tenantId">): EndpointLanes {
-    const known = this.#endpoints.get(endpoint.endpointId);
-    if (known) return known;
-    const lanes = new EndpointLanes(endpoint, this.#deps.payloads.meanBytes);
+    const lanes = this.#endpoints.get(endpoint.endpointId) ?? new EndpointLanes(endpoint, this.#waiting);
     this.#endpoints.set(endpoint.endpointId, lanes);
     return lanes;
   }
@@ -110,15 +111,6 @@ export class Sender implements AsyncDisposable {
 
   isInHand(lane: Lane): boolean {
     return this.#endpoints.get(lane.endpointId)?.has(lane) ?? false;
-  }
-
-  /**
-   * Adds a row that was stored behind a lane that is in hand.
-   *
-   * @returns false when the lane has to be told in the database
-   */
-  arrive(row: SendableRow): boolean {
-    return this.#endpoints.get(row.endpointId)?.arrive(row, Date.now()) ?? false;
   }
 
   wake(): void {
@@ -183,13 +175,14 @@ export class Sender implements AsyncDisposable {
     this.#inFlight.add(lanes.tenantId, 1);
     const run = this.#attempt(lanes, lane, isProbe).catch((error: unknown) => {
       this.#deps.log.error({ err: error, endpointId: lanes.endpointId }, "lane waits for the end of its lease");
+      lanes.letGo(lane);
     });
     this.#keep(run);
   }
 
   #keep(run: Promise<void>): void {
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
+    const kept = run.finally(() => this.#running.delete(kept));
+    this.#running.add(kept);
   }
 
   async #attempt(lanes: EndpointLanes, lane: LeasedLane, isProbe: boolean): Promise<void> {
@@ -210,11 +203,8 @@ export class Sender implements AsyncDisposable {
     const event = this.#gates.settle(lanes, prepared.row, outcome, isProbe);
     // The place is free at the answer; the record is written beside the next attempt.
     this.#freePlace(lanes);
-    const journaled = await journalAttempt(this.#attempts, prepared, outcome, {
-      isProbe,
-      mayGoOn: () => this.#mayGoOn(lanes),
-      withArrivals: (attempted) => lanes.withArrivals(attempted, new Date()),
-    });
+    const mayGoOn = () => this.#mayGoOn(lanes);
+    const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
     logAttempt(this.#deps.log, prepared, outcome, journaled);
     this.#deps.metrics.observe(prepared, outcome, journaled.step);
     lanes.letGo(prepared.lane);

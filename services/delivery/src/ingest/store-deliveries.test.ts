@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import type { FeedSnapshot } from "../domain/payload.ts";
+import type { Arrival } from "../store/lane-store.ts";
+import { storeDeliveries } from "./store-deliveries.ts";
+
+const now = new Date();
+const secrets = [new Uint8Array(32)] as const;
+const settings = { url: "https://e1.example/", secrets, enabled: true, headers: {}, maxInFlight: 32 };
+const endpoint: Endpoint = {
+  tenantId: "acme",
+  endpointId: "e1",
+  createdAt: now,
+  events: eventsByDefault,
+  ...settings,
+};
+const bytes = Buffer.from("{}");
+const sealed = { bytes, sha256: bytes, attestation: bytes, isSound: true, traceparent: undefined };
+const snapshot: FeedSnapshot = {
+  tenantId: "acme",
+  documentId: "d",
+  sequence: 2,
+  documentType: "core/article",
+  version: 1,
+  status: "usable",
+  committedAt: now,
+  isPending: true,
+  olderPending: [],
+  ...sealed,
+};
+
+/** Stores a snapshot behind a lane's bearer, and is never told that it was signed. */
+async function store(): Promise<number[]> {
+  const told: Arrival[] = [];
+  const nothing = async () => {};
+  const deps = {
+    deliveries: { insert: async () => ["behind" as const], delete: nothing, supersede: nothing },
+    lanes: {
+      expedite: async (arrivals: readonly Arrival[]) => void told.push(...arrivals),
+      release: nothing,
+      appointBearers: nothing,
+    },
+    sender: {
+      reserve: async () => ({ of: () => 1, [Symbol.dispose]: () => {} }),
+      isInHand: () => true,
+      take: () => {},
+      wake: () => {},
+    },
+    leaseMs: 20_000,
+    releaseIfEnabled: nothing,
+  };
+  await storeDeliveries(deps, [snapshot], [endpoint], new Promise(() => {}));
+  return told.map((each) => ("sequence" in each ? Number(each.sequence) : 0));
+}
+
+test("a lane is told of a row behind its bearer before the next snapshot of the document may be stored", async () => {
+  expect(await store()).toEqual([2]);
+});
