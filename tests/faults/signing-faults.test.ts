@@ -11,7 +11,6 @@ import { RingStore } from "@vidimus/signing/store/ring-store";
 import { type Db, MongoClient } from "mongodb";
 import { createPublicKey, createSecretKey, verify } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { as, type Newsroom, openNewsroom } from "../support/newsroom.ts";
@@ -224,33 +223,6 @@ test("the scan finds what is planted, in a log and in a row: it can fail", async
   const found = await secretsInRows(mongo, secrets);
   expect(found).toEqual(expect.arrayContaining(Object.keys(secrets).map((name) => `${name} in scratch.planted`)));
 }, 60_000);
-
-test("what the revoked key signed is signed anew where it is read, and sent again to whoever has it", async () => {
-  const { keys } = await trustList();
-  const isListed = (body: Buffer) => keys.some(({ keyId }) => keyId === keyIdOf(body));
-  const idOf = ({ headers }: { headers: IncomingHttpHeaders }) => String(headers["webhook-id"]);
-  const stale = receiver.received.filter(({ body }) => !isListed(body));
-  expect(stale.length).toBeGreaterThan(5);
-  const again = await vi.waitUntil(() => {
-    const found = stale.map((webhook) => receiver.received.find((each) => idOf(each) === `${idOf(webhook)}_r2`));
-    return !found.includes(undefined) && found;
-  }, patient);
-  const list = await trustList();
-  expect(again.filter((webhook) => !verifies(webhook!.body, list))).toEqual([]);
-  const sequenceOf = (body: Buffer) => payloadOf({ body }).data.sequence;
-  expect(again.map((webhook) => sequenceOf(webhook!.body))).toEqual(stale.map(({ body }) => sequenceOf(body)));
-  for (const { body } of stale) {
-    const answer = await newsroom.request(`/v1/publisher/documents/${documentIdOf(body)}/versions/1`);
-    const { data } = (await answer.json()) as { data: { version: { snapshots: { signature: { keyId: string } }[] } } };
-    expect(keys.map(({ keyId }) => keyId)).toContain(data.version.snapshots[0]!.signature.keyId);
-  }
-  const { fault, documents } = await admin.auditLedger({}, { ...as("admin"), timeoutMs: 30_000 });
-  expect({ fault, revoked: documents?.revoked, outdated: documents?.outdated }).toEqual({
-    fault: "",
-    revoked: 0n,
-    outdated: 0n,
-  });
-}, 120_000);
 
 test("with signing off on every replica there is no active key, and nothing leaves until it is on again", async () => {
   stack.env["SIGNING"] = "off";
