@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** End-to-end tests that call doors in plaintext, or start a service of their own without certificates. */
-const plaintextOnly = ["two-doors", "spec-8-limits", "phrases-budget", "phrases-import-neighbours"];
+const plaintextOnly = ["two-doors", "spec-8-limits", "phrases-budget", "phrases-import-neighbours", "restore-drill"];
 const withCertificates = process.env["VIDIMUS_TEST_MTLS"] === "on";
 
 /**

@@ -16,13 +16,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { backUp, type DatabaseBackup, restoreBackup } from "../support/database-backup.ts";
-import { type Newsroom, openNewsroom } from "../support/newsroom.ts";
-import { openReceiver, payloadOf, type Receiver } from "../support/receiver.ts";
-import { vidimus } from "../support/vidimus.ts";
-import { failedChecks, snapshotBytes, type TrustedKey } from "../support/webhook-checks.ts";
+import { backUp, type DatabaseBackup, restoreBackup } from "./support/database-backup.ts";
+import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
+import { openReceiver, payloadOf, type Receiver } from "./support/receiver.ts";
+import { vidimus } from "./support/vidimus.ts";
+import { failedChecks, snapshotBytes, type TrustedKey } from "./support/webhook-checks.ts";
 
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "..");
 const opened = new AsyncDisposableStack();
 /** Documents whose webhooks the receiver refuses. */
 const refused = new Set<string>();
