@@ -20,6 +20,7 @@ import { EdgeLoad } from "./support/edge-load.ts";
 import { EditorialLoad } from "./support/editorial-load.ts";
 import { article, as, openNewsroom } from "./support/newsroom.ts";
 import { checkOut } from "./support/old-checkout.ts";
+import { untilUsed } from "./support/replica-process.ts";
 import { openReplicatedStack, type ReplicatedStack } from "./support/replicated-stack.ts";
 import { transitionAll } from "./support/stored.ts";
 
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await endpoints.createEndpoint({ tenantId, url: receiver.url }, as("admin"));
   load = opened.use(new EdgeLoad({ gateways, documents, tenants, published: Object.fromEntries(published) }));
   const teams = `ipv4:${documents.map(({ teamsTarget }) => teamsTarget).join(",")}`;
-  editors = opened.use(await EditorialLoad.open(teams, tenantId, 10));
+  editors = opened.use(await EditorialLoad.open(teams, tenantId, 3));
   await pause(besideMs);
 });
 afterAll(() => opened.disposeAsync());
@@ -68,6 +69,8 @@ async function replace(service: ServiceName, from?: string): Promise<void> {
   for (const replica of stack.processes[service]) {
     await replica.stop();
     await replica.start({ MIGRATE: "off" }, from);
+    if (service === "gateway") await vi.waitUntil(() => load.uses(replica), { timeout: 10_000 });
+    else if (service !== "delivery") await untilUsed(replica, 1);
     await pause(besideMs);
   }
 }
