@@ -55,6 +55,8 @@ export class FakeDocuments {
     hasMore: false,
     etag: 'W/"empty"',
   };
+  /** The tag that is current, unless it is the page's: a tag can be older than its page. */
+  currentEtag: string | undefined;
   listFailure: Error | undefined;
   /** Answers the create of a document by its id. */
   readonly refusals = new Map<string, MessageInitShape<typeof ErrorInfoSchema>>();
@@ -72,7 +74,8 @@ export class FakeDocuments {
     const published: Partial<ServiceImpl<typeof PublishedDocumentService>> = {
       revalidatePublishedPages: ({ pages }) => {
         this.revalidated.push(...pages);
-        return { etags: pages.map(({ ifNoneMatch }) => (ifNoneMatch === this.page.etag ? this.page.etag : "")) };
+        const current = this.currentEtag ?? this.page.etag;
+        return { etags: pages.map(({ ifNoneMatch }) => (ifNoneMatch === current ? current : "")) };
       },
       listPublishedDocuments: (request) => {
         this.lists.push(request);
