@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 import type { NoticeBody } from "./endpoint-notice.ts";
 import type { Reference } from "./payload.ts";
@@ -73,9 +73,9 @@ export function laneKey({ endpointId, documentId }: Lane): string {
  * two processes that store the same delivery store one row.
  */
 export function deliveryIdOf({ endpointId }: Pick<Endpoint, "endpointId">, webhookId: string): string {
-  const hash = createHash("sha256").update(`${endpointId}\n${webhookId}`).digest().subarray(0, 16);
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString("hex");
+  const digest = hash("sha256", `${endpointId}\n${webhookId}`, "buffer").subarray(0, 16);
+  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80;
+  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
+  const hex = digest.toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

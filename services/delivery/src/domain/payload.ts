@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Names one snapshot. */
 export interface Reference {
@@ -71,7 +71,7 @@ export type Postable = Omit<Payload, "keyId"> & Partial<Pick<Payload, "keyId">>;
  * parts of the text that is signed.
  */
 export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signingNumber = 1): string {
-  const name = createHash("sha256").update(`${tenantId}\n${documentId}`).digest("hex").slice(0, 32);
+  const name = hash("sha256", `${tenantId}\n${documentId}`).slice(0, 32);
   return `snp_${name}_${sequence}${signingNumber > 1 ? `_r${signingNumber}` : ""}`;
 }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 
 /** What is posted. Events other than snapshots are not signed by a key of the trust list. */
@@ -44,7 +44,7 @@ export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> 
     ...endpoint.headers,
     "content-type": "application/json",
     "user-agent": "Vidimus-Delivery/1",
-    "content-digest": `sha-256=:${createHash("sha256").update(body).digest("base64")}:`,
+    "content-digest": `sha-256=:${hash("sha256", body, "base64")}:`,
     "webhook-id": webhookId,
     "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),

@@ -5,7 +5,7 @@ import type {
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { parseTraceparent } from "@vidimus/kit/rpc/call-context";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import { referenceFromProto, referenceToProto } from "./references.ts";
 
@@ -56,7 +56,7 @@ function fromProto(message: SnapshotMessage): FeedSnapshot {
     sha256,
     attestation: message.attestation,
     traceparent: parseTraceparent(message.traceparent),
-    isSound: createHash("sha256").update(bytes).digest().equals(sha256),
+    isSound: hash("sha256", bytes, "buffer").equals(sha256),
     isPending: message.pending,
     olderPending: message.olderPending.map(Number),
   };
