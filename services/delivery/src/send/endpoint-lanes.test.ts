@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import { EndpointLanes } from "./endpoint-lanes.ts";
 
 const now = Date.now();
@@ -17,7 +18,7 @@ function laneOf(documentId: string, leaseMs = 20_000) {
 }
 
 function open() {
-  const lanes = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000 });
+  const lanes = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes() });
   lanes.applyLimits({ maxInFlight: 4 });
   return lanes;
 }

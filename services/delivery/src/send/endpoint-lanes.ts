@@ -3,15 +3,17 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import { maxInFlightByDefault } from "../domain/endpoint.ts";
 import { type Admission, admit, type GateLimits, type GateState, newGate, start } from "../domain/endpoint-gate.ts";
 import { subjectOf } from "../domain/lane.ts";
-import { type EndpointPace, isQuick, lanesAhead, meanAnswerMs } from "../domain/lease-ahead.ts";
+import { type EndpointPace, isQuick, lanesAhead } from "../domain/lease-ahead.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
+import type { AnswerTimes } from "./answer-times.ts";
 
-/** What is known of lanes that wait, whatever their endpoint. */
+/** What is known of lanes that wait, of all endpoints. */
 export interface WaitingLanes {
   /** How soon they are to start. */
   readonly aheadMs: number;
   /** Mean size of their bodies. */
   readonly bodyBytes: () => number;
+  readonly answerTimes: AnswerTimes;
 }
 
 /** What this process has in hand for one endpoint. */
@@ -27,7 +29,6 @@ export class EndpointLanes {
   inFlight = 0;
   /** Lanes that ingest is about to store. */
   reserved = 0;
-  #answerMs: number | undefined;
   /** When an attempt last ended, or started with no other one in flight. */
   #movedAt = 0;
   readonly #waiting: WaitingLanes;
@@ -78,8 +79,9 @@ export class EndpointLanes {
   get #pace(): EndpointPace {
     const { maxInFlight, ratePerSecond } = this.limits;
     const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
-    const { aheadMs, bodyBytes } = this.#waiting;
-    return { places, ratePerSecond, answerMs: this.#answerMs, aheadMs, bodyBytes: bodyBytes() };
+    const { aheadMs, bodyBytes, answerTimes } = this.#waiting;
+    const answerMs = answerTimes.of(this.endpointId);
+    return { places, ratePerSecond, answerMs, aheadMs, bodyBytes: bodyBytes() };
   }
 
   applyLimits({ maxInFlight, ratePerSecond }: Pick<Endpoint, "maxInFlight" | "ratePerSecond">): void {
@@ -88,7 +90,7 @@ export class EndpointLanes {
 
   /** Notes how long an attempt took. */
   noteAnswer(tookMs: number, now: number): void {
-    this.#answerMs = meanAnswerMs(this.#answerMs, tookMs);
+    this.#waiting.answerTimes.note(this.endpointId, tookMs);
     this.#movedAt = now;
   }
 

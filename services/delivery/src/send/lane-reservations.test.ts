@@ -1,6 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
 import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import { EndpointLanes } from "./endpoint-lanes.ts";
 import { LaneReservations } from "./lane-reservations.ts";
 
@@ -10,7 +11,7 @@ const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events:
 
 /** An endpoint that takes 500 lanes a second, with lanes that wait already. */
 function quickLanes(waiting: number): EndpointLanes {
-  const lanes = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000 });
+  const lanes = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes() });
   lanes.applyLimits(limits);
   lanes.noteAnswer(2, Date.now());
   for (let n = 0; n < waiting; n++) lanes.push(laneOf(n));
@@ -60,7 +61,7 @@ it("lets a batch wait for room at a quick endpoint, in turn", async () => {
 
 it("waits for no endpoint that is slow, or shut, and for none longer than half a second", async () => {
   const reservations = new LaneReservations();
-  const slow = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000 });
+  const slow = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes() });
   slow.applyLimits(limits);
   slow.noteAnswer(2_000, Date.now());
   expect((await reservations.reserve([{ lanes: slow, count: 100 }])).of("e1")).toBe(2);

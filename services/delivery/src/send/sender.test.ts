@@ -17,13 +17,14 @@ function laneOf(endpoint: number, n: number) {
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, rows, { leaseUntil, dueAt: now });
 }
 
+function endpointOf(endpointId: string) {
+  const settings = { createdAt: now, secrets: [Buffer.alloc(32)] as const, enabled: true, events: [], headers: {} };
+  return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
+}
+
 /** A sender whose attempts end when the test says so. */
 function openSender() {
   const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
-  const endpointOf = (endpointId: string) => {
-    const settings = { createdAt: now, secrets: [Buffer.alloc(32)] as const, enabled: true, events: [], headers: {} };
-    return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
-  };
   const nothing = async () => {};
   const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k", committedAt: now };
   const sender = new Sender({
@@ -76,4 +77,18 @@ it("gives the places of a tenant to its endpoints in turn once it has all of the
   await vi.waitFor(() => expect(posted).toHaveLength(17 * 32));
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await sender[Symbol.asyncDispose]();
+});
+
+it("goes on at the pace that an endpoint had before it was idle", async () => {
+  const { sender, posted } = openSender();
+  const burst = new Map([[endpointOf("e0"), 256]]);
+  using unknown = await sender.reserve(burst);
+  expect(unknown.of("e0")).toBe(64);
+  unknown[Symbol.dispose]();
+  sender.take([laneOf(0, 0)], [], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1));
+  posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
+  await vi.waitFor(() => expect([...sender.endpoints]).toEqual([]));
+  using known = await sender.reserve(burst);
+  expect(known.of("e0")).toBe(256);
 });

@@ -12,6 +12,7 @@ import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import { Alarm } from "./alarm.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import {
   type AttemptDeps,
   journalAttempt,
@@ -67,7 +68,8 @@ export class Sender implements AsyncDisposable {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#waiting = { aheadMs: aheadMsOf(deps), bodyBytes: deps.payloads.meanBytes };
+    const answerTimes = new AnswerTimes();
+    this.#waiting = { aheadMs: aheadMsOf(deps), bodyBytes: deps.payloads.meanBytes, answerTimes };
     this.#gates = new GateStates(deps);
     const record = createBatcher<LaneRecord, Journaled>({
       itemsMax: 256,
