@@ -10,6 +10,7 @@ import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
+import { hostname } from "node:os";
 import type { DeliveryConfig, DeliveryPace } from "./config.ts";
 import { createAddressRule } from "./domain/address-rules.ts";
 import { createPortRule } from "./domain/port-rules.ts";
@@ -117,7 +118,8 @@ async function openDelivering(
     sending?.takeOver();
   };
   const { replicas, replica } = stores;
-  const membership = stack.use(await Membership.join({ replicas, replica, onChange, log }));
+  const address = config.opsPort === 0 ? undefined : `${hostname()}:${config.opsPort}`;
+  const membership = stack.use(await Membership.join({ replicas, replica, address, onChange, log }));
   const isPreferredFor = (tenantId: string) => membership.isPreferredFor(tenantId);
   const isPreferredForPartition = (partition: number) => membership.isPreferredForPartition(partition);
   const toSend = { feed, signing, isListed, post, pace, isPreferredFor, registry, log };

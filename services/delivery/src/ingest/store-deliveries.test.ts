@@ -29,12 +29,12 @@ const snapshot: FeedSnapshot = {
   ...sealed,
 };
 
-/** Stores a snapshot behind a lane's bearer, and is never told that it was signed. */
-async function store(): Promise<number[]> {
+/** Stores a snapshot, and is never told that it was signed. @returns what its lane was told of */
+async function store(fate: "behind" | "known"): Promise<Arrival[]> {
   const told: Arrival[] = [];
   const nothing = async () => {};
   const deps = {
-    deliveries: { insert: async () => ["behind" as const], delete: nothing, supersede: nothing },
+    deliveries: { insert: async () => [fate], delete: nothing, supersede: nothing },
     lanes: {
       expedite: async (arrivals: readonly Arrival[]) => void told.push(...arrivals),
       release: nothing,
@@ -50,9 +50,16 @@ async function store(): Promise<number[]> {
     releaseIfEnabled: nothing,
   };
   await storeDeliveries(deps, [snapshot], [endpoint], new Promise(() => {}));
-  return told.map((each) => ("sequence" in each ? Number(each.sequence) : 0));
+  return told;
 }
 
+const { tenantId, documentId, sequence, committedAt } = snapshot;
+
 test("a lane is told of a row behind its bearer before the next snapshot of the document may be stored", async () => {
-  expect(await store()).toEqual([2]);
+  expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
+});
+
+test("only a row that was there before leaves the backoff alone of a bearer that was attempted since the commit", async () => {
+  expect((await store("behind"))[0]!.knownSince).toBeUndefined();
+  expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

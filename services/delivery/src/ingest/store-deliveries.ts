@@ -6,7 +6,7 @@ import type { Reservation } from "../send/lane-reservations.ts";
 import type { Sender } from "../send/sender.ts";
 import { type LeasedLane, type NewDelivery, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore, Stored } from "../store/delivery-store.ts";
-import type { LaneStore } from "../store/lane-store.ts";
+import type { Arrival, LaneStore } from "../store/lane-store.ts";
 import { countWanted, planDeliveries } from "./plan-deliveries.ts";
 import type { SignResult } from "./sign-snapshots.ts";
 
@@ -91,7 +91,7 @@ async function store(
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
   // Before the next snapshot of a document is taken in: a lane whose bearer has just ended gets one
   // here, or the next snapshot would become the bearer and go first.
-  const expedited = [...behind, ...asCommitted(stored("known"), snapshots)];
+  const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   return { deliveries, lanes, isDue: expedited.length > 0 || places.includes("due") };
 }
@@ -122,9 +122,12 @@ function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[])
  * Deliveries that were known may be left from a process that died before it made their lanes due.
  * The lanes keep their backoff when they were attempted since the commit.
  */
-function asCommitted(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): NewDelivery[] {
+function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): Arrival[] {
   const committedAt = new Map(snapshots.map((snapshot) => [snapshotKey(snapshot), snapshot.committedAt]));
-  return known.map((each) => ({ ...each, createdAt: committedAt.get(snapshotKey(each)) ?? each.createdAt }));
+  return known.map((each) => {
+    const { tenantId, documentId, endpointId, createdAt } = each;
+    return { tenantId, documentId, endpointId, knownSince: committedAt.get(snapshotKey(each)) ?? createdAt };
+  });
 }
 
 /** The lanes that this process has leased, with the rows that were stored behind together. */

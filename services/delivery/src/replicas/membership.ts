@@ -1,5 +1,6 @@
 import { partitionOf } from "@vidimus/contracts/snapshot-subject";
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import { LRUCache } from "lru-cache";
 import { setTimeout as pause } from "node:timers/promises";
 import { preferredReplica } from "../domain/preferred-replica.ts";
 import type { ReplicaStore } from "../store/replica-store.ts";
@@ -8,11 +9,15 @@ import type { ReplicaStore } from "../store/replica-store.ts";
 export const beatMs = 1_000;
 /** A replica that was not seen for this long counts as gone. */
 const freshMs = 4_000;
+/** Most tenants whose partitions are remembered: a hash for each reference counts in a burst. */
+const tenantsMax = 10_000;
 
 interface MembershipDeps {
-  readonly replicas: Pick<ReplicaStore, "beat" | "fresh" | "delete">;
+  readonly replicas: Pick<ReplicaStore, "join" | "beat" | "fresh" | "delete">;
   /** Names this process. */
   readonly replica: string;
+  /** `host:port` of a port that it has, if the port is a fixed one. */
+  readonly address: string | undefined;
   /** Called when other replicas run than before, at the start too. */
   readonly onChange: () => void;
   readonly log: Pick<Logger, "info" | "warn">;
@@ -25,6 +30,7 @@ interface MembershipDeps {
 export class Membership implements AsyncDisposable {
   readonly #deps: MembershipDeps;
   readonly #stop = new AbortController();
+  readonly #partitions = new LRUCache<string, number>({ max: tenantsMax });
   readonly #preferred = new Map<number, boolean>();
   #replicas: readonly string[] = [];
   readonly #loop: Promise<void>;
@@ -34,16 +40,21 @@ export class Membership implements AsyncDisposable {
     this.#loop = this.#beatUntilStopped();
   }
 
-  /** Joins the other replicas. Resolves once it is known which they are. */
+  /**
+   * Joins the other replicas, in the place of one that had the same address. Resolves once it is
+   * known which they are.
+   */
   static async join(deps: MembershipDeps): Promise<Membership> {
-    await deps.replicas.beat(deps.replica);
+    await deps.replicas.join(deps.replica, deps.address);
     const membership = new Membership(deps);
     await membership.#look();
     return membership;
   }
 
   isPreferredFor(tenantId: string): boolean {
-    return this.isPreferredForPartition(partitionOf(tenantId));
+    const partition = this.#partitions.get(tenantId) ?? partitionOf(tenantId);
+    this.#partitions.set(tenantId, partition);
+    return this.isPreferredForPartition(partition);
   }
 
   isPreferredForPartition(partition: number): boolean {

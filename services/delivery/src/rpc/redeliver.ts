@@ -46,8 +46,7 @@ export function redeliver(
 
 /** Makes the lane of a pending delivery due. Its order stands: an older delivery of it goes first. */
 async function hurry({ lanes, wantProbe, wake }: RedeliverDeps, delivery: LoggedDelivery): Promise<undefined> {
-  const now = new Date();
-  await lanes.expedite([{ ...delivery, createdAt: now }], now);
+  await lanes.expedite([delivery], new Date());
   await wantProbe(delivery);
   wake();
 }

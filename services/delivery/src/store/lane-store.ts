@@ -16,7 +16,11 @@ export interface EndpointDue {
 
 /** A row that was stored behind its lane's bearer. */
 export interface Arrival extends Lane {
-  readonly createdAt: Date;
+  /**
+   * Present when the row may have been there before: a bearer that was attempted since then keeps
+   * its backoff. An attempt that is made while a row is being stored knows nothing of it.
+   */
+  readonly knownSince?: Date;
 }
 
 /** Which lanes of an endpoint a claim may take. */
@@ -153,13 +157,12 @@ export class LaneStore {
   }
 
   /**
-   * Makes lanes due at once in which rows were stored behind the bearer. Calling it again changes
-   * nothing: a bearer that was attempted after the arrival keeps its backoff. When another process
-   * has the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
+   * Makes lanes due at once in which rows were stored behind the bearer. When another process has
+   * the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     if (arrivals.length === 0) return;
-    const newest = new Map(arrivals.toSorted(byCreation).map((each) => [laneKey(each), each]));
+    const newest = new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each]));
     const operations = Array.from(newest.values(), (arrival) => ({
       updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
     }));
@@ -244,16 +247,18 @@ export class LaneStore {
   }
 }
 
-function byCreation(a: Arrival, b: Arrival): number {
-  return a.createdAt.getTime() - b.createdAt.getTime();
+/** Orders arrivals; those that were not there before are the newest. */
+function byAge(a: Arrival, b: Arrival): number {
+  return (a.knownSince?.getTime() ?? Number.MAX_VALUE) - (b.knownSince?.getTime() ?? Number.MAX_VALUE);
 }
 
 const absent = { $exists: false } as const;
 const present = { $exists: true } as const;
 
-function expedition({ createdAt }: Arrival, now: Date) {
+function expedition({ knownSince }: Arrival, now: Date) {
   const isLeased = { $gt: ["$lease.until", now] };
-  const wasAttempted = { $gte: [{ $ifNull: [{ $last: "$attempts.at" }, new Date(0)] }, createdAt] };
+  const lastAttemptAt = { $ifNull: [{ $last: "$attempts.at" }, new Date(0)] };
+  const wasAttempted = knownSince ? { $gte: [lastAttemptAt, knownSince] } : false;
   const stays = { $or: [isLeased, wasAttempted, { $lte: ["$nextAttemptAt", now] }] };
   return [
     {

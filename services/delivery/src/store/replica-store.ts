@@ -14,7 +14,17 @@ export class ReplicaStore {
     await this.#replicas.createIndex({ seenAt: 1 }, { expireAfterSeconds: 24 * 60 * 60 });
   }
 
-  /** Says that a process runs. */
+  /**
+   * Says that a process runs, and forgets those that had its address before: they have ended,
+   * because a port has one owner.
+   */
+  async join(replica: string, address: string | undefined): Promise<void> {
+    if (address === undefined) return this.beat(replica);
+    await this.#replicas.deleteMany({ address });
+    await this.#replicas.updateOne({ _id: replica }, [{ $set: { seenAt: "$$NOW", address } }], { upsert: true });
+  }
+
+  /** Says that a process still runs. */
   async beat(replica: string): Promise<void> {
     await this.#replicas.updateOne({ _id: replica }, [{ $set: { seenAt: "$$NOW" } }], { upsert: true });
   }

@@ -126,6 +126,8 @@ export interface ReplicaRow {
   _id: string;
   /** By MongoDB's clock. */
   seenAt: Date;
+  /** `host:port` of its ops door, if the port is a fixed one. */
+  address?: string;
 }
 
 /**

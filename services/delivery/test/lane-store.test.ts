@@ -1,0 +1,63 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { deliveryIndexes } from "../src/store/delivery-indexes.ts";
+import { LaneStore } from "../src/store/lane-store.ts";
+
+const database = testDatabaseName("lanes");
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+let store: LaneStore;
+const rows = () => mongo.db.collection("webhook_deliveries");
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "lane-store-test" });
+  store = new LaneStore(mongo.db, "test");
+  await rows().createIndexes(deliveryIndexes);
+});
+beforeEach(async () => void (await rows().deleteMany({})));
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo[Symbol.asyncDispose]();
+});
+
+const bearerOf = (endpointId: string, nextAttemptAt: Date) => {
+  return { endpointId, tenantId: "acme", documentId: randomUUID(), sequence: 1, state: "pending", nextAttemptAt };
+};
+
+describe("the schedule", () => {
+  it("costs a row an endpoint, however many are due", async () => {
+    const due = new Date();
+    await rows().insertMany([...Array.from({ length: 2_000 }, () => bearerOf("busy", due)), bearerOf("other", due)]);
+    await mongo.db.command({ profile: 2 });
+    const schedule = await store.schedule();
+    await mongo.db.command({ profile: 0 });
+    const read = await mongo.db.collection("system.profile").findOne({ "command.aggregate": "webhook_deliveries" });
+    expect(schedule.map(({ endpointId }) => endpointId)).toEqual(["busy", "other"]);
+    expect(read!["docsExamined"]).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("a row behind the bearer", () => {
+  const now = new Date();
+  const attemptedAt = new Date(now.getTime() + 5);
+  const inAnHour = new Date(now.getTime() + 3_600_000);
+
+  /** When a lane is due whose bearer was attempted 5 ms from now, after it was told of a row. */
+  async function dueAt(knownSince?: Date): Promise<Date> {
+    const bearer = bearerOf("e1", inAnHour);
+    const { insertedId } = await rows().insertOne({ ...bearer, attempts: [{ at: attemptedAt }] });
+    const { tenantId, documentId, endpointId } = bearer;
+    await store.expedite([{ tenantId, documentId, endpointId, ...(knownSince ? { knownSince } : {}) }], now);
+    return (await rows().findOne({ _id: insertedId }))!["nextAttemptAt"];
+  }
+
+  it("makes the lane due, also when the bearer was attempted while the row was being stored", async () => {
+    expect(await dueAt()).toEqual(now);
+  });
+
+  it("leaves the lane its backoff when it may have been there before the last attempt", async () => {
+    expect(await dueAt(now)).toEqual(inAnHour);
+    expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
+  });
+});

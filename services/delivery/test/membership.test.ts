@@ -1,0 +1,44 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import { Membership } from "../src/replicas/membership.ts";
+import { ReplicaStore } from "../src/store/replica-store.ts";
+
+const database = testDatabaseName("membership");
+const partitions = Array.from({ length: 64 }, (_, partition) => partition);
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+let replicas: ReplicaStore;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "membership-test" });
+  replicas = new ReplicaStore(mongo.db);
+});
+beforeEach(async () => void (await mongo.db.collection("replicas").deleteMany({})));
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo[Symbol.asyncDispose]();
+});
+
+/** How many partitions a replica is preferred for that joins beside one that was killed just now. */
+async function preferredBeside(killed: string | undefined, address: string | undefined): Promise<number> {
+  await replicas.join("killed", killed);
+  const log = pino({ level: "silent" });
+  await using membership = await Membership.join({ replicas, replica: "new", address, onChange: () => {}, log });
+  return partitions.filter((partition) => membership.isPreferredForPartition(partition)).length;
+}
+
+it("a replica takes the place at once of one that was killed and had its address", async () => {
+  expect(await preferredBeside("pod-1:9090", "pod-1:9090")).toBe(64);
+});
+
+it.each([
+  ["another address", "pod-1:9090", "pod-2:9090"],
+  ["no fixed address", undefined, "pod-1:9090"],
+])("a replica shares with one that has %s", async (_, killed, address) => {
+  expect(await preferredBeside(killed, address)).toBeLessThan(64);
+});
+
+it("a replica without a fixed address shares with all", async () => {
+  expect(await preferredBeside(undefined, undefined)).toBeLessThan(64);
+});
