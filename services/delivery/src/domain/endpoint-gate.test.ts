@@ -8,6 +8,7 @@ import {
   type GateState,
   isBlank,
   newGate,
+  probeAt,
   settle,
   start,
   wantProbe,
@@ -63,6 +64,12 @@ describe("the breaker", () => {
     const paused = after(opened, [{ ...failed, retryAfterMs: minuteMs }]);
     expect(admit(wantProbe(paused, 10), limits, 0, 10)).toEqual({ kind: "none", until: minuteMs });
     expect(wantProbe(newGate, 0)).toBe(newGate);
+  });
+
+  it("says when its next probe is due: not before a Retry-After ends, and not while one is in flight", () => {
+    expect([probeAt(newGate), probeAt(opened)]).toEqual([undefined, 5 * secondMs]);
+    expect(probeAt(start(opened, limits, 1, 5 * secondMs))).toBeUndefined();
+    expect(probeAt(after(opened, [{ ...failed, retryAfterMs: minuteMs }]))).toBe(minuteMs);
   });
 
   it("starts counting anew after an accepted attempt", () => {

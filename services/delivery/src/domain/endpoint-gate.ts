@@ -120,6 +120,11 @@ function admitProbe({ probing, nextProbeAt, probes }: OpenBreaker, now: number):
   return now < nextProbeAt ? { kind: "none", until: nextProbeAt } : { kind: "probe", turn: probes };
 }
 
+/** When the next probe of an open breaker is due; undefined while there is none, or one is in flight. */
+export function probeAt({ open, pausedUntil = 0 }: GateState): number | undefined {
+  return open && !open.probing ? Math.max(open.nextProbeAt, pausedUntil) : undefined;
+}
+
 /** The state once `count` admitted attempts, or the probe, have started. */
 export function start(state: GateState, limits: GateLimits, count: number, now: number): GateState {
   const drawn =

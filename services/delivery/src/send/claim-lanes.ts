@@ -9,7 +9,10 @@ import { claimMax, type Sender } from "./sender.ts";
 export interface ClaimDeps {
   readonly lanes: Pick<LaneStore, "schedule" | "claim">;
   readonly states: Pick<EndpointStateStore, "list">;
-  readonly sender: Pick<Sender, "lanesOf" | "capacity" | "take" | "adopt" | "alarm" | "onCapacity">;
+  readonly sender: Pick<
+    Sender,
+    "lanesOf" | "capacity" | "take" | "pump" | "probeAt" | "adopt" | "alarm" | "onCapacity"
+  >;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly leaseMs: number;
@@ -83,13 +86,15 @@ interface ClaimPlan {
 }
 
 function planOf(
-  { isPreferredFor, overdueMs }: ClaimDeps,
+  { isPreferredFor, overdueMs, sender }: ClaimDeps,
   endpoint: EndpointDue,
   standstill: Standstill,
   now: number,
 ): ClaimPlan {
   const dueAt = endpoint.nextAttemptAt.getTime();
-  if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: dueAt, isForeign: false };
+  // A probe takes a lane out of its backoff, which may last an hour, and a probe is promised sooner.
+  const probeAt = sender.probeAt(endpoint.endpointId) ?? dueAt;
+  if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: Math.min(dueAt, probeAt), isForeign: false };
   // Its lanes come to the front in the order of their due times.
   const stillAt = dueAt > now ? 0 : standstill.note(endpoint.endpointId, String(dueAt), now);
   return { endpoint, at: Math.max(dueAt + overdueMs, stillAt), isForeign: true };
@@ -125,7 +130,11 @@ function claimScope(
   const now = Date.now();
   const admission = lanes.admission(now);
   // A probe may be of a lane that waits for its backoff: a failed probe puts its lane last.
-  if (admission.kind === "probe") return lanes.readyCount > 0 ? undefined : { limit: 1 };
+  if (admission.kind === "probe") {
+    if (lanes.readyCount === 0) return { limit: 1 };
+    sender.pump(lanes);
+    return undefined;
+  }
   const limit = Math.min(claimMax, sender.capacity(lanes));
   if (limit > 0) return { dueBy, limit };
   if (admission.kind === "none" && admission.until !== undefined) sender.alarm.ringAt(admission.until);

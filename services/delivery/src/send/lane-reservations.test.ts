@@ -28,7 +28,7 @@ function laneOf(n: number) {
 it("gives what there is at once, and to nobody twice", async () => {
   const reservations = new LaneReservations();
   const lanes = quickLanes(300);
-  using first = await reservations.reserve([{ lanes, count: 150 }]);
+  using first = await reservations.reserve([{ lanes, count: 150 }], true);
   expect([first.of("e1"), lanes.capacity(Date.now())]).toEqual([150, 50]);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
@@ -40,7 +40,7 @@ it("lets a batch wait for room at a quick endpoint, in turn", async () => {
   const lanes = quickLanes(500);
   const granted: string[] = [];
   const reserve = async (name: string) => {
-    const { of } = await reservations.reserve([{ lanes, count: 100 }]);
+    const { of } = await reservations.reserve([{ lanes, count: 100 }], true);
     granted.push(`${name} ${of("e1")}`);
   };
   const both = [reserve("first"), reserve("second")];
@@ -64,12 +64,12 @@ it("waits for no endpoint that is slow, or shut, and for none longer than half a
   const slow = new EndpointLanes(names, { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes() });
   slow.applyLimits(limits);
   slow.noteAnswer(2_000, Date.now());
-  expect((await reservations.reserve([{ lanes: slow, count: 100 }])).of("e1")).toBe(2);
+  expect((await reservations.reserve([{ lanes: slow, count: 100 }], true)).of("e1")).toBe(2);
   const shut = quickLanes(0);
   shut.gate = { ...shut.gate, pausedUntil: Date.now() + 60_000 };
-  expect((await reservations.reserve([{ lanes: shut, count: 100 }])).of("e1")).toBe(0);
+  expect((await reservations.reserve([{ lanes: shut, count: 100 }], true)).of("e1")).toBe(0);
   vi.useFakeTimers();
-  const stuck = reservations.reserve([{ lanes: quickLanes(450), count: 100 }]);
+  const stuck = reservations.reserve([{ lanes: quickLanes(450), count: 100 }], true);
   vi.advanceTimersByTime(500);
   expect((await stuck).of("e1")).toBe(50);
   vi.useRealTimers();
@@ -81,7 +81,7 @@ it("waits no longer for an endpoint that has begun to hang", async () => {
   const hanging = quickLanes(480);
   hanging.start(1, Date.now());
   let granted: number | undefined;
-  const reserving = reservations.reserve([{ lanes: hanging, count: 100 }]).then(({ of }) => (granted = of("e1")));
+  const reserving = reservations.reserve([{ lanes: hanging, count: 100 }], true).then(({ of }) => (granted = of("e1")));
   await vi.advanceTimersByTimeAsync(199);
   expect(granted).toBeUndefined();
   await vi.advanceTimersByTimeAsync(1);

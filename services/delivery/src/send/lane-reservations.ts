@@ -17,21 +17,24 @@ interface Waiting {
   readonly grant: () => void;
 }
 
-/** How long a batch of ingest waits for room. The batches of other tenants wait behind it. */
+/** How long a batch of ingest waits for room. No batch of another tenant waits behind it. */
 const waitMsMax = 500;
 /** How often it looks whether the endpoint still answers. */
 const lookMs = 100;
 
 /**
  * Hands out capacity to ingest, first come, first served. A lane that is stored with a lease is sent
- * without a claim, so ingest waits for endpoints that are quick, and for no others.
+ * without a claim, so a burst waits for endpoints that are quick, and for no others.
  */
 export class LaneReservations {
   readonly #waiting = new Set<Waiting>();
 
-  /** Reserves what there is, once each quick endpoint has room for all, or after half a second. */
-  async reserve(wanted: readonly WantedLanes[]): Promise<Reservation> {
-    if (this.#waiting.size === 0 && hasRoom(wanted)) return grant(wanted);
+  /**
+   * Reserves what there is. If it may wait, then once each quick endpoint has room for all, or after
+   * half a second.
+   */
+  async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
+    if (!mayWait || (this.#waiting.size === 0 && hasRoom(wanted))) return grant(wanted);
     const { promise, resolve } = Promise.withResolvers<Reservation>();
     const waiting = { wanted, grant: () => this.#end(waiting, resolve) };
     this.#waiting.add(waiting);

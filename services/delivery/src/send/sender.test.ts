@@ -82,13 +82,31 @@ it("gives the places of a tenant to its endpoints in turn once it has all of the
 it("goes on at the pace that an endpoint had before it was idle", async () => {
   const { sender, posted } = openSender();
   const burst = new Map([[endpointOf("e0"), 256]]);
-  using unknown = await sender.reserve(burst);
+  using unknown = await sender.reserve(burst, true);
   expect(unknown.of("e0")).toBe(64);
   unknown[Symbol.dispose]();
   sender.take([laneOf(0, 0)], [], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1));
   posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
   await vi.waitFor(() => expect([...sender.endpoints]).toEqual([]));
-  using known = await sender.reserve(burst);
+  using known = await sender.reserve(burst, true);
   expect(known.of("e0")).toBe(256);
+});
+
+it("sends a probe that is wanted at once, of a lane that is leased and waits beside a hanging attempt", async () => {
+  const { sender, posted } = openSender();
+  sender.take(
+    Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
+    [],
+    [],
+  );
+  await vi.waitFor(() => expect(posted).toHaveLength(6));
+  for (const { end } of posted.slice(1)) end({ startedAt: new Date(), tookMs: 1, status: 503 });
+  await vi.waitFor(() => expect(sender.probeAt("e0")).toBeGreaterThan(Date.now()));
+  sender.take([laneOf(0, 6)], [], []);
+  sender.wantProbe("e0");
+  await vi.waitFor(() => expect(posted).toHaveLength(7));
+  expect(sender.probeAt("e0")).toBeUndefined();
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await sender[Symbol.asyncDispose]();
 });

@@ -2,7 +2,7 @@ import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { Holdings } from "@vidimus/kit/queues/holdings";
 import type { Lane } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { abandonProbe, type GateChange, isBlank, newGate, wantProbe } from "../domain/endpoint-gate.ts";
+import { abandonProbe, type GateChange, isBlank, newGate, probeAt, wantProbe } from "../domain/endpoint-gate.ts";
 import { aheadMsOf } from "../domain/lease-ahead.ts";
 import type { Payload, Reference } from "../domain/payload.ts";
 import type { LeasedLane } from "../store/delivery-rows.ts";
@@ -95,16 +95,16 @@ export class Sender implements AsyncDisposable {
   }
 
   /**
-   * Reserves capacity for lanes that are about to be stored, so many of each endpoint. Waits for
-   * endpoints that are quick, half a second at most.
+   * Reserves capacity for lanes that are about to be stored, so many of each endpoint. If it may wait,
+   * it waits for endpoints that are quick, half a second at most.
    */
-  async reserve(counts: ReadonlyMap<Endpoint, number>): Promise<Reservation> {
+  async reserve(counts: ReadonlyMap<Endpoint, number>, mayWait: boolean): Promise<Reservation> {
     const wanted = Array.from(this.#isStopping ? [] : counts, ([endpoint, count]) => {
       const lanes = this.lanesOf(endpoint);
       lanes.applyLimits(endpoint);
       return { lanes, count };
     });
-    return this.#reservations.reserve(wanted);
+    return this.#reservations.reserve(wanted, mayWait);
   }
 
   capacity(lanes: EndpointLanes): number {
@@ -119,10 +119,19 @@ export class Sender implements AsyncDisposable {
     this.alarm.ring();
   }
 
+  /** When the next probe of an endpoint is due; undefined while its breaker is closed. */
+  probeAt(endpointId: string): number | undefined {
+    return probeAt(this.#endpoints.get(endpointId)?.gate ?? newGate);
+  }
+
   /** Brings the next probe of an open breaker forward. */
   wantProbe(endpointId: string): void {
     const lanes = this.#endpoints.get(endpointId);
-    if (lanes) lanes.gate = wantProbe(lanes.gate, Date.now());
+    if (lanes) {
+      lanes.gate = wantProbe(lanes.gate, Date.now());
+      // A lane that is leased already is not claimed again.
+      this.pump(lanes);
+    }
     this.wake();
   }
 

@@ -1,0 +1,73 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import { promisedRetries } from "../domain/retry-plan.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import type { LaneRecord } from "../store/lane-records.ts";
+import { type AttemptDeps, journalAttempt, prepareAttempt } from "./attempt-lane.ts";
+
+const names = { tenantId: "acme", endpointId: "e1" };
+const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
+const leaseMs = 20_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A lane whose lease ends soon. */
+function laneOf(leftMs: number) {
+  const ids = { ...names, documentId: "d", deliveryId: "e1-d", webhookId: "snp", sequence: 1, signingNumber: 1 };
+  const row = toNewSendable({ ...ids, createdAt: new Date(), place: "leased" });
+  const times = { leaseUntil: new Date(Date.now() + leftMs), dueAt: new Date() };
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), times);
+}
+
+/** What an attempt needs, while MongoDB does not answer so many times, for eight seconds each. */
+function openDeps(timeouts: number) {
+  const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 1 };
+  const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k" };
+  const body = Buffer.from("{}");
+  const records: LaneRecord[] = [];
+  const nothing = async () => {};
+  let left = timeouts;
+  const deps: AttemptDeps = {
+    directory: { find: async () => endpoint },
+    payloads: { get: async () => ({ ...payload, committedAt: new Date(), body }) },
+    lanes: { renew: async () => true, loadArrivals: async (lane) => lane, appointBearers: nothing },
+    journal: { noteAccepted: nothing },
+    resentRows: { endOutrun: async () => [] },
+    record: async (record) => {
+      if (left === 0) {
+        records.push(record);
+        return { kind: "done" };
+      }
+      left -= 1;
+      vi.setSystemTime(Date.now() + 8_000);
+      throw new Error("MongoDB does not answer");
+    },
+    post: () => Promise.reject(new Error("nothing is posted")),
+    retries: promisedRetries,
+    attemptMs: 15_000,
+    leaseMs,
+    log: pino({ level: "silent" }),
+  };
+  return { deps, records };
+}
+
+/** Makes an accepted attempt of a lane whose lease ends in a second, and journals it. */
+async function journal(timeouts: number) {
+  const { deps, records } = openDeps(timeouts);
+  const prepared = await prepareAttempt(deps, laneOf(1_000));
+  if (prepared.kind !== "ready") throw new Error(`the attempt is ${prepared.kind}`);
+  const outcome: AttemptOutcome = { startedAt: new Date(), tookMs: 5, status: 204 };
+  const { isLost } = await journalAttempt(deps, prepared, outcome, { isProbe: false, mayGoOn: () => true });
+  return { isLost, records: records.length };
+}
+
+it("journals an accepted webhook for as long as the renewed lease stands, not only the one before", async () => {
+  expect(await journal(2)).toEqual({ isLost: false, records: 1 });
+});
+
+it("leaves a webhook to whoever claims its lane next once the lease has ended", async () => {
+  expect(await journal(3)).toEqual({ isLost: true, records: 0 });
+});
