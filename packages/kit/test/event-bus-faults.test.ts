@@ -81,6 +81,24 @@ describe("a stream that cannot be made", () => {
   });
 });
 
+describe("a bus that is being closed", () => {
+  it("subscribes to nothing more, and leaves no rejection unhandled", async () => {
+    const { bus } = openBus();
+    await isUp(bus);
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    stack.defer(() => void process.off("unhandledRejection", note));
+    const closing = bus[Symbol.asyncDispose]();
+    const during = bus.onBroadcast(subject, () => {});
+    await closing;
+    const after = bus.onBroadcast(subject, () => {});
+    await new Promise(setImmediate);
+    for (const each of [during, after]) each[Symbol.dispose]();
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe("a connection that is open and receives nothing", () => {
   it("is reported by ping within a second, and replaced", async () => {
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));

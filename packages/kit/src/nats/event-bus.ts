@@ -126,7 +126,8 @@ class NatsBus implements EventBus {
     let isOver = false;
     let subscription: Subscription | undefined;
     const subscribe = (connection: NatsConnection) => {
-      if (!isOver) subscription = connection.subscribe(subject, { callback });
+      // A connection that is being closed throws.
+      if (!isOver && !this.#stop.signal.aborted) subscription = connection.subscribe(subject, { callback });
     };
     this.#connection.opened.then(subscribe, () => {});
     return {
