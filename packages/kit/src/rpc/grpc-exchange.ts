@@ -1,6 +1,7 @@
 import { ConnectError, Code } from "@connectrpc/connect";
 import { validateTrailer } from "@connectrpc/connect/protocol-grpc";
 import { type Channel, type Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
+import { withLostAnswer } from "./lost-answer.ts";
 import { toHeaders } from "./metadata.ts";
 
 /** The parameters of one call. */
@@ -50,7 +51,7 @@ export class GrpcExchange {
   }
 
   onReceiveStatus(status: StatusObject): void {
-    this.#status = status;
+    this.#status = status.code === Status.OK ? status : withLostAnswer(status);
     this.#signal?.removeEventListener("abort", this.#cancel);
     this.#wake();
   }
