@@ -8,7 +8,7 @@ import {
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { snapshotOf } from "./support/feed.ts";
+import { type FeedSnapshot, snapshotOf } from "./support/feed.ts";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
 import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
 
@@ -41,16 +41,29 @@ const states = async (tenantId: string) =>
   (await log.listDeliveries({ tenantId })).deliveries.map(({ state }) => state);
 
 /** Stores snapshots that nobody was told of: as those from before an endpoint was registered. */
-function store(tenantId: string, count: number, sequences = 1): void {
-  for (let at = 0; at < count; at += 1) {
+function store(tenantId: string, count: number, sequences = 1): FeedSnapshot[] {
+  const stored = Array.from({ length: count }, (_, at) => {
     const documentId = randomUUID();
-    for (let sequence = 1; sequence <= sequences; sequence += 1) {
-      world.feed.store({
-        ...snapshotOf(tenantId, documentId, sequence),
-        committedAt: new Date(Date.now() - 60_000 + at),
-      });
-    }
-  }
+    const committedAt = new Date(Date.now() - 60_000 + at);
+    return Array.from({ length: sequences }, (__, n) => ({
+      ...snapshotOf(tenantId, documentId, n + 1),
+      committedAt,
+    }));
+  }).flat();
+  for (const each of stored) world.feed.store(each);
+  return stored;
+}
+
+/** Makes the next signature of a snapshot its third: two keys were revoked that had signed it. */
+function signTwice({ tenantId, documentId, sequence, sha256 }: FeedSnapshot): void {
+  const key = { ...world.signing.activeKey(), isRevoked: true };
+  const digest = sha256.toString("hex");
+  world.signing.ledger.set(`${tenantId}\n${documentId}\n${sequence}`, {
+    digest,
+    statement: "second",
+    key,
+    signingNumber: 2,
+  });
 }
 
 async function untilEnded(tenantId: string, replayId: string): Promise<Replay> {
@@ -127,6 +140,27 @@ test("a replay fills a new endpoint with the newest snapshot of each document", 
   const missing = await log.startReplay({ tenantId: "filled", endpointId, states: ["missing"] }, asAdmin);
   const second = await untilEnded("filled", missing.replay!.replayId);
   expect(second).toMatchObject({ state: "done", seen: 140n, delivered: 70n, skipped: 70n });
+});
+
+test("a replay knows what was sent under a third signature, and a redelivery sends it under that one", async () => {
+  for (const each of store("thrice", 3)) signTwice(each);
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint("thrice", receiver.url);
+  const replayed = async (states: string[]) => {
+    const { replay } = await log.startReplay({ tenantId: "thrice", endpointId, states }, asAdmin);
+    return untilEnded("thrice", replay!.replayId);
+  };
+  expect(await replayed([])).toMatchObject({ state: "done", seen: 3n, delivered: 3n });
+  const ids = new Set(receiver.received.map(({ headers }) => String(headers["webhook-id"])));
+  expect([...ids].every((id) => id.endsWith("_1_r3"))).toBe(true);
+  expect(await replayed(["missing"])).toMatchObject({ state: "done", seen: 3n, delivered: 0n, skipped: 3n });
+  expect(await replayed(["delivered"])).toMatchObject({ state: "done", seen: 3n, delivered: 3n });
+  const { deliveries } = await log.listDeliveries({ tenantId: "thrice" });
+  const [{ deliveryId, webhookId } = { deliveryId: "", webhookId: "" }] = deliveries;
+  await log.redeliver({ tenantId: "thrice", deliveryId }, asAdmin);
+  const last = receiver.received.at(-1)!;
+  expect([receiver.received.length, last.headers["webhook-id"]]).toEqual([7, webhookId]);
+  expect((await log.getDelivery({ tenantId: "thrice", deliveryId })).attempts).toHaveLength(3);
 });
 
 test("one replay of an endpoint runs at a time, and ends when it is cancelled", async () => {

@@ -31,6 +31,23 @@ export interface LoggedDelivery {
   readonly notice?: NoticeBody;
 }
 
+/** A delivery of a snapshot under one of its signatures. */
+export interface SignedDelivery {
+  readonly signingNumber: number;
+  readonly state: DeliveryState;
+  /** The replay that has ended with it. */
+  readonly endedReplayId?: string;
+}
+
+/**
+ * Which of a snapshot's deliveries to an endpoint tells what became of it: one that is still to be
+ * sent, else the one under the newest signature. Undefined when there is none.
+ */
+export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D[]): D | undefined {
+  const newestFirst = deliveries.toSorted((a, b) => b.signingNumber - a.signingNumber);
+  return newestFirst.find(({ state }) => state === "pending" || state === "held") ?? newestFirst[0];
+}
+
 /** States of deliveries that a replay sends again; `missing` for snapshots without a delivery. */
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];

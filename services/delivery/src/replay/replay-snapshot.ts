@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type AttemptOutcome, deliveryIdOf, verdictOf } from "../domain/delivery.ts";
-import type { DeliveryState, Replay, ReplayState } from "../domain/delivery-log.ts";
+import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
+import type { DeliveryState, Replay, ReplayState, SignedDelivery } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type Reference, webhookIdOf } from "../domain/payload.ts";
+import type { Reference } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
 import { resend, type ResendDeps } from "./resend.ts";
 
@@ -23,17 +23,6 @@ export interface ReplaySnapshotDeps extends ResendDeps {
 /** Refusals of the receiver after which a replay goes on without the snapshot. */
 const refusalsMax = 4;
 
-/** The delivery of a snapshot as it is stored, if it is. */
-export interface StoredState {
-  readonly state: DeliveryState;
-  readonly endedReplayId?: string;
-}
-
-/** The ids under which a snapshot's delivery may be stored: it may have been signed anew once. */
-export function deliveryIdsOf(endpoint: Endpoint, reference: Reference): string[] {
-  return [1, 2].map((number) => deliveryIdOf(endpoint, webhookIdOf(reference, number)));
-}
-
 /**
  * Sends a snapshot that the replay is for. While the receiver cannot be reached it waits, as long as
  * the signal lets it; after four refusals it goes on without.
@@ -49,7 +38,7 @@ export async function replaySnapshot(
     replay: Replay;
     endpoint: Endpoint;
     snapshot: ListedSnapshot;
-    stored: StoredState | undefined;
+    stored: SignedDelivery | undefined;
   },
   signal: AbortSignal,
 ): Promise<Replayed> {

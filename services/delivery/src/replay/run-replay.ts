@@ -4,22 +4,17 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import { setTimeout as pause } from "node:timers/promises";
 import type { Replay, ReplayCounts } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
+import { snapshotKey } from "../domain/payload.ts";
 import { referenceFromProto } from "../ingest/references.ts";
 import type { EndpointDirectory } from "../send/endpoint-directory.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
-import {
-  deliveryIdsOf,
-  type ListedSnapshot,
-  replaySnapshot,
-  type ReplaySnapshotDeps,
-  type StoredState,
-} from "./replay-snapshot.ts";
+import { type ListedSnapshot, replaySnapshot, type ReplaySnapshotDeps } from "./replay-snapshot.ts";
 
 export interface RunReplayDeps extends Omit<ReplaySnapshotDeps, "untilAllowed"> {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "listSnapshots">;
   readonly directory: Pick<EndpointDirectory, "find">;
-  readonly deliveryLog: Pick<DeliveryLogStore, "findStates">;
+  readonly deliveryLog: Pick<DeliveryLogStore, "findSnapshots">;
   readonly replays: Pick<ReplayStore, "advance" | "finish">;
 }
 
@@ -90,17 +85,14 @@ async function replayPage(
   snapshots: readonly ListedSnapshot[],
   signal: AbortSignal,
 ): Promise<ReplayCounts> {
-  const ids = snapshots.flatMap((snapshot) => deliveryIdsOf(endpoint, snapshot));
-  const stored = await deps.deliveryLog.findStates(replay.tenantId, ids);
+  const known = await deps.deliveryLog.findSnapshots(endpoint, snapshots);
   const counts = { seen: snapshots.length, delivered: 0, failed: 0, skipped: 0 };
   const documents = [...Map.groupBy(snapshots, ({ documentId }) => documentId).values()];
   const work = async (ended: AbortSignal) => {
     for (let lane = documents.shift(); lane; lane = documents.shift()) {
       for (const snapshot of lane) {
-        const state: StoredState | undefined = deliveryIdsOf(endpoint, snapshot)
-          .map((id) => stored.get(id))
-          .find((each) => each !== undefined);
-        counts[await replaySnapshot(deps, { replay, endpoint, snapshot, stored: state }, ended)] += 1;
+        const stored = known.get(snapshotKey(snapshot));
+        counts[await replaySnapshot(deps, { replay, endpoint, snapshot, stored }, ended)] += 1;
       }
     }
   };

@@ -1,7 +1,14 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Db, Filter, IndexDescription } from "mongodb";
-import type { AttemptOutcome } from "../domain/delivery.ts";
-import type { DeliveryState, LoggedAttempt, LoggedDelivery } from "../domain/delivery-log.ts";
+import type { AttemptOutcome, Lane } from "../domain/delivery.ts";
+import {
+  type DeliveryState,
+  type LoggedAttempt,
+  type LoggedDelivery,
+  type SignedDelivery,
+  tellingDelivery,
+} from "../domain/delivery-log.ts";
+import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
@@ -46,6 +53,10 @@ const indexes: IndexDescription[] = [
   { name: ofDocumentIndex, key: { tenantId: 1, documentId: 1 } },
 ];
 
+/** What is read of a delivery to know what became of its snapshot. */
+const snapshotProjection = { _id: 0, documentId: 1, sequence: 1, signingNumber: 1, state: 1, endedReplayId: 1 };
+type SnapshotRow = Pick<DeliveryRow, "documentId" | "sequence"> & SignedDelivery;
+
 /** Longest that a list may search, for states that are rare. */
 const searchMsMax = 5_000;
 
@@ -76,19 +87,22 @@ export class DeliveryLogStore {
     return row ? fromRow(row) : undefined;
   }
 
-  /** State, and replay of the last attempt, of those that are stored, by id. */
-  async findStates(
-    tenantId: string,
-    deliveryIds: readonly string[],
-  ): Promise<Map<string, { state: DeliveryState; endedReplayId?: string }>> {
-    const projection = { state: 1, endedReplayId: 1 };
-    const found = this.#rows.find({ _id: { $in: [...deliveryIds] }, tenantId }, { projection });
-    return new Map(
-      (await found.toArray()).map(({ _id, state, endedReplayId }) => [
-        _id,
-        { state, ...(endedReplayId ? { endedReplayId } : {}) },
-      ]),
+  /**
+   * The deliveries that tell what became of snapshots at an endpoint, by `snapshotKey`. A snapshot
+   * without any is left out; one has a delivery under each of its signatures that was sent.
+   */
+  async findSnapshots(
+    { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
+    references: readonly Reference[],
+  ): Promise<Map<string, SignedDelivery | undefined>> {
+    const documentId = { $in: [...new Set(references.map((each) => each.documentId))] };
+    const sequence = { $in: [...new Set(references.map((each) => each.sequence))] };
+    const found = this.#rows.find<SnapshotRow>(
+      { tenantId, documentId, endpointId, sequence },
+      { projection: snapshotProjection, hint: ofDocumentIndex },
     );
+    const bySnapshot = Map.groupBy(await found.toArray(), (row) => snapshotKey({ tenantId, ...row }));
+    return new Map(Array.from(bySnapshot, ([key, rows]) => [key, tellingDelivery(rows)]));
   }
 
   /**

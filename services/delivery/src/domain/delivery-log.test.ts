@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { type SignedDelivery, tellingDelivery } from "./delivery-log.ts";
+
+const delivered: SignedDelivery = { signingNumber: 1, state: "delivered" };
+const again: SignedDelivery = { signingNumber: 2, state: "exhausted" };
+const third: SignedDelivery = { signingNumber: 3, state: "delivered", endedReplayId: "r" };
+
+test("the newest signature tells what became of a snapshot, whatever its number, unless one is still to be sent", () => {
+  expect(tellingDelivery([])).toBeUndefined();
+  expect(tellingDelivery([delivered, again])).toBe(again);
+  expect(tellingDelivery([again, third, delivered])).toBe(third);
+  const waiting: SignedDelivery = { signingNumber: 2, state: "pending" };
+  expect(tellingDelivery([third, waiting, delivered])).toBe(waiting);
+});
