@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deliveryIdOf } from "../src/domain/delivery.ts";
+import { webhookIdOf } from "../src/domain/payload.ts";
 import { eventually } from "./support/eventually.ts";
+import { snapshotOf } from "./support/feed.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
 import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
 
@@ -114,6 +117,24 @@ describe("a newer snapshot", () => {
     const row = await world.deliveries().findOne({ tenantId: "again", sequence: 1 });
     expect([row!.attemptCount, row!.lease]).toEqual([2, undefined]);
     expect(row!.nextAttemptAt!.getTime()).toBeGreaterThan(Date.now());
+  });
+
+  it("whose process died before it had told the lane makes the older one due when it is taken in again", async () => {
+    await using receiver = await refusing(500, 1);
+    const { endpointId } = await delivery.endpoint("untold", receiver.url);
+    const { documentId } = await publish(world, "untold");
+    await waits("untold", 1);
+    const newer = snapshotOf("untold", documentId, 2);
+    const webhookId = webhookIdOf(newer);
+    const known = (await world.deliveries().findOne({ tenantId: "untold" }))!;
+    const { nextAttemptAt: _due, isRefused: _refused, ...row } = known;
+    const ids = { _id: deliveryIdOf({ endpointId }, webhookId), webhookId, sequence: 2, createdAt: new Date() };
+    await world.deliveries().insertOne({ ...row, ...ids, generation: 0, attemptCount: 0, retryCount: 0, attempts: [] });
+    world.feed.publish(newer);
+    await world.broker.announce(newer);
+    await receiver.arrivals(3);
+    expect(sequences(receiver)).toEqual([1, 1, 2]);
+    await eventually(() => states("untold")).toEqual(["1 superseded", "2 delivered"]);
   });
 
   it("that the endpoint's filter excludes supersedes the older one", async () => {

@@ -1,3 +1,4 @@
+import { Holdings } from "@vidimus/kit/queues/holdings";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { IngestSpan } from "./ingest-span.ts";
@@ -26,6 +27,7 @@ export interface Handling extends HandledSnapshot {
 /** The snapshots that this process is taking in, so that each is taken in once at a time. */
 export class InHand {
   readonly #handled = new Map<string, Handling>();
+  readonly #byTenant = new Holdings();
   readonly #tracing: Tracing | undefined;
 
   /** @param tracing undefined while tracing is off */
@@ -39,6 +41,11 @@ export class InHand {
 
   has(reference: Reference): boolean {
     return this.#handled.has(snapshotKey(reference));
+  }
+
+  /** How many snapshots of a tenant are in hand. */
+  countOf(tenantId: string): number {
+    return this.#byTenant.of(tenantId);
   }
 
   /** Takes a snapshot that is not in hand. */
@@ -68,8 +75,11 @@ export class InHand {
       trace: (traceparent) => span?.start(traceparent),
       noteStored,
       end: (error) => {
+        // Whoever takes it in again has a handling of its own.
+        if (this.#handled.get(key) !== handling) return;
         span?.end(error);
         this.#handled.delete(key);
+        this.#byTenant.add(reference.tenantId, -1);
         if (error === undefined) {
           noteStored();
           settled.resolve();
@@ -80,6 +90,7 @@ export class InHand {
       },
     };
     this.#handled.set(key, handling);
+    this.#byTenant.add(reference.tenantId, 1);
     return handling;
   }
 }

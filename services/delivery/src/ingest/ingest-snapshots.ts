@@ -27,6 +27,10 @@ export interface IngestDeps extends StoreDeliveriesDeps {
 
 /** Most batches at once. While one waits for signing, the next one is read. */
 const batchesMax = 3;
+/** From so many snapshots in hand on, a tenant's go in batches of its own, which wait for room. */
+const burstMin = pullMax;
+/** Most batches at once of all tenants with a burst; they take turns. */
+const burstBatchesMax = 6;
 
 /**
  * Takes snapshots in: reads them and their tenant's endpoints, has them signed while their
@@ -40,7 +44,8 @@ export class Ingest {
   readonly #signal: AbortSignal;
   readonly #inHand: InHand;
   readonly #settle: ReturnType<typeof createSettle>;
-  readonly #enqueue: (handling: Handling) => Promise<void>;
+  readonly #enqueueSingle: (handling: Handling) => Promise<void>;
+  readonly #enqueueBurst: (handling: Handling) => Promise<void>;
 
   /** @param signal ends all calls, when the process stops */
   constructor(deps: IngestDeps, signal: AbortSignal) {
@@ -48,15 +53,14 @@ export class Ingest {
     this.#signal = signal;
     this.#inHand = new InHand(deps.tracing);
     this.#settle = createSettle(deps);
-    this.#enqueue = createBatcher<Handling, void>({
-      itemsMax: pullMax,
-      inFlightMax: batchesMax,
-      // A tenant that has published much at once keeps no other one waiting.
-      turnOf: ({ reference }) => reference.tenantId,
-      run: async (batch) => {
-        await this.#run(batch);
-        return batch.map(() => undefined);
-      },
+    const tenantOf = ({ reference }: Handling) => reference.tenantId;
+    const batches = { itemsMax: pullMax, inFlightMax: batchesMax };
+    this.#enqueueSingle = createBatcher({ ...batches, turnOf: tenantOf, run: (batch) => this.#run(batch, false) });
+    this.#enqueueBurst = createBatcher({
+      ...batches,
+      laneOf: tenantOf,
+      lanesInFlightMax: burstBatchesMax,
+      run: (batch) => this.#run(batch, true),
     });
   }
 
@@ -83,7 +87,14 @@ export class Ingest {
     return handling.settled;
   }
 
-  async #run(batch: readonly Handling[]): Promise<void> {
+  /** A tenant that has published much at once keeps no other one waiting. */
+  #enqueue(handling: Handling): Promise<void> {
+    const isBurst = this.#inHand.countOf(handling.reference.tenantId) > burstMin;
+    return isBurst ? this.#enqueueBurst(handling) : this.#enqueueSingle(handling);
+  }
+
+  /** @param mayWait whether it waits for room at endpoints that are quick */
+  async #run(batch: readonly Handling[], mayWait: boolean): Promise<void[]> {
     const byKey = new Map(batch.map((handling) => [snapshotKey(handling.reference), handling]));
     const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
     // The endpoints are read after the reference came, so that none is missed that was created
@@ -99,10 +110,11 @@ export class Ingest {
       );
       for (const snapshot of early) this.#takeInAfterOlder(snapshot, take(byKey, snapshot));
       const handled = new Map(ready.map((snapshot) => [snapshot, take(byKey, snapshot)]));
-      if (ready.length > 0) await this.#takeIn(handled, await endpoints);
+      if (ready.length > 0) await this.#takeIn(handled, await endpoints, mayWait);
     }
     // These are settled, or documents does not know them.
     for (const handling of byKey.values()) handling.end();
+    return batch.map(() => undefined);
   }
 
   /** Whether all older pending snapshots of its document are stored, or are stored beside it. */
@@ -121,7 +133,11 @@ export class Ingest {
       .catch((error: unknown) => handling.end(error));
   }
 
-  async #takeIn(handled: ReadonlyMap<FeedSnapshot, Handling>, endpoints: readonly Endpoint[]): Promise<void> {
+  async #takeIn(
+    handled: ReadonlyMap<FeedSnapshot, Handling>,
+    endpoints: readonly Endpoint[],
+    mayWait: boolean,
+  ): Promise<void> {
     const snapshots = [...handled.keys()];
     for (const [{ traceparent }, handling] of handled) handling.trace(traceparent);
     const trace = tracedFor(Array.from(handled.values(), ({ traceparent }) => traceparent));
@@ -129,7 +145,7 @@ export class Ingest {
       const signed = signSnapshots(this.#deps, snapshots, this.#signal, trace);
       signed.catch(() => {});
       const sound = snapshots.filter(({ isSound }) => isSound);
-      const stored = await storeDeliveries(this.#deps, sound, endpoints, signed);
+      const stored = await storeDeliveries(this.#deps, { snapshots: sound, endpoints, mayWait }, signed);
       for (const handling of handled.values()) handling.noteStored();
       const results = await signed;
       await stored.send(results);

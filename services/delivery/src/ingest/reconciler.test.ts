@@ -2,20 +2,34 @@ import { create } from "@bufbuild/protobuf";
 import { ListPendingSnapshotsResponseSchema } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
+import type { Reference } from "../domain/payload.ts";
 import { startReconciler } from "./reconciler.ts";
 
-/** A reconciler that walks once an hour, and looks at its connection every 5 ms. */
-function open(bus: { number: number | undefined }) {
+interface Walked {
+  readonly pending?: readonly string[];
+  readonly ingest?: (references: readonly Reference[]) => Promise<void>;
+}
+
+/**
+ * A reconciler that walks once an hour, and looks at its connection every 5 ms. Each document that is
+ * pending has a page of its own.
+ */
+function open(bus: { number: number | undefined }, { pending = [], ingest = async () => {} }: Walked = {}) {
   /** Whether each walk asked for all pending snapshots, young ones too. */
   const walks: boolean[] = [];
   const reconciler = startReconciler({
     feed: {
-      listPendingSnapshots: async ({ committedBefore }) => {
-        walks.push(committedBefore === undefined);
-        return create(ListPendingSnapshotsResponseSchema);
+      listPendingSnapshots: async ({ committedBefore, pageToken }) => {
+        const at = Number(pageToken);
+        if (at === 0) walks.push(committedBefore === undefined);
+        const references = pending.slice(at, at + 1).map((documentId) => {
+          return { tenantId: "acme", documentId, sequence: 1n };
+        });
+        const nextPageToken = at + 1 < pending.length ? String(at + 1) : "";
+        return create(ListPendingSnapshotsResponseSchema, { references, nextPageToken });
       },
     },
-    ingest: { ingest: async () => {}, isInHand: () => false },
+    ingest: { ingest, isInHand: () => false },
     isPreferredFor: () => true,
     beforeWalk: async () => {},
     bus: { connectionNumber: () => bus.number },
@@ -46,4 +60,19 @@ test("while there is no broker it walks again and again, and once more when ther
   await vi.waitFor(() => expect(walks.length).toBeGreaterThan(before));
   await reconciler[Symbol.asyncDispose]();
   expect(walks).not.toContain(false);
+});
+
+test("pages that cannot be taken in do not end the walk: all others are", async () => {
+  const pending = Array.from({ length: 12 }, (_, n) => `d${n}`);
+  const broken = new Set(["d0", "d5", "d6"]);
+  const taken: string[] = [];
+  const ingest = async (references: readonly Reference[]) => {
+    const names = references.map(({ documentId }) => documentId);
+    if (names.some((name) => broken.has(name))) throw new Error("documents cannot read it");
+    taken.push(...names);
+  };
+  const { walks, reconciler } = open({ number: 1 }, { pending, ingest });
+  await vi.waitFor(() => expect(taken).toEqual(pending.filter((each) => !broken.has(each))));
+  await reconciler[Symbol.asyncDispose]();
+  expect(walks).toEqual([true]);
 });

@@ -49,7 +49,7 @@ async function store(fate: "behind" | "known"): Promise<Arrival[]> {
     leaseMs: 20_000,
     releaseIfEnabled: nothing,
   };
-  await storeDeliveries(deps, [snapshot], [endpoint], new Promise(() => {}));
+  await storeDeliveries(deps, { snapshots: [snapshot], endpoints: [endpoint], mayWait: true }, new Promise(() => {}));
   return told;
 }
 

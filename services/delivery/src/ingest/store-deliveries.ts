@@ -19,6 +19,16 @@ export interface StoreDeliveriesDeps {
   readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
 }
 
+/** Snapshots whose deliveries are to be stored. */
+interface ToStore {
+  /** Older before newer. */
+  readonly snapshots: readonly FeedSnapshot[];
+  /** Of their tenants. */
+  readonly endpoints: readonly Endpoint[];
+  /** Whether to wait for room at endpoints that are quick, so that their deliveries need no claim. */
+  readonly mayWait: boolean;
+}
+
 /** Deliveries that are stored and wait for their snapshots' signatures. */
 interface StoredDeliveries {
   /** Hands over to sending what was signed, and deletes the deliveries of what never will be. */
@@ -30,15 +40,14 @@ const unsignedMs = 5_000;
 
 /**
  * Stores the deliveries of snapshots while they are being signed. When signing fails, their leases
- * end. Waits for room at endpoints that are quick, so that their deliveries need no claim.
+ * end.
  */
 export async function storeDeliveries(
   deps: StoreDeliveriesDeps,
-  snapshots: readonly FeedSnapshot[],
-  endpoints: readonly Endpoint[],
+  { snapshots, endpoints, mayWait }: ToStore,
   signed: Promise<unknown>,
 ): Promise<StoredDeliveries> {
-  const room = await deps.sender.reserve(countWanted(snapshots, endpoints));
+  const room = await deps.sender.reserve(countWanted(snapshots, endpoints), mayWait);
   try {
     const stored = await store(deps, snapshots, endpoints, room);
     signed.catch(() => {

@@ -4,6 +4,7 @@ import { type GateState, newGate, probeAt } from "../domain/endpoint-gate.ts";
 import { type LeasedLane, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import type { ClaimScope, EndpointDue } from "../store/lane-store.ts";
 import { Alarm } from "./alarm.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import { type ClaimDeps, startClaiming } from "./claim-lanes.ts";
 import { EndpointLanes } from "./endpoint-lanes.ts";
 
@@ -25,9 +26,8 @@ function openSince(ms: number, nextProbeInMs: number): GateState {
 
 /** Claims for these endpoints until it is disposed. Claims of `failing` ones fail. */
 function claiming(due: readonly EndpointDue[], { failing = "" } = {}) {
-  const endpoints = new Map(
-    due.map((each) => [each.endpointId, new EndpointLanes(each, { aheadMs: 1_000, bodyBytes: () => 2_000 })]),
-  );
+  const waiting = { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes() };
+  const endpoints = new Map(due.map((each) => [each.endpointId, new EndpointLanes(each, waiting)]));
   const lanesOf: ClaimDeps["sender"]["lanesOf"] = ({ endpointId }) => endpoints.get(endpointId)!;
   const claims: ClaimScope[] = [];
   let rounds = 0;

@@ -1,0 +1,104 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  GetSnapshotsResponseSchema,
+  SettleSnapshotsResponseSchema,
+} from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { SignSnapshotsResponseSchema } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { hash } from "node:crypto";
+import { pino } from "pino";
+import { expect, it, vi } from "vitest";
+import { eventsByDefault, type ManagedEndpoint } from "../domain/endpoint.ts";
+import type { NewDelivery } from "../store/delivery-rows.ts";
+import { Ingest, type IngestDeps } from "./ingest-snapshots.ts";
+
+const now = new Date();
+const snapshotJson = Buffer.from("{}");
+const sha256 = hash("sha256", snapshotJson, "buffer");
+const sealed = { documentType: "core/article", version: 1n, status: "usable", snapshotJson, sha256, pending: true };
+
+function endpointOf(tenantId: string): ManagedEndpoint {
+  const settings = { secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true, maxInFlight: 32 };
+  const names = { tenantId, endpointId: tenantId, url: `https://${tenantId}.example/` };
+  const managed = { createdAt: now, updatedAt: now, notices: [], revision: 1 };
+  return { ...names, ...settings, ...managed, events: eventsByDefault };
+}
+
+function referencesOf(tenantId: string, count: number) {
+  return Array.from({ length: count }, (_, n) => ({ tenantId, documentId: `${tenantId}-${n}`, sequence: 1 }));
+}
+
+/** An ingest; batches that wait for room at the endpoint of a full tenant get it when the test says so. */
+function openIngest(full: ReadonlySet<string>) {
+  const room = Promise.withResolvers<void>();
+  const stored: string[] = [];
+  const counts = { read: 0, waiting: 0 };
+  const nothing = async () => {};
+  const deps: IngestDeps = {
+    feed: {
+      getSnapshots: async ({ references = [] }) => {
+        counts.read += 1;
+        const committedAt = timestampFromDate(now);
+        const snapshots = references.map((reference) => ({ ...sealed, reference, committedAt }));
+        return create(GetSnapshotsResponseSchema, { snapshots });
+      },
+      settleSnapshots: async () => create(SettleSnapshotsResponseSchema),
+    },
+    signing: {
+      signSnapshots: async ({ items = [] }) => {
+        const value = { keyId: "k", statement: "s", value: Buffer.alloc(64), signingNumber: 1 };
+        const results = items.map(() => ({ outcome: { case: "signature" as const, value } }));
+        return create(SignSnapshotsResponseSchema, { results });
+      },
+    },
+    endpoints: { listOf: async (tenants) => tenants.map(endpointOf) },
+    deliveries: {
+      insert: async (deliveries: readonly NewDelivery[]) => {
+        stored.push(...deliveries.map(({ tenantId }) => tenantId));
+        return deliveries.map(({ place }) => place);
+      },
+      delete: nothing,
+      supersede: nothing,
+    },
+    lanes: { expedite: nothing, release: nothing, appointBearers: nothing },
+    sender: {
+      reserve: async (wanted, mayWait) => {
+        if (mayWait && [...wanted.keys()].some(({ tenantId }) => full.has(tenantId))) {
+          counts.waiting += 1;
+          await room.promise;
+        }
+        return { of: () => 1_000, [Symbol.dispose]: () => {} };
+      },
+      isInHand: () => false,
+      take: () => {},
+      wake: () => {},
+    },
+    leaseMs: 20_000,
+    releaseIfEnabled: nothing,
+    noteSignedAnew: nothing,
+    log: pino({ level: "silent" }),
+  };
+  const ingest = new Ingest(deps, new AbortController().signal);
+  const storedOf = (tenantId: string) => stored.filter((each) => each === tenantId).length;
+  return { ingest, counts, storedOf, makeRoom: room.resolve };
+}
+
+it("takes in other tenants' snapshots while all batches of a burst wait for room at its endpoint", async () => {
+  const { ingest, counts, storedOf, makeRoom } = openIngest(new Set(["burst"]));
+  const burst = ingest.ingest(referencesOf("burst", 2_000));
+  await vi.waitFor(() => expect(counts.waiting).toBe(3));
+  await ingest.ingest(referencesOf("single", 1));
+  await ingest.ingest(referencesOf("another", 1_000));
+  expect([storedOf("single"), storedOf("another"), counts.waiting]).toEqual([1, 1_000, 3]);
+  const before = storedOf("burst");
+  expect(before).toBeLessThanOrEqual(256);
+  makeRoom();
+  await burst;
+  expect(storedOf("burst")).toBe(2_000);
+});
+
+it("takes a burst in by full batches", async () => {
+  const { ingest, counts, storedOf } = openIngest(new Set());
+  await ingest.ingest(referencesOf("burst", 10 * 256));
+  expect([storedOf("burst"), counts.read]).toEqual([10 * 256, 10]);
+});
