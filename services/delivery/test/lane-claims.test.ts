@@ -17,7 +17,7 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   const createdAt = new Date(Date.now() - 1_000);
   const rows = ["a", "b", "c"].map((documentId): NewDelivery => {
     const names = { tenantId: "acme", endpointId: "e1", documentId, deliveryId: documentId, webhookId: documentId };
-    return { ...names, sequence: 1, signingNumber: 1, createdAt, place: "due" };
+    return Object.assign(names, { sequence: 1, signingNumber: 1, createdAt, place: "due" as const });
   });
   await deliveries.insert(rows, createdAt);
   const failLoading = (mode: object | string) =>

@@ -3,7 +3,7 @@ import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_li
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import type { ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fromConnectError } from "./error-table.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { partialRoute } from "./route.ts";
@@ -64,16 +64,13 @@ test.each(ways)("a server that $how is unavailable", async ({ end }) => {
 });
 
 test.each(ways)("a call that may be made twice is answered by another server when the first $how", async ({ end }) => {
-  let ended = 0;
-  const port = await answerRaw((stream) => {
-    ended += 1;
-    end(ignored(stream));
-  });
+  const answer = vi.fn<typeof end>((stream) => end(ignored(stream)));
+  const port = await answerRaw(answer);
   const listKeys = () => ({ activeKeyId: "sound", keys: [] });
   const sound = await serve(mesh, {}, { routes: [partialRoute(TrustListService, { listKeys })] });
   const target = `ipv4:127.0.0.1:${port},127.0.0.1:${sound.port}`;
   const client = createClient(TrustListService, opened(createGrpcTransport({ target })));
-  for (let calls = 0; calls < 20 || ended === 0; calls += 1) {
+  for (let calls = 0; calls < 20 || answer.mock.calls.length === 0; calls += 1) {
     expect((await client.listKeys({})).activeKeyId).toBe("sound");
   }
 });

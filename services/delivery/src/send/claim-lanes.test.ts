@@ -85,7 +85,9 @@ it("has a lane sent that is leased already when a probe is due, and claims none 
 });
 
 it("a claim that fails keeps no lanes of other endpoints waiting: what was claimed for them is sent", async () => {
-  const due = ["e1", "e2", "e3"].map((endpointId) => ({ ...names, endpointId, nextAttemptAt: new Date() }));
+  const due = ["e1", "e2", "e3"].map((endpointId) => {
+    return { tenantId: "acme", endpointId, nextAttemptAt: new Date() };
+  });
   await using claimer = claiming(due, { failing: "e2" });
   const taken = () => claimer.sender.take.mock.calls.flatMap(([lanes]) => lanes.map(({ bearer }) => bearer.deliveryId));
   await vi.waitFor(() => expect(new Set(taken())).toEqual(new Set(["e1-d", "e3-d"])));
