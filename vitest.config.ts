@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { compileCacheDir } from "./packages/devstack/src/paths.ts";
+
+process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
 /** End-to-end tests that call doors in plaintext, or start a service of their own without certificates. */
 const plaintextOnly = ["two-doors", "spec-8-limits", "phrases-budget", "phrases-import-neighbours", "restore-drill"];

@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { compileCacheDir } from "./packages/devstack/src/paths.ts";
+
+process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
 /**
  * The fault matrix, end to end: processes that are killed, stopped or restarted, and servers that

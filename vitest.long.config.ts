@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { compileCacheDir } from "./packages/devstack/src/paths.ts";
+
+process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
 /** Fault matrices and large runs: minutes, not seconds. `npm run test:long` */
 export default defineConfig({

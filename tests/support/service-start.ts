@@ -19,10 +19,11 @@ interface ServiceStart {
   readonly ended: Promise<StartEnd>;
 }
 
-/** Starts a service with exactly these settings. */
+/** Starts a service with exactly these settings, but for where Node keeps compiled code. */
 export function startProcess(name: ServiceName, settings: Readonly<Record<string, string>>): ServiceStart {
   const startedMs = performance.now();
-  const env = { PATH: process.env["PATH"], ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...settings };
   const child = spawn(process.execPath, [mainFile(name)], { env, stdio: ["ignore", "ignore", "pipe"] });
   const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   let stderr = "";

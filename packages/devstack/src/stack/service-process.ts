@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startChild } from "../child.ts";
 import { DevstackError } from "../errors.ts";
-import { projectDir } from "../paths.ts";
+import { compileCacheDir, projectDir } from "../paths.ts";
 import type { ServiceName } from "./service-plan.ts";
 import type { Supervised } from "./supervisor.ts";
 
@@ -53,7 +53,7 @@ export async function startServiceProcess(
     args,
     logFile,
     cwd: dir,
-    env: { ...allocatorSettings, ...env },
+    env: { ...allocatorSettings, NODE_COMPILE_CACHE: compileCacheDir, ...env },
   });
   return {
     pid: child.pid,
