@@ -5,6 +5,7 @@ import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_serv
 import { once } from "node:events";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import type { Grant } from "../grants/grants.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createAuthority } from "../tls/certificate-authority.ts";
@@ -118,7 +119,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     const error = await failure(clientOf(port, pair).upsertPhrase(demo, { timeoutMs: 2_000 }));
     expect([Code.Unavailable, Code.DeadlineExceeded]).toContain(error.code);
     const refusal = { level: "warn", door: door.name, reason: "handshake", who: "nobody", what };
-    const [line] = await vi.waitUntil(() => (refusals().length > 0 ? refusals() : undefined));
+    const [line] = await vi.waitUntil(() => (refusals().length > 0 ? refusals() : undefined), patient);
     expect(line).toMatchObject({ ...refusal, peer: expect.stringMatching(/^127\.0\.0\.1:\d+$|^::/) });
     expect(await counted("handshake")).toBe(refusals().length);
   });
@@ -139,11 +140,12 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
 
   it("refuses a caller whose certificate has expired since the handshake", async () => {
     const { port } = await open();
-    const to = new Date(Date.now() + 1_500);
+    const to = new Date(Date.now() + hour);
     const client = clientOf(port, authority.issue({ uris: [door.admitted], to }));
     await client.upsertPhrase(demo);
-    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(to.getTime()), { timeout: 5_000 });
-    const error = await failure(client.upsertPhrase(demo));
+    // The clock alone: the connection has timers of its own.
+    vi.useFakeTimers({ toFake: ["Date"], now: to });
+    const error = await failure(client.upsertPhrase(demo)).finally(() => vi.useRealTimers());
     expect([error.code, error.rawMessage]).toEqual([Code.Unauthenticated, expect.stringContaining("expired")]);
   });
 
@@ -246,7 +248,7 @@ describe("certificates that are replaced", () => {
       const pass = async () => {
         const serial = await serialOf(port, caller);
         const before = calls;
-        await vi.waitFor(() => expect(calls).toBeGreaterThan(before + 200), { timeout: 10_000 });
+        await vi.waitFor(() => expect(calls).toBeGreaterThan(before + 200), patient);
         await new Promise((resolve) => setTimeout(resolve, 300));
         return serial;
       };

@@ -1,5 +1,6 @@
 import pino from "pino";
 import { expect, it, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { type KnownTenant, KnownTenants } from "./known-tenants.ts";
 
 const log = pino({ level: "silent" });
@@ -48,35 +49,40 @@ it("takes a disabled tenant over by itself", async () => {
   using known = new KnownTenants({ pull: () => Promise.resolve([...tenants]), log, everyMs: 20 });
   await known.require("demo", "write");
   tenants[0] = tenant("demo", true);
-  await vi.waitFor(async () => expect(await kindOf(known.require("demo", "write"))).toBe("failed_precondition"));
+  await vi.waitFor(
+    async () => expect(await kindOf(known.require("demo", "write"))).toBe("failed_precondition"),
+    patient,
+  );
 });
 
 it("keeps the list while it cannot be pulled; a tenant that is not on it may be new, and gets unavailable", async () => {
   let isAway = false;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
-  using known = new KnownTenants({ pull, log, everyMs: 20 });
+  using known = new KnownTenants({ pull, log, everyMs: 20, pullMs: 250 });
   await known.require("demo", "write");
   isAway = true;
   expect(await kindOf(known.require("fresh", "read"))).toBe("unavailable");
   expect(await kindOf(known.require("demo", "write"))).toBe("ok");
   await known.check();
-}, 20_000);
+});
 
 it("reads the list as soon as it can be read for the first time, without being asked", async () => {
   let isAway = true;
-  const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
-  using known = new KnownTenants({ pull, log, everyMs: 3_600_000 });
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  const signals = new Set<AbortSignal>();
+  const pull = (signal: AbortSignal) => (signals.add(signal), isAway ? away() : Promise.resolve([tenant("demo")]));
+  using known = new KnownTenants({ pull, log, everyMs: 3_600_000, pullMs: 250 });
+  // The first pull was given up.
+  await vi.waitUntil(() => signals.size > 1, patient);
   isAway = false;
-  await vi.waitFor(() => known.check(), { timeout: 1_000 });
-}, 20_000);
+  await vi.waitFor(() => known.check(), patient);
+});
 
 it("answers unavailable until the list was read once, and says so in its check", async () => {
   let isAway = true;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
-  using known = new KnownTenants({ pull, log });
+  using known = new KnownTenants({ pull, log, pullMs: 250 });
   await expect(known.check()).rejects.toThrow("was not read yet");
   expect(await kindOf(known.require("demo", "read"))).toBe("unavailable");
   isAway = false;
   expect(await kindOf(known.require("demo", "read"))).toBe("ok");
-}, 20_000);
+});

@@ -16,10 +16,10 @@ interface KnownTenantsOptions {
   readonly log: Logger;
   /** Pause between two pulls; 5 s by default. */
   readonly everyMs?: number;
+  /** How long one pull may take, with its attempts; 3 s by default. */
+  readonly pullMs?: number;
 }
 
-/** How long one pull may take, with its attempts. */
-const pullMsMax = 3_000;
 const retryMs = 100;
 const failureLogMs = 60_000;
 
@@ -94,7 +94,7 @@ export class KnownTenants implements Disposable {
   }
 
   async #pullOnce(): Promise<boolean> {
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(pullMsMax)]);
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(this.#options.pullMs ?? 3_000)]);
     for (;;) {
       try {
         const tenants = await this.#options.pull(signal);
