@@ -26,7 +26,8 @@ describe("a newer snapshot", () => {
   it("waits for the older one of its document, however often the receiver is unavailable for that one", async () => {
     await using world = await openWorld();
     // Leases short enough to run out while the older one is still being refused.
-    await using delivery = await openDelivery(world, { attemptMs: 200, leaseMarginMs: 200 });
+    await using delivery = await openDelivery(world, { attemptMs: 1_200, leaseMarginMs: 200 });
+    const refusals = 20;
     const documentId = randomUUID();
     const sequences: number[] = [];
     await using receiver = await openReceiver(({ body }, response) => {
@@ -35,14 +36,14 @@ describe("a newer snapshot", () => {
       sequences.push(data.sequence);
       // One that is accepted after each one that fails, so that the breaker stays closed.
       void publish(world, "acme");
-      return response.writeHead(sequences.length < 12 ? 503 : 204).end();
+      return response.writeHead(sequences.length <= refusals ? 503 : 204).end();
     });
     await delivery.endpoint("acme", receiver.url);
     await publish(world, "acme", documentId, 1);
     await receiver.arrivals(1);
     await publish(world, "acme", documentId, 2);
     await eventually(() => sequences.at(-1)).toBe(2);
-    expect(sequences).toEqual([...Array.from({ length: 12 }, () => 1), 2]);
+    expect(sequences).toEqual([...Array.from({ length: refusals + 1 }, () => 1), 2]);
   });
 });
 

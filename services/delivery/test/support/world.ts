@@ -13,6 +13,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { patient } from "@vidimus/kit/testing/patient";
 import { inject, vi } from "vitest";
 import { type DeliveryConfig, type DeliveryPace, promisedPace } from "../../src/config.ts";
 import { startDelivery } from "../../src/delivery.ts";
@@ -32,7 +33,8 @@ import { silentProcess } from "./scratch-log.ts";
 /** The promised pace, shortened in proportion. */
 export const testPace: DeliveryPace = {
   ...promisedPace,
-  attemptMs: 1_000,
+  // Long enough that no attempt is given up because the machine is busy.
+  attemptMs: 5_000,
   leaseMarginMs: 500,
   pollMs: 200,
   overdueMs: 1_000,
@@ -122,7 +124,7 @@ async function openBroker(dir: string) {
     async announce({ tenantId, documentId, sequence }: FeedSnapshot) {
       const message = { references: [{ tenantId, documentId, sequence: BigInt(sequence) }] };
       const data = toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, message));
-      await vi.waitFor(() => bus.ping(), { timeout: 10_000, interval: 20 });
+      await vi.waitFor(() => bus.ping(), patient);
       bus.broadcast(snapshotSubject(tenantId), data);
     },
     async [Symbol.asyncDispose]() {
@@ -150,12 +152,15 @@ export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {
   };
 }
 
-/** Starts delivery in a process of its own, which can be killed. */
+/**
+ * Starts delivery in a process of its own, which can be killed. Its leases are short, because tests
+ * wait for their ends.
+ */
 export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPace> = {}) {
   const script = fileURLToPath(new URL("./delivery-process.ts", import.meta.url));
   const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-process-"));
   const logFile = join(dir, "delivery.log");
-  const config = world.configOf(pace);
+  const config = world.configOf({ attemptMs: 1_000, ...pace });
   const child = await startChild({
     command: process.execPath,
     args: [script, JSON.stringify({ ...config, kek: config.kek.export().toString("base64"), logLevel: "warn" })],
