@@ -78,7 +78,8 @@ it("the message names the tenant, and a tenant is known as soon as it was create
   expect(documents).toEqual([]);
 });
 
-describe("a disabled tenant", () => {
+// Together, because services pull the list of tenants every five seconds.
+describe.concurrent("a disabled tenant", () => {
   it("can be read and not be written, until it is enabled", async () => {
     const newsroom = await tenants.create();
     await untilDisabled(newsroom);

@@ -126,7 +126,8 @@ describe("changes", () => {
   });
 });
 
-describe("a poll that waits", () => {
+// Together, because most of their time is waiting.
+describe.concurrent("a poll that waits", () => {
   /** Whether an answer arrives within some time. */
   const within = (answer: Promise<unknown>, ms: number) =>
     Promise.race([answer.then(() => true), new Promise((resolve) => setTimeout(resolve, ms, false))]);

@@ -64,7 +64,8 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
   ["no ring", ({ rings }) => rings.deleteOne({}), "is gone"],
 ];
 
-test.each(damages)(
+// Together, because a signer looks at its ring every two seconds.
+test.concurrent.each(damages)(
   "%s stops the signer within seconds, and the trust list stays the last good one",
   async (_, damage) => {
     const database = testDatabaseName("signing");
