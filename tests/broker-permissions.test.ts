@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Registry } from "prom-client";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { snapshotStream } from "../services/documents/src/snapshot-stream.ts";
 
@@ -91,17 +92,17 @@ describe.each([
     hear(gateway, "gateway", "vidimus.access.evict");
     documents.keepStream(snapshotStream(1));
     const all = [documents, delivery, gateway];
-    await vi.waitFor(() => Promise.all(all.map((bus) => bus.ping())), 10_000);
+    await vi.waitFor(() => Promise.all(all.map((bus) => bus.ping())), patient);
     documents.broadcast(snapshotSubject("demo"), Buffer.from("snapshot"));
     gateway.broadcast("vidimus.access.evict", Buffer.from("eviction"));
     const expected = ["delivery: snapshot", "documents: snapshot", "gateway: eviction"];
-    await vi.waitFor(() => expect(heard.toSorted()).toEqual(expected), 10_000);
+    await vi.waitFor(() => expect(heard.toSorted()).toEqual(expected), patient);
     // Other settings are an update of the stream.
     await using newer = openBus("documents");
     newer.keepStream({ ...snapshotStream(1), bytesMax: 1_048_576 });
     const made = [{ stream: "VIDIMUS_SNAPSHOTS" }, "stream of the broker made"];
     for (const bus of [documents, newer]) {
-      await vi.waitFor(() => expect(bus.told.mock.calls).toContainEqual(made), 10_000);
+      await vi.waitFor(() => expect(bus.told.mock.calls).toContainEqual(made), patient);
     }
     for (const bus of [...all, newer]) expect(bus.refused).not.toHaveBeenCalled();
 
@@ -115,7 +116,7 @@ describe.each([
     for (const [bus, subject] of forgeries) {
       bus.refused.mockClear();
       bus.broadcast(subject, Buffer.from("forged"));
-      await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
+      await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), patient);
     }
     expect(heard).toHaveLength(expected.length);
   });
@@ -130,7 +131,7 @@ describe.each([
   ] as const)("%s may not listen to %s", async (service, subject) => {
     await using bus = openBus(service);
     bus.onBroadcast(subject, () => {});
-    await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), 10_000);
+    await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), patient);
   });
 
   test("nobody gets in without a certificate that names one of the three services", async () => {

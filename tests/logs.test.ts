@@ -5,6 +5,7 @@ import { type ProcessConstellation, openProcessConstellation } from "@vidimus/de
 import { readFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openDictionary } from "./support/dictionary.ts";
 import { forgedKey, prefixOf } from "./support/forged-key.ts";
@@ -136,7 +137,7 @@ describe("after every kind of call has succeeded and failed once,", () => {
       const logs = await readLogs();
       expect(requestIds.filter((id) => !logs.includes(id))).toEqual([]);
       expect(prefixes.filter((prefix) => !logs.includes(prefix))).toEqual([]);
-    });
+    }, patient);
   });
 
   test("all five services have logged JSON lines with their names", async () => {

@@ -15,6 +15,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { backUp, type DatabaseBackup, restoreBackup } from "./support/database-backup.ts";
 import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
@@ -120,7 +121,10 @@ async function publishRefused(): Promise<string> {
   refused.add(id);
   await room.transition(id, "publish");
   const rows = mongo.db("vidimus_delivery").collection("webhook_deliveries");
-  await vi.waitFor(async () => expect(await rows.countDocuments({ documentId: id, attemptCount: { $gt: 0 } })).toBe(1));
+  await vi.waitFor(
+    async () => expect(await rows.countDocuments({ documentId: id, attemptCount: { $gt: 0 } })).toBe(1),
+    patient,
+  );
   return id;
 }
 

@@ -2,6 +2,7 @@
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Page, success } from "./support/answers.ts";
 import { article, as, type Newsroom } from "./support/newsroom.ts";
@@ -164,7 +165,7 @@ describe("3: a tenant's own editorial status", () => {
       const pushed = await room.push();
       expect((await stored(room, pushed)).document.workflowId).toBe("desk");
       return pushed;
-    });
+    }, patient);
     await room.transition(id, "check");
     expect((await stored(room, id)).head.meta.status).toBe("factcheck");
     expect(await isReadable(id)).toBe(false);

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { article, as, type Newsroom, openNewsroom } from "./support/newsroom.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
@@ -98,14 +99,14 @@ test("a push, its publication, its signature and its webhook are one trace of th
     "      documents server SnapshotFeedService/SettleSnapshots",
     "  delivery client POST webhook",
   ];
-  await vi.waitFor(() => expect(tree()).toEqual(steps), { timeout: 10_000, interval: 50 });
+  await vi.waitFor(() => expect(tree()).toEqual(steps), patient);
 });
 
 describe("spans", () => {
   const spanNamed = (name: string) => trace().find((span) => span.name === name)!;
 
   test("have the attributes of OpenTelemetry's conventions, and ours", async () => {
-    await vi.waitFor(() => expect(trace()).toHaveLength(12), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(() => expect(trace()).toHaveLength(12), patient);
     expect(attributesOf(spanNamed("POST /v1/documents"))).toEqual({
       "http.request.method": "POST",
       "http.route": "/v1/documents",
@@ -137,7 +138,7 @@ describe("spans", () => {
 
   test("come from gateway, documents, phrases and delivery, and never from signing", async () => {
     const services = () => [...new Set(collector.spans.map(({ service }) => service))].toSorted();
-    await vi.waitFor(() => expect(services()).toEqual(["delivery", "documents", "gateway", "phrases"]));
+    await vi.waitFor(() => expect(services()).toEqual(["delivery", "documents", "gateway", "phrases"]), patient);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import type { MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
+import { patient } from "@vidimus/kit/testing/patient";
 import { expect, vi } from "vitest";
 import type { Load } from "./documents-load.ts";
 
@@ -56,5 +57,5 @@ async function documentsPid(stack: ProcessConstellation): Promise<number> {
     const pid = (await stack.current()).pids["documents"];
     if (pid === undefined) throw new Error("the documents process is not running");
     return pid;
-  });
+  }, patient);
 }

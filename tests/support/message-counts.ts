@@ -1,6 +1,7 @@
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
 import type { Constellation } from "@vidimus/devstack/testing/constellation";
 import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
+import { patient } from "@vidimus/kit/testing/patient";
 import { vi } from "vitest";
 
 /** What an operation cost in messages. */
@@ -62,7 +63,10 @@ export class SnapshotCosts implements Disposable {
     });
     const commands = this.#seen.slice(from).toSorted();
     // A call is counted when its answer was sent.
-    await vi.waitUntil(async () => (await this.#handled(dev)).get("SettleSnapshots") !== before.get("SettleSnapshots"));
+    await vi.waitUntil(
+      async () => (await this.#handled(dev)).get("SettleSnapshots") !== before.get("SettleSnapshots"),
+      patient,
+    );
     const rpcs = Array.from(await this.#handled(dev), ([method, count]) =>
       Array<string>(count - (before.get(method) ?? 0)).fill(method),
     );

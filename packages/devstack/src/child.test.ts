@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startChild } from "./child.ts";
 import { describeProcess } from "./process-info.ts";
@@ -14,7 +15,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 function startNode(name: string, script: string) {
   const logFile = join(dir, "logs", `${name}.log`);
   const logged = (text: string) =>
-    vi.waitFor(async () => expect(await readFile(logFile, "utf8")).toContain(text), 5_000);
+    vi.waitFor(async () => expect(await readFile(logFile, "utf8")).toContain(text), patient);
   return { logged, child: startChild({ command: process.execPath, args: ["-e", script], logFile }) };
 }
 
@@ -79,7 +80,7 @@ async function orphan(end: string, env: NodeJS.ProcessEnv): Promise<number> {
   return pid;
 }
 
-const isGone = (pid: number) => vi.waitFor(async () => expect(await describeProcess(pid)).toBeUndefined(), 5_000);
+const isGone = (pid: number) => vi.waitFor(async () => expect(await describeProcess(pid)).toBeUndefined(), patient);
 
 test.for(["process.exit(1)", `setTimeout(() => { throw new Error("crash") })`])(
   "a child does not outlive a parent that ends by %s",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { patient } from "./testing/patient.ts";
 import { ConfigError } from "./env.ts";
 import { openLiveGrants } from "./grants/live-grants.ts";
 import { logLines } from "./rpc/testing/log-lines.ts";
@@ -38,17 +39,20 @@ describe("grants", () => {
     writeFileSync(file, fileWith("demo", "rival"));
     await vi.waitFor(() => expect(tenants()).toEqual(["demo", "rival"]));
     writeFileSync(file, fileWith("Demo").replace("grants", "grant"));
-    await vi.waitFor(() => expect(lines).toContainEqual(expect.objectContaining({ level: "error", files: "grants" })));
+    await vi.waitFor(
+      () => expect(lines).toContainEqual(expect.objectContaining({ level: "error", files: "grants" })),
+      patient,
+    );
     const looked = vi.spyOn(live, "reload");
-    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3));
+    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), patient);
     expect(tenants()).toEqual(["demo", "rival"]);
     expect(await failures()).toBe(1);
     expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
     rmSync(file);
-    await vi.waitFor(async () => expect(await failures()).toBe(2));
+    await vi.waitFor(async () => expect(await failures()).toBe(2), patient);
     expect(tenants()).toEqual(["demo", "rival"]);
     writeFileSync(file, fileWith("acme"));
-    await vi.waitFor(() => expect(tenants()).toEqual(["acme"]));
+    await vi.waitFor(() => expect(tenants()).toEqual(["acme"]), patient);
   });
 
   it("are followed behind a symbolic link that is replaced, as Kubernetes does", async () => {
@@ -61,7 +65,7 @@ describe("grants", () => {
     using _closing = live;
     target("2");
     renameSync(join(dir, "link.new"), join(dir, "link"));
-    await vi.waitFor(() => expect([...(live.value.get(identity)?.tenants ?? [])]).toEqual(["rival"]));
+    await vi.waitFor(() => expect([...(live.value.get(identity)?.tenants ?? [])]).toEqual(["rival"]), patient);
   });
 
   it("with faults stop the start, and every fault is named", () => {
@@ -93,12 +97,12 @@ describe("a certificate", () => {
     using _closing = live;
     const second = issue("spiffe://a/documents");
     writeFileSync(join(dir, "cert"), second.cert);
-    await vi.waitFor(async () => expect(await failures()).toBe(1));
+    await vi.waitFor(async () => expect(await failures()).toBe(1), patient);
     expect(live.value.cert.toString()).toBe(first.cert);
     writeFileSync(join(dir, "key"), second.key);
-    await vi.waitFor(() => expect(live.value.cert.toString()).toBe(second.cert));
+    await vi.waitFor(() => expect(live.value.cert.toString()).toBe(second.cert), patient);
     write(issue("spiffe://other/documents"));
-    await vi.waitFor(async () => expect(await failures()).toBe(2));
+    await vi.waitFor(async () => expect(await failures()).toBe(2), patient);
     expect(live.value.identity).toBe("spiffe://a/documents");
     const [expiry] = (await registry.getSingleMetric("vidimus_certificate_expiry_seconds")?.get())?.values ?? [];
     expect(expiry?.value).toBe(live.value.validToMs / 1_000);

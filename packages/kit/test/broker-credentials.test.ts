@@ -10,6 +10,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { patient } from "../src/testing/patient.ts";
 import { EnvReader } from "@vidimus/kit/env";
 import { readBroker } from "@vidimus/kit/nats/broker-settings";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
@@ -59,9 +60,9 @@ function openBus(settings: Readonly<Record<string, string>>): { bus: EventBus; l
   return { bus: stack.use(openEventBus({ ...broker, name: "credentials", log, registry: new Registry() })), lines };
 }
 
-const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), { timeout: 10_000 });
+const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), patient);
 const refused = ({ lines }: { lines: string[] }, words: RegExp) =>
-  vi.waitFor(() => expect(lines.join("\n")).toMatch(words), { timeout: 10_000 });
+  vi.waitFor(() => expect(lines.join("\n")).toMatch(words), patient);
 
 const seedOf = (user: ReturnType<typeof nkeys.createUser>) => `${Buffer.from(user.getSeed()).toString()}\n`;
 const knowing = (user: ReturnType<typeof nkeys.createUser>) =>

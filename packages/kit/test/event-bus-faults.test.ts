@@ -12,6 +12,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { patient } from "../src/testing/patient.ts";
 import { ConfigError } from "@vidimus/kit/env";
 import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
 import { portOf } from "@vidimus/kit/service/port";
@@ -41,7 +42,7 @@ function openBus(url = inject("natsUrl")) {
   return { bus, lines, failures, said: (words: string) => lines.filter((line) => line.includes(words)) };
 }
 
-const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), { timeout: 10_000 });
+const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), patient);
 
 describe("a message for which the handler throws", () => {
   it("leaves the subscription and the connection alive, and is counted and logged", async () => {
@@ -53,7 +54,7 @@ describe("a message for which the handler throws", () => {
     });
     await isUp(bus);
     for (const message of ["hello 1", "hello 2", "a"]) bus.broadcast(subject, bytes(message));
-    await vi.waitFor(() => expect(received).toEqual(["a"]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(received).toEqual(["a"]), patient);
     await bus.ping();
     expect(await failures()).toEqual({ [subject]: 2 });
     expect(said("no reference")).toHaveLength(1);
@@ -74,9 +75,9 @@ describe("a stream that cannot be made", () => {
     const received: string[] = [];
     bus.onBroadcast(subject, (data) => void received.push(text(data)));
     await isUp(bus);
-    await vi.waitFor(() => expect(said("stream of the broker cannot be made")).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(said("stream of the broker cannot be made")).toHaveLength(1), patient);
     bus.broadcast(subject, bytes("a"));
-    await vi.waitFor(() => expect(received).toEqual(["a"]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(received).toEqual(["a"]), patient);
     await bus.ping();
   });
 });
@@ -110,7 +111,7 @@ describe("a connection that is open and receives nothing", () => {
     await expect(bus.ping()).rejects.toThrow("receives nothing");
     await isUp(bus);
     bus.broadcast(subject, bytes("a"));
-    await vi.waitFor(() => expect(received).toEqual(["a"]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(received).toEqual(["a"]), patient);
     expect(said("does not answer, the connection is made anew")).toHaveLength(1);
   });
 
@@ -132,7 +133,7 @@ describe("a broker that cannot be reached", () => {
     await once(refusing.listen(0, "127.0.0.1"), "listening");
     const address = `127.0.0.1:${portOf(refusing.address())}`;
     const { bus, lines } = openBus(`nats://ida:hunter2@${address}`);
-    await vi.waitFor(() => expect(attempts).toBeGreaterThan(3), { timeout: 10_000 });
+    await vi.waitFor(() => expect(attempts).toBeGreaterThan(3), patient);
     await expect(bus.ping()).rejects.toThrow("cannot be reached");
     expect(lines).toEqual([expect.stringContaining("broker cannot be reached")]);
     expect(lines[0]).toContain(address);

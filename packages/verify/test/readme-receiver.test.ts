@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { portOf } from "@vidimus/kit/service/port";
 import { Webhook } from "standardwebhooks";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -35,7 +36,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}/hook`;
   const script = program.replace("9999", String(port));
   receiver = spawn("python3", ["-c", script], { env: { ...process.env, WEBHOOK_SECRET: secret, PYTHONUTF8: "1" } });
-  await vi.waitFor(async () => expect((await fetch(url)).status).toBe(501), { timeout: 10_000, interval: 50 });
+  await vi.waitFor(async () => expect((await fetch(url)).status).toBe(501), patient);
 });
 
 afterAll(() => void receiver.kill());

@@ -5,6 +5,7 @@ import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { readTracingConfig } from "@vidimus/kit/telemetry/tracing/tracing-config";
 import { attributesOf, openOtlpReceiver } from "@vidimus/kit/testing/otlp-receiver";
 import { randomUUID } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { expect, test, vi } from "vitest";
 import { startDelivery } from "../src/delivery.ts";
 import { snapshotOf } from "./support/feed.ts";
@@ -30,11 +31,11 @@ test("a snapshot whose message was lost, and every attempt of its webhook, belon
   await endpoints.createEndpoint({ tenantId: "acme", url: receiver.url }, asAdmin);
 
   world.feed.publish(untraced);
-  await vi.waitFor(() => expect(about(untraced)).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(about(untraced)).toHaveLength(1), patient);
   world.feed.publish(traced);
   const spansNamed = (name: string) => collector.spans.filter((span) => span.name === name);
-  await vi.waitFor(() => expect(spansNamed("POST webhook")).toHaveLength(2), { timeout: 10_000 });
-  await vi.waitFor(() => expect(spansNamed("ingest snapshot")).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(spansNamed("POST webhook")).toHaveLength(2), patient);
+  await vi.waitFor(() => expect(spansNamed("ingest snapshot")).toHaveLength(1), patient);
 
   const posts = spansNamed("POST webhook").map((span) => [span.traceId, span.parentSpanId, attributesOf(span)]);
   const attempt = (number: number, more: object) =>

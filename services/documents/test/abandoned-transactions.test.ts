@@ -1,5 +1,6 @@
 import { type ClientSession, MongoClient } from "mongodb";
 import { randomBytes } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
 
@@ -68,7 +69,7 @@ test("other programs' transactions are left alone", async () => {
   const idle = { appName: "somebody-else", "transaction.timeInactiveMicros": { $gt: 2_000_000 } };
   const stages = [{ $currentOp: { idleSessions: true } }, { $match: idle }];
   const isIdle = async () => expect(await observer.db("admin").aggregate(stages).toArray()).toHaveLength(1);
-  await vi.waitFor(isIdle, { timeout: 10_000, interval: 100 });
+  await vi.waitFor(isIdle, patient);
   const documentId = await service.create(tenantId, article());
   await using _ = await abandon("clocks", { tenantId });
   await service.take(tenantId, documentId, "publish");

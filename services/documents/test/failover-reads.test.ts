@@ -1,4 +1,5 @@
 import { openThreeNodes, type ThreeNodes } from "@vidimus/devstack/testing/three-nodes";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { article, type Publishing, runPublishing } from "./publishing.ts";
 
@@ -81,7 +82,7 @@ test("a page and a feed whose clock was read from one primary and whose rows fro
   await vi.waitFor(async () => expect(answered + (await readsOnSecond())).toBe(2), { timeout: 20_000, interval: 50 });
   await holdSnapshots("off");
   const [page, changes] = await reads;
-  await vi.waitFor(async () => expect((await readPage()).ids).toEqual([second, first]), 10_000);
+  await vi.waitFor(async () => expect((await readPage()).ids).toEqual([second, first]), patient);
   // Whatever was answered: with what it keeps, a reader comes to the second document.
   const next = await readPage(page.etag);
   expect(next.notModified ? page.ids : next.ids).toEqual([second, first]);

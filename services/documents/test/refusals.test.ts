@@ -3,6 +3,7 @@ import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_se
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { failure } from "./call-failure.ts";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
@@ -145,7 +146,7 @@ describe("who may create and edit", () => {
       return service.documents.updateDocument(request, as(role));
     };
     await define({ create: ["desker"], states, transitions: [hand, publish] }, 0);
-    await expect.poll(() => createAs("writer").then(String, () => "refused")).toBe("refused");
+    await expect.poll(() => createAs("writer").then(String, () => "refused"), patient).toBe("refused");
     expect(await failure(createAs("writer"))).toMatchObject({ metadata: { allowed_roles: "desker" } });
     const { documentId } = await createAs("desker");
     const transition = { documentId, name: "hand", expectedVersion: 1n };
@@ -153,7 +154,7 @@ describe("who may create and edit", () => {
     expect(await failure(updateAs("editor", documentId, "More."))).toMatchObject({ reason: "role_not_allowed" });
     await updateAs("desker", documentId, "More.");
     await define({ states: { desk: { kind: "working" } }, transitions: [hand, publish] }, 1);
-    await expect.poll(() => createAs("legal").then(() => "taken", String)).toBe("taken");
+    await expect.poll(() => createAs("legal").then(() => "taken", String), patient).toBe("taken");
     const free = (await createAs("desker")).documentId;
     await updateAs("integrator", free, "More.");
     expect(await failure(updateAs("intern", free, "Less."))).toMatchObject({ reason: "unknown_role" });
@@ -274,7 +275,7 @@ test("four eyes need a known author, and tell nobody apart by case or spaces", a
   };
   const guarded = { code: "FailedPrecondition", reason: "guard_failed", metadata: { guard: "fourEyes" } };
   await expect
-    .poll(async () => (await failure(publishAs(await createAs({}), "ed")).catch(() => undefined))?.message)
+    .poll(async () => (await failure(publishAs(await createAs({}), "ed")).catch(() => undefined))?.message, patient)
     .toContain("nobody knows who wrote this version");
   const own = await createAs({ "vidimus-actor": "J%C3%BCrgen" });
   expect(await failure(publishAs(own, "%20JU%CC%88RGEN%20"))).toMatchObject(guarded);

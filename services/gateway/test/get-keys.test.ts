@@ -2,6 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { route } from "@vidimus/kit/rpc/server";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { openGateway } from "./support/start-gateway.ts";
@@ -44,7 +45,7 @@ describe("503", () => {
     expect(response.status).toBe(503);
     expect(response.headers.get("cache-control")).toBe("no-store");
     failing = false;
-    await vi.waitFor(async () => expect((await get()).status).toBe(200));
+    await vi.waitFor(async () => expect((await get()).status).toBe(200), patient);
   });
 });
 

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { route } from "@vidimus/kit/rpc/server";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { openGateway } from "./support/start-gateway.ts";
@@ -68,7 +69,7 @@ test("an older list than one that was served, before a restart or by another gat
     { timeout: 5_000 },
   );
   answer = listOf(6);
-  await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), patient);
 });
 
 test("a slow signing holds nobody up who can have the last list", async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { GatewayConfig } from "../src/config.ts";
 import { mintApiKey } from "../src/access/api-key.ts";
@@ -171,6 +172,6 @@ describe("metrics", () => {
       const text = await (await fetch(`${gateway.ops}/metrics`)).text();
       expect(text).toMatch(/vidimus_rate_limit_decisions_total\{policy="ip",outcome="allowed"[^}]*\} 1/);
       expect(text).toMatch(/vidimus_rate_limit_decisions_total\{policy="ip",outcome="denied"[^}]*\} 1/);
-    });
+    }, patient);
   });
 });

@@ -1,3 +1,4 @@
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { rawRequest } from "./support/raw-request.ts";
@@ -34,7 +35,7 @@ async function linesOf(requestId: string | null): Promise<Line[]> {
     const lines = parsed.filter((line) => line["msg"] === "request" && line["requestId"] === requestId);
     expect(lines).not.toEqual([]);
     return lines;
-  });
+  }, patient);
 }
 
 /** How many requests were measured, by method and status. */
@@ -177,7 +178,7 @@ describe("on a connection with other requests", () => {
     documents.beforeWork = () => asked.promise;
     const body = JSON.stringify({ id: "0b8f2f9e-6f0a-4f43-8f5e-0d8d8f0c2a51", type: "core/tag", title: "x" });
     const answer = send(`${post()}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n\0garbage\r\n\r\n`);
-    await vi.waitFor(async () => expect(await measured("", 400)).toBe(before + 1));
+    await vi.waitFor(async () => expect(await measured("", 400)).toBe(before + 1), patient);
     asked.resolve();
     expect((await answer).statuses).toEqual([201]);
   });

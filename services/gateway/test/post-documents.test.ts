@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { occupyIntake } from "./support/occupy-intake.ts";
 import { FakeDocuments, serve, unavailable } from "./support/fake-documents.ts";
@@ -77,7 +78,7 @@ describe("201", () => {
     const release = await occupyIntake(documents, () => post(wire()));
     const before = await requestsSeen();
     const others = Array.from({ length: 70 }, () => post(wire()));
-    await vi.waitFor(async () => expect((await requestsSeen()) - before).toBe(70));
+    await vi.waitFor(async () => expect((await requestsSeen()) - before).toBe(70), patient);
     await release();
     const statuses = (await Promise.all(others)).map(({ status }) => status);
     expect(statuses).toEqual(Array.from({ length: 70 }, () => 201));

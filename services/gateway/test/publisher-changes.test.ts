@@ -1,5 +1,6 @@
 import type { ListPublishedChangesRequest } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FakePublisher } from "./support/fake-publisher.ts";
 import { serve } from "./support/fake-documents.ts";
@@ -136,7 +137,7 @@ describe("a poll that waits", () => {
     });
     end(nothing);
     expect((await answer).status).toBe(200);
-    await expect.poll(async () => (await handled()).count).toBe(before.count + 1);
+    await expect.poll(async () => (await handled()).count, patient).toBe(before.count + 1);
     expect((await handled()).seconds - before.seconds).toBeLessThan(waitMs / 2_000);
   });
 
@@ -152,7 +153,7 @@ describe("a poll that waits", () => {
     });
     client.abort();
     expect(await answer).toBe("gone");
-    await expect.poll(async () => (await handled()).count).toBe(before.count + 1);
+    await expect.poll(async () => (await handled()).count, patient).toBe(before.count + 1);
     expect((await handled()).seconds - before.seconds).toBeLessThan(waitMs / 2_000);
     end(nothing);
   });

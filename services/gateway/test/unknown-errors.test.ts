@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { randomUUID } from "node:crypto";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { occupyIntake } from "./support/occupy-intake.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
@@ -51,7 +52,7 @@ async function postTogether(ids: readonly string[]) {
   const release = await occupyIntake(documents, () => post(randomUUID()));
   const before = await arrived();
   const rest = ids.map(post);
-  await vi.waitFor(async () => expect((await arrived()) - before).toBe(ids.length));
+  await vi.waitFor(async () => expect((await arrived()) - before).toBe(ids.length), patient);
   await release();
   const answers = await Promise.all(rest);
   expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1 + ids.length]);

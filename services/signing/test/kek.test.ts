@@ -6,6 +6,7 @@ import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { Binary, type Document, MongoClient } from "mongodb";
 import { createSecretKey } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import { SealedRings, type SealedRingStorage } from "../src/domain/sealed-rings.ts";
@@ -116,7 +117,7 @@ describe("a new KEK", () => {
     expect(await kekIdsIn(database)).toEqual([kekId]);
     expect(await processes[0]!.rewrap()).toMatchObject({ kekId, changed: false });
     for (const index of [0, 1]) await replace(index, renewed);
-    await vi.waitUntil(() => signed.length > 10, { timeout: 10_000 });
+    await vi.waitUntil(() => signed.length > 10, patient);
     load.abort();
     await signing;
 

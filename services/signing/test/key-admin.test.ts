@@ -3,6 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, expect, inject, test, vi } from "vitest";
 import { MongoClient } from "mongodb";
 import { digest, kekFiles, runSigning, signaturesOf } from "./running-signing.ts";
@@ -74,7 +75,7 @@ test("an emergency activation signs within seconds; the key before is retired, a
   expect(await signing.sign()).toBe(first!.keyId);
   await signing.admin.activateKey({ keyId: standby!.keyId, emergency: true }, asAdmin);
   expect(await signing.states()).toEqual(["retired", "active", "pending"]);
-  await vi.waitUntil(async () => (await signing.sign()) === standby!.keyId, { timeout: 10_000, interval: 100 });
+  await vi.waitUntil(async () => (await signing.sign()) === standby!.keyId, patient);
   const row = await client.db(signing.database).collection("ring").findOne();
   expect(row!["keys"][0]).not.toHaveProperty("sealed");
   expect((await signing.trustList.listKeys({})).keys.map(({ keyId }) => keyId)).toContain(first!.keyId);

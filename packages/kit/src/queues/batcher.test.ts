@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { createBatcher } from "./batcher.ts";
 
 /** A runner whose batches finish when the test calls `finish`. */
@@ -120,11 +121,11 @@ describe("a batcher", () => {
     const onLate = (items: readonly number[]) => void late.push(items);
     const submit = createBatcher({ run, itemsMax: 64, late: { afterMs: 20, outMax: 3, onLate } });
     const all = [1, 2, 3].map(async (item) => {
-      await vi.waitUntil(() => batches.length === item - 1, { interval: 1 });
+      await vi.waitUntil(() => batches.length === item - 1, { ...patient, interval: 1 });
       return submit(item);
     });
-    await vi.waitUntil(() => batches.length === 3, { interval: 1 });
-    await vi.waitUntil(() => late.length === 3, { interval: 1 });
+    await vi.waitUntil(() => batches.length === 3, { ...patient, interval: 1 });
+    await vi.waitUntil(() => late.length === 3, { ...patient, interval: 1 });
     expect(late).toEqual([[1], [2], [3]]);
     const beyond = [submit(4), submit(5)];
     await turn();

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { shareCalls } from "./share-calls.ts";
 
 /** A call that resolves when the test calls `finish`. */
@@ -61,7 +62,7 @@ describe("a shared call", () => {
     const { made, ask } = gated(20);
     const first = ask("a");
     const second = ask("a");
-    await vi.waitUntil(() => made.length === 2, { interval: 1 });
+    await vi.waitUntil(() => made.length === 2, { ...patient, interval: 1 });
     const third = ask("a");
     // The second call is late, too, by now, but two are out.
     await new Promise((resolve) => setTimeout(resolve, 60));

@@ -2,6 +2,7 @@ import { Code, createClient, type HandlerContext } from "@connectrpc/connect";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { describe, expect, test, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { DomainError } from "../errors.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { partialRoute } from "./route.ts";
@@ -41,7 +42,7 @@ async function startServers(...names: string[]) {
   await vi.waitFor(async () => {
     await keys.listKeys({});
     expect(servers.every(({ calls }) => calls() > 0)).toBe(true);
-  });
+  }, patient);
   return { servers, keys, phrases };
 }
 
@@ -71,7 +72,7 @@ describe("a server that hangs", () => {
     await vi.waitFor(async () => {
       await keys.listKeys({});
       expect(first!.calls() - before).toBeGreaterThan(2);
-    });
+    }, patient);
   });
 
   test("fails its calls when there is no other", async () => {

@@ -2,6 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ImportPhrasesRequestSchema } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { connect } from "node:http2";
 import { expect, it, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { collectGarbage } from "../testing/collect-garbage.ts";
 import { cleanUp, mesh, mib, serve, untilCancelled } from "./testing/doors.ts";
 
@@ -44,7 +45,7 @@ it("the memory of a large request on the mesh door is freed as soon as its handl
   };
   const before = await heldBytes();
   for (let call = 0; call < calls; call += 1) sendImport(session);
-  await vi.waitFor(() => expect(letGo).toHaveLength(calls), 10_000);
+  await vi.waitFor(() => expect(letGo).toHaveLength(calls), patient);
   const running = (await heldBytes()) - before;
   expect(running).toBeLessThan(calls * (contentBytes + mib));
   for (const release of letGo) release();

@@ -1,5 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test, vi } from "vitest";
+import { patient } from "../testing/patient.ts";
 import { failure, limit, mib, pairs, type Phrases, serve } from "./testing/doors.ts";
 import { openTcpProxy } from "./testing/tcp-proxy.ts";
 
@@ -46,7 +47,7 @@ describe.each(pairs)("messages of $name", ({ door, ours, connect }) => {
     const proxy = await openTcpProxy(port);
     const client = connect(proxy.port);
     const large = [1, 2, 3, 4, 5, 6].map(() => client.upsertPhrase({ tenantId: "large" }));
-    await vi.waitFor(() => expect(entered).toHaveLength(6));
+    await vi.waitFor(() => expect(entered).toHaveLength(6), patient);
     proxy.holdAnswers();
     for (const answer of entered) answer();
     await new Promise(setImmediate);

@@ -2,6 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { readdir, readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { Registry } from "prom-client";
+import { patient } from "@vidimus/kit/testing/patient";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
 import { canonicalJson } from "../domain/json/canonical-json.ts";
@@ -198,7 +199,7 @@ describe("the end", () => {
     expect(await loweredThreads()).toBe(1);
     vi.advanceTimersByTime(1_000);
     vi.useRealTimers();
-    await vi.waitFor(async () => expect(await loweredThreads()).toBe(0), 10_000);
+    await vi.waitFor(async () => expect(await loweredThreads()).toBe(0), patient);
     await expect(read()).resolves.toMatchObject({ documentId: id });
   });
 

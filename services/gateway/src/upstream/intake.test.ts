@@ -5,6 +5,7 @@ import {
   BatchCreateDocumentsResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Registry } from "prom-client";
+import { patient } from "@vidimus/kit/testing/patient";
 import { expect, test, vi } from "vitest";
 import { createIntake } from "./intake.ts";
 
@@ -78,7 +79,7 @@ test("a call that is late holds nobody up, and its tenants travel alone until a 
   const slow = push("acme", "a1");
   await turn();
   const quick = push("rival", "r1");
-  await vi.waitUntil(() => calls.length === 2);
+  await vi.waitUntil(() => calls.length === 2, patient);
   calls[1]!.answer();
   expect(await quick).toBe("r1");
   const apart = [push("acme", "a2"), push("rival", "r2")];

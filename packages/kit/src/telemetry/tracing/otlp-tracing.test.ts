@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { patient } from "../../testing/patient.ts";
 import { EnvReader } from "../../env.ts";
 import { logLines } from "../../rpc/testing/log-lines.ts";
 import { attributesOf, openOtlpReceiver, type OtlpReceiver } from "../../testing/otlp-receiver.ts";
@@ -44,7 +45,7 @@ describe("spans", () => {
     const span = tracing.start({ ...order, attributes: { a: "1", absent: undefined }, startedAt: Date.now() - 1_000 });
     span.end({ b: 2 }, "timeout");
     span.end({}, "a second end has no effect");
-    await vi.waitFor(() => expect(collector.spans).toHaveLength(1));
+    await vi.waitFor(() => expect(collector.spans).toHaveLength(1), patient);
     const [received] = collector.spans;
     expect(received).toMatchObject({
       service: "delivery",
@@ -65,7 +66,7 @@ describe("spans", () => {
   it("cut attributes at 256 characters: a caller may name a tenant of megabytes", async () => {
     const { tracing } = start();
     tracing.start({ name: "work", kind: "server", parent: undefined }).end({ tenant: "x".repeat(1_000_000) });
-    await vi.waitFor(() => expect(collector.spans).toHaveLength(1));
+    await vi.waitFor(() => expect(collector.spans).toHaveLength(1), patient);
     expect(attributesOf(collector.spans[0]!)["tenant"]).toBe("x".repeat(256));
   });
 
@@ -119,7 +120,7 @@ describe("a collector", () => {
     const { tracing, lines, spansBy } = start({ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "10" });
     collector.answerWith(400);
     emit(tracing, 30);
-    await vi.waitFor(async () => expect(await spansBy("failed")).toBe(30));
+    await vi.waitFor(async () => expect(await spansBy("failed")).toBe(30), patient);
     expect(lines).toEqual([expect.objectContaining({ level: "warn", msg: "spans were not taken by the collector" })]);
   });
 
