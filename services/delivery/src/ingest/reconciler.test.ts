@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ListPendingSnapshotsResponseSchema } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { patient } from "@vidimus/kit/testing/patient";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import type { Reference } from "../domain/payload.ts";
@@ -44,9 +45,9 @@ function open(bus: { number: number | undefined }, { pending = [], ingest = asyn
 test("a broker that was away between two looks is noticed: its lost messages are walked for at once", async () => {
   const bus: { number: number | undefined } = { number: 1 };
   const { walks, reconciler } = open(bus);
-  await vi.waitFor(() => expect(walks).toEqual([true]));
+  await vi.waitFor(() => expect(walks).toEqual([true]), patient);
   bus.number = 2;
-  await vi.waitFor(() => expect(walks).toEqual([true, true]));
+  await vi.waitFor(() => expect(walks).toEqual([true, true]), patient);
   await reconciler[Symbol.asyncDispose]();
   expect(walks).toEqual([true, true]);
 });
@@ -54,10 +55,10 @@ test("a broker that was away between two looks is noticed: its lost messages are
 test("while there is no broker it walks again and again, and once more when there is one", async () => {
   const bus: { number: number | undefined } = { number: undefined };
   const { walks, reconciler } = open(bus);
-  await vi.waitFor(() => expect(walks.length).toBeGreaterThan(2));
+  await vi.waitFor(() => expect(walks.length).toBeGreaterThan(2), patient);
   bus.number = 1;
   const before = walks.length;
-  await vi.waitFor(() => expect(walks.length).toBeGreaterThan(before));
+  await vi.waitFor(() => expect(walks.length).toBeGreaterThan(before), patient);
   await reconciler[Symbol.asyncDispose]();
   expect(walks).not.toContain(false);
 });

@@ -1,3 +1,4 @@
+import { patient } from "@vidimus/kit/testing/patient";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, it, vi } from "vitest";
@@ -69,12 +70,12 @@ it("gives the places of a tenant to its endpoints in turn once it has all of the
     const lanes = Array.from({ length: 32 }, (_, n) => laneOf(endpoint, n));
     sender.take(lanes, [], []);
   }
-  await vi.waitFor(() => expect(posted).toHaveLength(512));
+  await vi.waitFor(() => expect(posted).toHaveLength(512), patient);
   posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
-  await vi.waitFor(() => expect(posted).toHaveLength(513));
+  await vi.waitFor(() => expect(posted).toHaveLength(513), patient);
   expect(posted.at(-1)!.url).toBe("https://e16.example/");
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
-  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32));
+  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32), patient);
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await sender[Symbol.asyncDispose]();
 });
@@ -86,9 +87,9 @@ it("goes on at the pace that an endpoint had before it was idle", async () => {
   expect(unknown.of("e0")).toBe(64);
   unknown[Symbol.dispose]();
   sender.take([laneOf(0, 0)], [], []);
-  await vi.waitFor(() => expect(posted).toHaveLength(1));
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
   posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
-  await vi.waitFor(() => expect([...sender.endpoints]).toEqual([]));
+  await vi.waitFor(() => expect([...sender.endpoints]).toEqual([]), patient);
   using known = await sender.reserve(burst, true);
   expect(known.of("e0")).toBe(256);
 });
@@ -100,12 +101,12 @@ it("sends a probe that is wanted at once, of a lane that is leased and waits bes
     [],
     [],
   );
-  await vi.waitFor(() => expect(posted).toHaveLength(6));
+  await vi.waitFor(() => expect(posted).toHaveLength(6), patient);
   for (const { end } of posted.slice(1)) end({ startedAt: new Date(), tookMs: 1, status: 503 });
-  await vi.waitFor(() => expect(sender.probeAt("e0")).toBeGreaterThan(Date.now()));
+  await vi.waitFor(() => expect(sender.probeAt("e0")).toBeGreaterThan(Date.now()), patient);
   sender.take([laneOf(0, 6)], [], []);
   sender.wantProbe("e0");
-  await vi.waitFor(() => expect(posted).toHaveLength(7));
+  await vi.waitFor(() => expect(posted).toHaveLength(7), patient);
   expect(sender.probeAt("e0")).toBeUndefined();
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await sender[Symbol.asyncDispose]();
