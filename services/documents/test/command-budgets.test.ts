@@ -1,5 +1,6 @@
 /** How many commands an operation costs. Counts do not depend on the machine, as times do. */
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
 
@@ -59,6 +60,22 @@ describe("a read", () => {
     expect(outcomes).toEqual([...ids.map(() => "found"), "gone", "not_found"]);
     expect(new Set(cost.map((command) => command.split(" ")[0]))).toEqual(new Set(["find"]));
     expect(cost.length).toBeLessThanOrEqual(3);
+  });
+
+  test("of 256 snapshots is one find", async () => {
+    const tenantId = "burst";
+    const documentId = await publish(tenantId);
+    const snapshots = service.db.collection("snapshots");
+    const row = await snapshots.findOne({ tenantId, documentId }, { projection: { _id: 0 } });
+    const rows = Array.from({ length: 256 }, () => ({ ...row, documentId: randomUUID() }));
+    await snapshots.insertMany(rows);
+    const references = rows.map((each) => ({ tenantId, documentId: each.documentId, sequence: 1n }));
+    const found: unknown[] = [];
+    const cost = await commands.during(async () => {
+      found.push(...(await service.feed.getSnapshots({ references })).snapshots);
+    });
+    expect(found).toHaveLength(256);
+    expect(cost).toEqual(["find snapshots"]);
   });
 
   test("of the newest page is one find, also after a publication by this process", async () => {

@@ -91,7 +91,8 @@ export class SnapshotStore {
   ): Promise<{ snapshots: SignedSnapshot[]; complete: boolean }> {
     const cursor = this.#snapshots.find(
       { $or: groupSnapshots(keys).map(({ filter }) => filter) },
-      { projection: { _id: 0 }, ...(signal ? { signal } : {}), maxTimeMS: 10_000 },
+      // MongoDB's first batch has 101 rows. It ends the cursor only when it has room for one more.
+      { projection: { _id: 0 }, batchSize: keys.length + 1, ...(signal ? { signal } : {}), maxTimeMS: 10_000 },
     );
     const { rows, hasMore } = await readRows(cursor, {
       rowsMax: keys.length,
