@@ -11,6 +11,11 @@ export class TurnQueue<Item> {
     return this.#lines.size === 0;
   }
 
+  /** How many items of a key wait. */
+  countOf(key: string): number {
+    return this.#lines.get(key)?.length ?? 0;
+  }
+
   /** Appends an item to the items of its key. */
   push(key: string, item: Item): void {
     const line = this.#lines.get(key);
