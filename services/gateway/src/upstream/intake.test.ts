@@ -104,3 +104,17 @@ test("a small document does not wait for a large one of its own tenant", async (
   calls[1]!.answer();
   expect(await all[1]).toBe("large");
 });
+
+test("a call carries 1 MiB of large documents at most, or one document", async () => {
+  const { calls, push } = gatedDocuments();
+  const first = push("acme", "a1", { bytes: 700_000 });
+  await turn();
+  const later = [400, 400, 400, 1_048].map((kb, index) => push("acme", `a${index + 2}`, { bytes: kb * 1_000 }));
+  for (let index = 0; index < 4; index += 1) {
+    await turn();
+    calls[index]!.answer();
+    await turn();
+  }
+  await Promise.all([first, ...later]);
+  expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["a2", "a3"], ["a4"], ["a5"]]);
+});

@@ -21,6 +21,38 @@ test("pieces of any size are joined in order", () => {
   expect(pieces.whole().equals(Buffer.concat(parts))).toBe(true);
 });
 
+test("a body of one block is that block, of its announced length, and is not copied", () => {
+  const body = randomBytes(300_000);
+  const pieces = new BodyPieces(body.length);
+  for (let at = 0; at < body.length; at += 65_536) pieces.add(body.subarray(at, at + 65_536));
+  const before = process.memoryUsage().arrayBuffers;
+  const whole = pieces.whole();
+  expect(process.memoryUsage().arrayBuffers).toBe(before);
+  expect(whole.buffer.byteLength).toBe(body.length);
+  pieces.free();
+  expect(whole.equals(body)).toBe(true);
+});
+
+test("a body that fills less than half of its block does not keep it", () => {
+  const body = randomBytes(200_000);
+  const pieces = new BodyPieces();
+  pieces.add(body);
+  const whole = pieces.whole();
+  pieces.free();
+  expect(whole.equals(body)).toBe(true);
+  expect(whole.buffer.byteLength).toBe(body.length);
+});
+
+test("a body may have another length than was announced", () => {
+  const body = randomBytes(200_000);
+  for (const announced of [0, 1, 70_000, 300_000]) {
+    const pieces = new BodyPieces(announced);
+    for (let at = 0; at < body.length; at += 50_000) pieces.add(body.subarray(at, at + 50_000));
+    expect(pieces.whole().equals(body)).toBe(true);
+    pieces.free();
+  }
+});
+
 test("blocks are freed at once, and the body that was made of them stays", () => {
   const body = randomBytes(1_500_000);
   const pieces = new BodyPieces();

@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Readable } from "node:stream";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { MIMEType } from "node:util";
 import { HttpError } from "../errors/http-error.ts";
 import { BodyPieces } from "./body-pieces.ts";
@@ -40,10 +39,11 @@ export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string
  * throws, with PAYLOAD_TOO_LARGE beyond the rule, REQUEST_TIMEOUT when the client is too slow,
  * INVALID_PAYLOAD when it goes away. The rest of a refused body is discarded.
  */
-export function readBody(stream: Readable, rule: BodyRule, take: (piece: Buffer) => void): Promise<Buffer> {
+export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: Buffer) => void): Promise<Buffer> {
   const timeoutMs = rule.timeoutMs ?? timeoutMsDefault;
   return new Promise((resolve, reject) => {
-    const pieces = new BodyPieces();
+    const announced = stream.headers["content-length"];
+    const pieces = new BodyPieces(announced === undefined ? undefined : Number(announced));
     const settle = (finish: () => void) => {
       clearTimeout(timer);
       stopPacing();
