@@ -1,6 +1,7 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { LRUCache } from "lru-cache";
 import { type CheckableDocument, parseParts } from "../domain/document/assemble-document.ts";
+import type { DocumentParts } from "../domain/document/document.ts";
 import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
 import { coreChecks } from "../domain/types/core-types.ts";
 import type { Tier, TypeSource } from "../domain/types/document-type.ts";
@@ -34,10 +35,14 @@ export type Report =
     }
   | { readonly failed: string };
 
+/** Tells what a thread has to say, and passes on the buffers that it owns instead of copying them. */
+type Tell = (report: Report, owned?: ArrayBuffer[]) => void;
+
 /** Does a job and reports it, its progress included; never throws. */
-export function runJob(job: Job, report: (report: Report) => void): void {
+export function runJob(job: Job, report: Tell): void {
   try {
-    report({ done: resultOf(job, (progress) => report({ progress })) });
+    const result = resultOf(job, (progress) => report({ progress }));
+    report({ done: result }, "documentId" in result && result.document ? partBuffers(result.document.parts) : []);
   } catch (error) {
     if (!(error instanceof DomainError)) report({ failed: String(error instanceof Error ? error.stack : error) });
     else {
@@ -50,7 +55,7 @@ export function runJob(job: Job, report: (report: Report) => void): void {
 function resultOf(job: Job, progress: Progress): JobShapes[JobKind]["result"] {
   switch (job.kind) {
     case "read":
-      return withoutValue(readDraft(job.json, job.form));
+      return readAndCheck(job, progress);
     case "check":
       return checkDocument(job.source, job.document, job.tier, progress);
     case "schema":
@@ -60,11 +65,43 @@ function resultOf(job: Job, progress: Progress): JobShapes[JobKind]["result"] {
   }
 }
 
-/** The values would cost more to pass on than to parse again from their parts. */
-function withoutValue(draft: Draft): Draft {
+/**
+ * Also checks what it read against the built-in shape of its type, as most tenants do next: another
+ * job would copy and parse 1 MiB once more.
+ */
+function readAndCheck({ json, form }: JobShapes["read"]["job"], progress: Progress): Draft {
+  const draft = readDraft(json, form);
   if (!draft.document) return draft;
-  const { type, parts, digest } = draft.document;
-  return { ...draft, document: { type, parts, digest } };
+  const { type, parts, digest, value = parseParts(parts) } = draft.document;
+  progress();
+  const builtInFaults = coreChecks.get(type)?.(value, "shape", progress);
+  // Without the value, which costs more to pass on than to parse again from its parts.
+  return { ...draft, document: { type, parts, digest, ...(builtInFaults ? { builtInFaults } : {}) } };
+}
+
+/** The buffers of bytes that a job has to itself. They are passed on, and empty for its sender then. */
+export function buffersOfJob(job: Job): ArrayBuffer[] {
+  switch (job.kind) {
+    case "read":
+      return buffersOf([job.json]);
+    case "check":
+      return partBuffers(job.document.parts);
+    case "schema":
+      return buffersOf([job.bytes]);
+    default:
+      return job satisfies never;
+  }
+}
+
+function partBuffers({ content, links, meta, title, titleRich }: DocumentParts): ArrayBuffer[] {
+  return buffersOf([content, links, meta, title, ...(titleRich ? [titleRich] : [])]);
+}
+
+/** The buffers of which these bytes are all, so not Node's pool of small ones. */
+function buffersOf(bytes: readonly Uint8Array[]): ArrayBuffer[] {
+  return bytes.flatMap(({ buffer, byteLength }) =>
+    buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [],
+  );
 }
 
 /** Checks a document here and now; see `DocumentType.check`. */

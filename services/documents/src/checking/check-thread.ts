@@ -13,5 +13,5 @@ if (process.platform === "linux") setPriority(niceness);
 
 /** Runs in a thread: does one job after the other. */
 parentPort?.on("message", (job: Job) => {
-  runJob(job, (report) => parentPort?.postMessage(report));
+  runJob(job, (report, owned = []) => parentPort?.postMessage(report, owned));
 });

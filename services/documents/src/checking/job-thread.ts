@@ -1,6 +1,6 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { Worker } from "node:worker_threads";
-import type { Job, Report } from "./check-job.ts";
+import { buffersOfJob, type Job, type Report } from "./check-job.ts";
 import { CpuDeadline } from "./cpu-deadline.ts";
 
 /** What one job may cost. */
@@ -55,6 +55,8 @@ export class JobThread implements AsyncDisposable {
   }
 
   /**
+   * Does a job, whose bytes are passed on: they are empty afterwards.
+   *
    * Rejects with a `DomainError` when the job refuses, `JobCut` when it costs too much, else with
    * what went wrong.
    */
@@ -64,7 +66,7 @@ export class JobThread implements AsyncDisposable {
     clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
     this.#deadline?.start();
-    worker.postMessage(job);
+    worker.postMessage(job, buffersOfJob(job));
     return promise;
   }
 

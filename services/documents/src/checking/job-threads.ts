@@ -19,15 +19,30 @@ interface Waiting {
 }
 
 /**
+ * A tenant rests when its jobs together took this long while others of it waited. Usual batches
+ * take less.
+ */
+const restAfterMs = 20;
+/** Longest rest. At a high load a job waits for CPU most of its time. */
+const restMsMax = 250;
+
+/**
  * Does jobs in threads. What waits takes turns by tenant, and a tenant never has more than half of
  * the threads: one whose jobs take all the time they may have leaves the other half to everyone
  * else.
+ *
+ * A tenant whose jobs queue up rests after them for as long as they took. So it has half of the time
+ * of its threads: these use the same cores as the event loops of this and other processes, which
+ * the niceness of a thread does not reach.
  */
 export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();
   readonly #idle: JobThread[];
   readonly #all: readonly JobThread[];
+  /** Jobs that run, and rests. */
   readonly #busy = new Holdings();
+  /** Milliseconds that the jobs of a tenant took since its last rest. */
+  readonly #taken = new Map<string, number>();
   readonly #share: number;
 
   constructor({ entry, threads, ...limits }: JobThreadsOptions) {
@@ -75,9 +90,23 @@ export class JobThreads implements AsyncDisposable {
 
   async #do(thread: JobThread, tenantId: string, { job, resolve, reject }: Waiting): Promise<void> {
     this.#busy.add(tenantId, 1);
+    const started = performance.now();
     await thread.run(job).then(resolve, reject);
-    this.#busy.add(tenantId, -1);
     this.#idle.push(thread);
+    this.#end(tenantId, performance.now() - started);
+    this.#assign();
+  }
+
+  #end(tenantId: string, tookMs: number): void {
+    const taken = this.#waiting.countOf(tenantId) === 0 ? 0 : (this.#taken.get(tenantId) ?? 0) + tookMs;
+    if (taken > 0 && taken < restAfterMs) this.#taken.set(tenantId, taken);
+    else this.#taken.delete(tenantId);
+    if (taken < restAfterMs) this.#busy.add(tenantId, -1);
+    else setTimeout(() => this.#rested(tenantId), Math.min(taken, restMsMax)).unref();
+  }
+
+  #rested(tenantId: string): void {
+    this.#busy.add(tenantId, -1);
     this.#assign();
   }
 }

@@ -8,7 +8,7 @@ import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-dra
 import { canonicalJson } from "../domain/json/canonical-json.ts";
 import type { JsonValue } from "../domain/json/json-value.ts";
 import type { TypeSource } from "../domain/types/document-type.ts";
-import { checkDocument } from "./check-job.ts";
+import { buffersOfJob, checkDocument, runJob } from "./check-job.ts";
 import { type Checking, openChecking } from "./open-checking.ts";
 
 const form: DraftForm = { as: "create", tenantId: "demo", intakeToken: "t" };
@@ -90,6 +90,41 @@ describe("a document is read and checked alike in a thread and on the event loop
       expect(found).toEqual(checkDocument(article, document, tier));
     }
   });
+});
+
+test("a long document is read and checked against its built-in type in one job, as in two", async () => {
+  const registry = new Registry();
+  const checking = open({ cpuMs: 5_000, heapMiB: 192 }, registry);
+  for (const content of [{ filler }, { blocks: [{ type: 7 }], filler }]) {
+    const { document } = await checking.readDraft("demo", request({ content }), form);
+    const found = await checking.checks.check("demo", article, document!, "shape");
+    expect(found).toEqual(checkDocument(article, document!, "shape"));
+    expect(found).toHaveLength("blocks" in content ? 1 : 0);
+  }
+  const counted = await registry.metrics();
+  expect(counted).toContain('vidimus_check_jobs_total{kind="read",outcome="done"} 2');
+  expect(counted).not.toContain('kind="check"');
+});
+
+test("what is known of the built-in type says nothing of a tenant's own one, nor of what publishing asks for", async () => {
+  const checking = open({ cpuMs: 5_000, heapMiB: 192 });
+  const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
+  const own = await checking.checks.check("demo", source("own", { required: ["none"] }), document!, "shape");
+  expect(own).toMatchObject([{ pointer: "/none" }]);
+  const publication = await checking.checks.check("demo", article, document!, "publication");
+  expect(publication.length).toBeGreaterThan(0);
+});
+
+test("bytes are passed to a thread and back, not copied", async () => {
+  const json = new Uint8Array(request({ content: { filler } }));
+  let owned: readonly ArrayBuffer[] = [];
+  let content: Uint8Array | undefined;
+  runJob({ kind: "read", json, form }, (report, buffers = []) => {
+    if ("done" in report) content = (report.done as Draft).document?.parts.content;
+    owned = buffers;
+  });
+  expect(owned).toContain(content?.buffer);
+  expect(buffersOfJob({ kind: "read", json, form })).toEqual([json.buffer]);
 });
 
 /** How many threads of this process have a lower priority than the process, by Linux' `/proc`. */

@@ -1,3 +1,4 @@
+import type { Violation } from "@vidimus/kit/errors";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import type { DocumentParts } from "./document.ts";
@@ -57,10 +58,12 @@ export interface DocumentValue {
   links: JsonValue;
 }
 
-/** A document to check: its parts, and their values where they have been parsed already. */
+/** A document to check: its parts, and what is known of them already. */
 export interface CheckableDocument {
   readonly parts: DocumentParts;
   readonly value?: DocumentValue;
+  /** What the built-in shape of its type finds; absent when it was not checked against that. */
+  readonly builtInFaults?: readonly Violation[];
 }
 
 /** Parses stored parts. They were guarded on intake, so nothing is checked again. */
