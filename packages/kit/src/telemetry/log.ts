@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from "pino";
 import { describeError } from "./describe-error.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 
 export type { Logger } from "pino";
 
@@ -15,8 +16,7 @@ export function createLogger(service: string, level: string, destination?: Desti
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: ["authorization", "*.authorization", "secret", "*.secret", "key", "*.key"], censor: "[redacted]" },
+    formatters: { level: (label) => ({ level: label }), log: hideSecrets },
     serializers: { err: describeError },
   };
   return destination ? pino(options, destination) : pino(options);

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { createLogger } from "./log.ts";
+
+/** What a logger writes of an event. */
+function lineOf(fields: object): unknown {
+  const lines: string[] = [];
+  createLogger("demo", "info", { write: (line) => void lines.push(line) }).info(fields, "event");
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0]!);
+}
+
+it("writes a line with its time, level and service", () => {
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  expect(lineOf({ tenant: "acme", ms: 3, detail: undefined })).toEqual({
+    level: "info",
+    time,
+    service: "demo",
+    tenant: "acme",
+    ms: 3,
+    msg: "event",
+  });
+});
+
+it("hides what stands under the name of a secret, in a line and in its objects", () => {
+  const secrets = { authorization: "Bearer vk_1_2", secret: "whsec_1", key: { id: 1 } };
+  const hidden = { authorization: "[redacted]", secret: "[redacted]", key: "[redacted]" };
+  expect(lineOf({ ...secrets, id: 7, request: { ...secrets, path: "/v1" } })).toMatchObject({
+    ...hidden,
+    id: 7,
+    request: { ...hidden, path: "/v1" },
+  });
+});
+
+it("leaves what it is given as it was", () => {
+  const given = { secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) };
+  expect(lineOf(given)).toMatchObject({ secret: "[redacted]", ids: ["a"], at: "1970-01-01T00:00:00.000Z" });
+  expect(given).toEqual({ secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) });
+});
+
+it("writes of an error only what carries no payload", () => {
+  const err = Object.assign(new Error("refused", { cause: new Error("why") }), { key: "vk_1", code: "ECONNREFUSED" });
+  const line = lineOf({ err });
+  expect(line).toMatchObject({ err: { type: "Error", message: "refused", code: "ECONNREFUSED" } });
+  expect(line).toMatchObject({ err: { cause: { message: "why" } } });
+  expect(JSON.stringify(line)).not.toContain("vk_1");
+});
