@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** How many partitions the tenants are divided into. Fixed: subjects of kept messages name it. */
 export const snapshotPartitions = 64;
@@ -13,7 +13,7 @@ export function partitionSubjects(partition: number): string {
 
 /** The partition of a tenant, from 0 to 63. */
 export function partitionOf(tenantId: string): number {
-  return createHash("sha256").update(tenantId).digest().readUInt32BE() % snapshotPartitions;
+  return hash("sha256", tenantId, "buffer").readUInt32BE() % snapshotPartitions;
 }
 
 /** The subject of a tenant's snapshots: `vidimus.snapshots.v1.<tenant>.<partition>`. */

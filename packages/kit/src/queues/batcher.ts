@@ -78,10 +78,10 @@ class Batcher<Item, Result> {
   }
 
   enqueue(item: Item): Promise<Result> {
-    const { laneOf = () => "", turnOf = () => "", sizeOf = () => 0, deadline } = this.#options;
-    const name = laneOf(item);
+    const { laneOf, turnOf, sizeOf, deadline } = this.#options;
+    const name = laneOf?.(item) ?? "";
     const lane = this.#lanes.get(name) ?? this.#openLane(name);
-    const entry = new BatchItem<Item, Result>(item, sizeOf(item), turnOf(item));
+    const entry = new BatchItem<Item, Result>(item, sizeOf?.(item) ?? 0, turnOf?.(item) ?? "");
     lane.push(entry);
     if (deadline) entry.startDeadline(deadline.ms, () => this.#expire(name, lane, entry, deadline.error));
     // Items that arrive in the same tick of the event loop go into the same batch.
@@ -159,14 +159,15 @@ class Batcher<Item, Result> {
 
   async #run(batch: BatchItem<Item, Result>[]): Promise<(Result | Error)[]> {
     const { run, deadline, partialAnswers } = this.#options;
-    const newest = Math.max(...batch.map(({ arrivedMs }) => arrivedMs));
-    const leftMs = deadline ? newest + deadline.ms - performance.now() : Number.POSITIVE_INFINITY;
-    const results = await run(
-      batch.map(({ item }) => item),
-      leftMs,
-    );
+    const items = batch.map(({ item }) => item);
+    const results = await run(items, deadline ? leftMsOf(batch, deadline.ms) : Number.POSITIVE_INFINITY);
     const least = partialAnswers ? 1 : batch.length;
     if (results.length >= least && results.length <= batch.length) return results;
     throw new Error(`a batch of ${batch.length} items was answered with ${results.length} results`);
   }
+}
+
+/** Until the deadline of the item that came last. */
+function leftMsOf(batch: readonly Pick<BatchItem<unknown, unknown>, "arrivedMs">[], deadlineMs: number): number {
+  return Math.max(...batch.map(({ arrivedMs }) => arrivedMs)) + deadlineMs - performance.now();
 }

@@ -43,17 +43,26 @@ export class TurnQueue<Item> {
 
   /** Removes and returns the first item of the key whose turn it is, and ends its turn. */
   shift(): Item | undefined {
-    const key = this.#lines.keys().next().value;
-    return key === undefined ? undefined : this.take(key)[0];
+    const [key, line] = this.#lines.entries().next().value ?? [];
+    if (key === undefined || !line) return undefined;
+    // `splice` would move all other items of the line, for each one.
+    const item = line.shift();
+    this.#endTurn(key, line);
+    return item;
   }
 
   /** Removes and returns the first `countOf(line)` items of a key, and ends the key's turn. */
   take(key: string, countOf: (line: readonly Item[]) => number = () => 1): Item[] {
     const line = this.#lines.get(key) ?? [];
     const taken = line.splice(0, countOf(line));
+    this.#endTurn(key, line);
+    return taken;
+  }
+
+  #endTurn(key: string, line: Item[]): void {
+    // Whoever goes through `keys()` meets the key again.
     this.#lines.delete(key);
     if (line.length > 0) this.#lines.set(key, line);
-    return taken;
   }
 
   /** Removes one item at any position. Returns false when it is not in the queue. */

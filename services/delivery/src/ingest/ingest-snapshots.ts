@@ -95,7 +95,7 @@ export class Ingest {
 
   /** @param mayWait whether it waits for room at endpoints that are quick */
   async #run(batch: readonly Handling[], mayWait: boolean): Promise<void[]> {
-    const byKey = new Map(batch.map((handling) => [snapshotKey(handling.reference), handling]));
+    const byKey = new Map(batch.map((handling) => [handling.key, handling]));
     const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
     // The endpoints are read after the reference came, so that none is missed that was created
     // before the snapshot was committed.
@@ -103,14 +103,13 @@ export class Ingest {
     endpoints.catch(() => {});
     const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
     for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal, trace)) {
-      const pending = page.filter(({ isPending }) => isPending);
-      const beside = new Set(pending.map(snapshotKey));
-      const { ready = [], early = [] } = Object.groupBy(pending, (each) =>
-        this.#isNext(each, beside) ? "ready" : "early",
+      const pending = page.filter(({ isPending }) => isPending).map((each) => [each, take(byKey, each)] as const);
+      const beside = new Set(pending.map(([, { key }]) => key));
+      const { ready = [], early = [] } = Object.groupBy(pending, ([snapshot]) =>
+        this.#isNext(snapshot, beside) ? "ready" : "early",
       );
-      for (const snapshot of early) this.#takeInAfterOlder(snapshot, take(byKey, snapshot));
-      const handled = new Map(ready.map((snapshot) => [snapshot, take(byKey, snapshot)]));
-      if (ready.length > 0) await this.#takeIn(handled, await endpoints, mayWait);
+      for (const [snapshot, handling] of early) this.#takeInAfterOlder(snapshot, handling);
+      if (ready.length > 0) await this.#takeIn(new Map(ready), await endpoints, mayWait);
     }
     // These are settled, or documents does not know them.
     for (const handling of byKey.values()) handling.end();

@@ -59,8 +59,9 @@ export function planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now
       return;
     }
     const webhookId = webhookIdOf(snapshot);
-    const ids = { deliveryId: deliveryIdOf(endpoint, webhookId), webhookId, signingNumber: 1 };
-    deliveries.push({ ...lane, ...ids, sequence, createdAt: now, place: placeOf(lane, endpoint) });
+    const deliveryId = deliveryIdOf(endpoint, webhookId);
+    const place = placeOf(lane, endpoint);
+    deliveries.push({ ...lane, deliveryId, webhookId, signingNumber: 1, sequence, createdAt: now, place });
   }
 
   function placeOf(lane: Lane, endpoint: Endpoint): NewDelivery["place"] {

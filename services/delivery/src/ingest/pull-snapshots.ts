@@ -6,7 +6,7 @@ import type {
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { parseTraceparent } from "@vidimus/kit/rpc/call-context";
 import { hash } from "node:crypto";
-import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
+import type { FeedSnapshot, Reference } from "../domain/payload.ts";
 import { referenceFromProto, referenceToProto } from "./references.ts";
 
 /** Most references in one call. */
@@ -39,8 +39,12 @@ export async function* pullSnapshots(
  * empty.
  */
 function covered(asked: readonly Reference[], last: Reference | undefined): number {
-  const index = last ? asked.findIndex((each) => snapshotKey(each) === snapshotKey(last)) : -1;
+  const index = last ? asked.findIndex((each) => isSame(each, last)) : -1;
   return index === -1 ? asked.length : index + 1;
+}
+
+function isSame(a: Reference, b: Reference): boolean {
+  return a.sequence === b.sequence && a.documentId === b.documentId && a.tenantId === b.tenantId;
 }
 
 function fromProto(message: SnapshotMessage): FeedSnapshot {

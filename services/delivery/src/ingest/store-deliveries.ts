@@ -132,6 +132,7 @@ function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[])
  * The lanes keep their backoff when they were attempted since the commit.
  */
 function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): Arrival[] {
+  if (known.length === 0) return [];
   const committedAt = new Map(snapshots.map((snapshot) => [snapshotKey(snapshot), snapshot.committedAt]));
   return known.map((each) => {
     const { tenantId, documentId, endpointId, createdAt } = each;

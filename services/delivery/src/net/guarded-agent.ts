@@ -24,7 +24,7 @@ interface GuardedAgentOptions {
  * An HTTP agent that dials checked addresses only. The checked lookup's own result is dialled, so a
  * name cannot change between check and dial.
  *
- * Node calls no lookup for an IP literal, so pass the URL to `assertMayDial` before each request.
+ * Node calls no lookup for an IP literal, so pass each URL to `assertMayDial` before the first request.
  */
 export function createGuardedAgent({ resolve, mayDial, connectMs }: GuardedAgentOptions): Agent {
   return new Agent({

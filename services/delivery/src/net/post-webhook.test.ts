@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createAddressRule } from "../domain/address-rules.ts";
 import { createPortRule } from "../domain/port-rules.ts";
@@ -16,6 +16,7 @@ async function listen(listener: RequestListener) {
   return {
     port: (server.address() as AddressInfo).port,
     connections: () => connections,
+    onConnection: (listener: (socket: Socket) => void) => void server.on("connection", listener),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -68,16 +69,18 @@ interface Setup {
   names?: Record<string, string[]>;
   attemptMs?: number;
   allowPorts?: string;
+  resolve?: (host: string) => Promise<string[]>;
 }
 
 function openPost(setup: Setup = {}) {
   const { allowCidrs = ["127.0.0.0/8", "::1/128"], names = {}, attemptMs = 5_000, allowPorts = "1-65535" } = setup;
   const mayDial = createAddressRule(allowCidrs);
-  const resolve = async (host: string) => {
+  const lookUp = async (host: string) => {
     const addresses = names[host];
     if (!addresses) throw new Error("ENOTFOUND");
     return addresses;
   };
+  const { resolve = lookUp } = setup;
   const agent = createGuardedAgent({ resolve, mayDial, connectMs: 1_000 });
   const rule = { mayDial, mayUsePort: createPortRule(allowPorts) };
   const post = createPostWebhook({ agent, rule, attemptMs });
@@ -135,6 +138,22 @@ describe("posting a webhook", () => {
     const { failure, status, tookMs } = await sender.post(`http://127.0.0.1:${silent.port}/`);
     expect([failure, status]).toEqual(["timeout", undefined]);
     expect(tookMs).toBeGreaterThanOrEqual(290);
+  });
+
+  it("ends at the deadline while it waits for a connection, and is not sent when that comes", async () => {
+    let posts = 0;
+    const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+    await using server = await listen((_request, response) => {
+      posts += 1;
+      response.end();
+    });
+    server.onConnection((socket) => socket.once("close", onClosed));
+    const { promise: addresses, resolve: answer } = Promise.withResolvers<string[]>();
+    await using sender = openPost({ attemptMs: 100, resolve: () => addresses });
+    expect((await sender.post(`http://slow.example:${server.port}/`)).failure).toBe("timeout");
+    answer(["127.0.0.1"]);
+    await closed;
+    expect(posts).toBe(0);
   });
 
   it("keeps the status of an answer whose body does not end before the deadline", async () => {

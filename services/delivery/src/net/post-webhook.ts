@@ -1,7 +1,9 @@
-import { type Dispatcher, errors, request } from "undici";
+import { LRUCache } from "lru-cache";
+import { type Dispatcher, errors } from "undici";
 import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
 import type { Reference } from "../domain/payload.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
+import { exchange, LateAnswerError } from "./exchange.ts";
 import { AddressRefusedError, assertMayDial, type DialRule, ResolveError } from "./guarded-agent.ts";
 
 /** A webhook that is about to be posted. */
@@ -33,58 +35,47 @@ interface PostWebhookOptions {
   attemptMs: number;
 }
 
-const answerReadBytesMax = 16 * 1024;
-const answerKeptBytesMax = 1024;
-
 /** Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept. */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
+  const targetOf = createTargets(rule);
   return async ({ url, headers, body }) => {
     const startedAt = new Date();
     const started = performance.now();
     const tookMs = () => Math.round(performance.now() - started);
-    const signal = AbortSignal.timeout(attemptMs);
     try {
-      assertMayDial(new URL(url), rule);
-      const response = await request(url, { dispatcher: agent, method: "POST", headers, body, signal });
-      const answer = await readBeginning(response.body);
-      const retryAfterMs = parseRetryAfter(oneOf(response.headers["retry-after"]), new Date());
-      const status = response.statusCode;
+      const request = { ...targetOf(url), method: "POST", headers, body };
+      const { status, retryAfter, beginning: answer } = await exchange(agent, request, attemptMs);
+      const retryAfterMs = parseRetryAfter(retryAfter, new Date());
       return { startedAt, tookMs: tookMs(), status, answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     } catch (error) {
-      if (signal.aborted) return { startedAt, tookMs: tookMs(), failure: "timeout", detail: lateDetail(attemptMs) };
       return { startedAt, tookMs: tookMs(), failure: failureOf(error), detail: detailOf(error) };
     }
   };
 }
 
-/**
- * Reads an answer to its end, to the limit or to the deadline. After the limit the connection is
- * closed, because reading on could take for ever. When the body breaks off, the status counts all
- * the same: the receiver has sent it.
- */
-async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.byteLength;
-      if (bytes >= answerReadBytesMax) break;
-    }
-  } catch {
-    // Keep the chunks that were read.
-  }
-  return Buffer.concat(chunks).subarray(0, answerKeptBytesMax).toString();
-}
+/** Where a webhook is posted. */
+type Target = Pick<Dispatcher.DispatchOptions, "path"> & { readonly origin: string };
 
-function oneOf(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
+const targetsMax = 1_000;
+
+/** Checks each URL once: the rule does not change. Names are checked at every dial. */
+function createTargets(rule: DialRule): (url: string) => Target {
+  const targets = new LRUCache<string, Target>({ max: targetsMax });
+  return (text) => {
+    const known = targets.get(text);
+    if (known) return known;
+    const url = new URL(text);
+    assertMayDial(url, rule);
+    const target = { origin: url.origin, path: `${url.pathname}${url.search}` };
+    targets.set(text, target);
+    return target;
+  };
 }
 
 function failureOf(error: unknown): AttemptFailure {
   if (error instanceof AddressRefusedError) return "address_refused";
   if (error instanceof ResolveError) return "dns";
-  if (error instanceof errors.ConnectTimeoutError) return "timeout";
+  if (error instanceof LateAnswerError || error instanceof errors.ConnectTimeoutError) return "timeout";
   const code: unknown = error instanceof Error ? Object.getOwnPropertyDescriptor(error, "code")?.value : undefined;
   return typeof code === "string" && tlsCode.test(code) ? "tls" : "connection";
 }
@@ -93,10 +84,6 @@ const detailCharactersMax = 256;
 
 function detailOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, detailCharactersMax);
-}
-
-function lateDetail(attemptMs: number): string {
-  return `no whole answer within ${attemptMs / 1_000} s`;
 }
 
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;

@@ -221,7 +221,7 @@ export class Sender implements AsyncDisposable {
     lanes.letGo(prepared.lane);
     if (journaled.lane) lanes.push(journaled.lane);
     else if (journaled.step.next !== "empty") this.alarm.ringAt(journaled.step.lane.dueAt.getTime());
-    await this.#react(lanes, event);
+    if (event) await this.#react(lanes, event);
     this.pump(lanes);
     this.#forgetIdle(lanes);
   }
@@ -259,8 +259,7 @@ export class Sender implements AsyncDisposable {
     if (kind === "unavailable") await this.#deps.lanes.release([lane], new Date(Date.now() + unavailableMs));
   }
 
-  async #react(lanes: EndpointLanes, event: GateChange["event"]): Promise<void> {
-    if (!event) return;
+  async #react(lanes: EndpointLanes, event: NonNullable<GateChange["event"]>): Promise<void> {
     const { endpointId, tenantId } = lanes;
     this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
     if (event === "opened") this.#release(lanes, lanes.drain());

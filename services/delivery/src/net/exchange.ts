@@ -1,0 +1,102 @@
+import type { Dispatcher } from "undici";
+
+/** A receiver's answer, as far as it was read. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** The beginning of its body, at most 1 KiB. */
+  readonly beginning: string;
+}
+
+/** There was no answer in time. */
+export class LateAnswerError extends Error {
+  override readonly name = "LateAnswerError";
+}
+
+const answerReadBytesMax = 16 * 1024;
+const answerKeptBytesMax = 1024;
+
+/**
+ * Makes a request and reads its answer to the end, to 16 KiB or to the deadline. There the
+ * connection is closed, because reading on could take for ever. Once the status has come it counts,
+ * also when the body breaks off: the receiver has sent it.
+ *
+ * It takes undici's events as they come. undici's `request` makes a stream, an iterator and
+ * listeners of a signal for each answer, which costs more than the request itself.
+ *
+ * @param withinMs from now to the end of the answer
+ * @throws LateAnswerError at the deadline, when no status has come; whatever undici and the agent's
+ * lookup fail with
+ */
+export function exchange(
+  agent: Pick<Dispatcher, "dispatch">,
+  request: Dispatcher.DispatchOptions,
+  withinMs: number,
+): Promise<Answer> {
+  const reader = new AnswerReader(withinMs);
+  agent.dispatch(request, reader);
+  return reader.answer;
+}
+
+class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<Answer>;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #deadline: NodeJS.Timeout;
+  /** Present once the request has a connection. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: Pick<Answer, "status" | "retryAfter"> | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** Why nothing more is read. */
+  #cut: Error | undefined;
+
+  constructor(withinMs: number) {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.answer = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const late = () => this.#stop(new LateAnswerError(`no whole answer within ${withinMs / 1_000} s`));
+    this.#deadline = setTimeout(late, withinMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Its deadline passed while it waited for a connection: it is not sent.
+    if (this.#cut) controller.abort(this.#cut);
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return;
+    const { "retry-after": retryAfter } = headers;
+    this.#head = { status, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes >= answerReadBytesMax) this.#stop(new Error("the answer is too long"));
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#end(error);
+  }
+
+  #stop(cut: Error): void {
+    this.#cut = cut;
+    this.#end(cut);
+    this.#controller?.abort(cut);
+  }
+
+  /** Has no effect when there is an outcome already. */
+  #end(error = new Error("the answer has no status")): void {
+    clearTimeout(this.#deadline);
+    if (!this.#head) return this.#reject(error);
+    const beginning = Buffer.concat(this.#chunks).subarray(0, answerKeptBytesMax).toString();
+    this.#resolve({ ...this.#head, beginning });
+  }
+}
