@@ -4,8 +4,10 @@ import type { Worker } from "node:worker_threads";
 const looks = 4;
 /** A thread that gets no CPU time is given up after so many deadlines by the clock. */
 const wallFactor = 10;
+/** What counts as none, as a part of the deadline. A busy machine gives a thread little, but more. */
+const idleShare = 0.01;
 
-/** Why a job is ended: it has used its CPU time, or it did not get that much in ten times as long. */
+/** Why a job is ended: it has used its CPU time, or it got none for ten times as long. */
 export type Overdue = "time" | "stalled";
 
 /**
@@ -21,6 +23,8 @@ export class CpuDeadline {
   #looked = 0;
   /** Of the thread at the first look since the start, in ms. */
   #usedBefore: number | undefined;
+  /** When it was last seen to get on. */
+  #usedAtProgress = 0;
   #run = 0;
 
   constructor(worker: Pick<Worker, "cpuUsage">, deadlineMs: number, end: (reason: Overdue) => void) {
@@ -53,6 +57,10 @@ export class CpuDeadline {
     if (run !== this.#run) return;
     this.#looked += 1;
     this.#usedBefore ??= used;
+    if (used - this.#usedAtProgress > this.#deadlineMs * idleShare) {
+      this.#usedAtProgress = used;
+      this.#looked = 0;
+    }
     if (used - this.#usedBefore >= this.#deadlineMs) this.#end("time");
     else if (this.#looked > looks * wallFactor) this.#end("stalled");
     else this.#lookLater(run);
