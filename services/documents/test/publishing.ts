@@ -4,7 +4,7 @@ import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/sna
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { type Db, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
-import { adminByDefault, runDocuments } from "./running-documents.ts";
+import { adminByDefault, callMs, runDocuments } from "./running-documents.ts";
 
 /** A call's metadata. */
 export function as(role: string, actor = `${role}@example.com`) {
@@ -65,9 +65,11 @@ export async function runPublishing(options: {
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await runDocuments(options));
   const { target, meshTarget, database } = running;
-  const documents = adminByDefault(stack.use(openRpcClient(DocumentService, { target })));
-  const published = stack.use(openRpcClient(PublishedDocumentService, { target: meshTarget }));
-  const feed = stack.use(openRpcClient(SnapshotFeedService, { target: meshTarget }));
+  const documents = adminByDefault(stack.use(openRpcClient(DocumentService, { target, defaultTimeoutMs: callMs })));
+  const published = stack.use(
+    openRpcClient(PublishedDocumentService, { target: meshTarget, defaultTimeoutMs: callMs }),
+  );
+  const feed = stack.use(openRpcClient(SnapshotFeedService, { target: meshTarget, defaultTimeoutMs: callMs }));
   const mongo = await new MongoClient(options.mongoUrl).connect();
   stack.defer(() => mongo.close());
   const opened = stack.move();

@@ -14,6 +14,9 @@ export interface RunningDocuments extends AsyncDisposable {
   database: string;
 }
 
+/** Deadline of a call. Ten seconds, the default, are too few for the largest ones on a busy machine. */
+export const callMs = 30_000;
+
 /** Starts one, on free ports. Give `database` to join the database of another. */
 export async function runDocuments(options: {
   mongoUrl: string;
@@ -39,7 +42,7 @@ export async function runDocuments(options: {
   const service = stack.use(await startDocuments(config));
   const target = `127.0.0.1:${service.grpcPort}`;
   const meshTarget = `127.0.0.1:${service.meshPort}`;
-  const client = adminByDefault(stack.use(openRpcClient(DocumentService, { target })));
+  const client = adminByDefault(stack.use(openRpcClient(DocumentService, { target, defaultTimeoutMs: callMs })));
   const opened = stack.move();
   return { client, target, meshTarget, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
