@@ -19,7 +19,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           include: ["{packages,services}/*/src/**/*.test.ts", "scripts/**/*.test.ts"],
         },
       },
@@ -29,8 +29,8 @@ export default defineConfig({
           include: ["{packages,services}/*/test/**/*.test.ts"],
           exclude: ["**/*.long.test.ts"],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -43,7 +43,7 @@ export default defineConfig({
             ...(withCertificates ? plaintextOnly.map((name) => `tests/${name}.test.ts`) : []),
           ],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

@@ -12,7 +12,7 @@ export default defineConfig({
     include: ["tests/faults/**/*.test.ts"],
     globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
     maxWorkers: "100%",
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });
