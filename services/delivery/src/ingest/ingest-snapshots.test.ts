@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
 import { eventsByDefault, type ManagedEndpoint } from "../domain/endpoint.ts";
+import { olderPendingMax, type Reference } from "../domain/payload.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import { Ingest, type IngestDeps } from "./ingest-snapshots.ts";
 
@@ -28,21 +29,36 @@ function referencesOf(tenantId: string, count: number) {
   return Array.from({ length: count }, (_, n) => ({ tenantId, documentId: `${tenantId}-${n}`, sequence: 1 }));
 }
 
-/** An ingest; batches that wait for room at the endpoint of a full tenant get it when the test says so. */
-function openIngest(full: ReadonlySet<string>) {
+/**
+ * An ingest; batches that wait for room at the endpoint of a full tenant get it when the test says so.
+ * Its documents service lists as older what was asked for before and is not settled.
+ */
+function openIngest(full: ReadonlySet<string> = new Set()) {
   const room = Promise.withResolvers<void>();
-  const stored: string[] = [];
-  const counts = { read: 0, waiting: 0 };
+  const stored: NewDelivery[] = [];
+  const pending = new Map<string, Set<bigint>>();
+  const pendingOf = (documentId: string) => pending.get(documentId) ?? new Set();
+  const counts = { calls: 0, read: 0, waiting: 0 };
   const nothing = async () => {};
   const deps: IngestDeps = {
     feed: {
       getSnapshots: async ({ references = [] }) => {
-        counts.read += 1;
+        counts.calls += 1;
+        counts.read += references.length;
         const committedAt = timestampFromDate(now);
-        const snapshots = references.map((reference) => ({ ...sealed, reference, committedAt }));
+        const snapshots = references.map((reference) => {
+          const { documentId = "", sequence = 0n } = reference;
+          const older = [...pendingOf(documentId)].filter((each) => each < sequence);
+          return Object.assign({ reference, committedAt, olderPending: older.slice(0, olderPendingMax) }, sealed);
+        });
         return create(GetSnapshotsResponseSchema, { snapshots });
       },
-      settleSnapshots: async () => create(SettleSnapshotsResponseSchema),
+      settleSnapshots: async ({ settlements = [] }) => {
+        for (const { reference } of settlements) {
+          pendingOf(reference?.documentId ?? "").delete(reference?.sequence ?? 0n);
+        }
+        return create(SettleSnapshotsResponseSchema);
+      },
     },
     signing: {
       signSnapshots: async ({ items = [] }) => {
@@ -54,7 +70,7 @@ function openIngest(full: ReadonlySet<string>) {
     endpoints: { listOf: async (tenants) => tenants.map(endpointOf) },
     deliveries: {
       insert: async (deliveries: readonly NewDelivery[]) => {
-        stored.push(...deliveries.map(({ tenantId }) => tenantId));
+        stored.push(...deliveries);
         return deliveries.map(({ place }) => place);
       },
       delete: nothing,
@@ -79,8 +95,10 @@ function openIngest(full: ReadonlySet<string>) {
     log: pino({ level: "silent" }),
   };
   const ingest = new Ingest(deps, new AbortController().signal);
-  const storedOf = (tenantId: string) => stored.filter((each) => each === tenantId).length;
-  return { ingest, counts, storedOf, makeRoom: room.resolve };
+  const storedOf = (tenantId: string) => stored.filter((each) => each.tenantId === tenantId).length;
+  const commit = ({ documentId, sequence }: Reference) =>
+    void pending.set(documentId, pendingOf(documentId).add(BigInt(sequence)));
+  return { ingest, counts, stored, storedOf, commit, makeRoom: room.resolve };
 }
 
 it("takes in other tenants' snapshots while all batches of a burst wait for room at its endpoint", async () => {
@@ -98,7 +116,26 @@ it("takes in other tenants' snapshots while all batches of a burst wait for room
 });
 
 it("takes a burst in by full batches", async () => {
-  const { ingest, counts, storedOf } = openIngest(new Set());
+  const { ingest, counts, storedOf } = openIngest();
   await ingest.ingest(referencesOf("burst", 10 * 256));
-  expect([storedOf("burst"), counts.read]).toEqual([10 * 256, 10]);
+  expect([storedOf("burst"), counts.calls]).toEqual([10 * 256, 10]);
+});
+
+it("reads the snapshots of one document twice at most, however many are pending, and stores them in order", async () => {
+  const { ingest, counts, stored, commit } = openIngest();
+  const references = Array.from({ length: 3_000 }, (_, n) => {
+    return { tenantId: "acme", documentId: "deep", sequence: n + 1 };
+  });
+  for (const each of references) commit(each);
+  await ingest.ingest(references);
+  expect(stored.map(({ sequence }) => sequence)).toEqual(references.map(({ sequence }) => sequence));
+  expect(counts.read).toBeLessThanOrEqual(2 * references.length);
+});
+
+it("takes in what was announced late before what is newer, whatever was announced of it", async () => {
+  const { ingest, stored, commit } = openIngest();
+  const references = [1, 2, 3, 4, 5].map((sequence) => ({ tenantId: "acme", documentId: "late", sequence }));
+  for (const each of references) commit(each);
+  await Promise.all([ingest.ingest(references.slice(3)), ingest.ingest(references.slice(1, 2))]);
+  expect(stored.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
 });

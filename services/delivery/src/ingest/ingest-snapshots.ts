@@ -6,12 +6,13 @@ import { tracedFor } from "@vidimus/kit/rpc/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
+import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { type Handling, InHand } from "./in-hand.ts";
 import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
 import { createSettle } from "./settle-snapshots.ts";
 import { signSnapshots, type SignResult } from "./sign-snapshots.ts";
+import { mayHaveMoreOlder, olderOf, priorOf, splitByOrder } from "./snapshot-order.ts";
 import { storeDeliveries, type StoreDeliveriesDeps } from "./store-deliveries.ts";
 
 export interface IngestDeps extends StoreDeliveriesDeps {
@@ -83,8 +84,12 @@ export class Ingest {
     const known = this.#inHand.get(reference);
     if (known) return known.settled;
     const handling = this.#inHand.take(reference);
-    this.#enqueue(handling).catch((error: unknown) => handling.end(error));
+    this.#goOn(handling);
     return handling.settled;
+  }
+
+  #goOn(handling: Handling): void {
+    this.#enqueue(handling).catch((error: unknown) => handling.end(error));
   }
 
   /** A tenant that has published much at once keeps no other one waiting. */
@@ -104,32 +109,33 @@ export class Ingest {
     const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
     for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal, trace)) {
       const pending = page.filter(({ isPending }) => isPending).map((each) => [each, take(byKey, each)] as const);
-      const beside = new Set(pending.map(([, { key }]) => key));
-      const { ready = [], early = [] } = Object.groupBy(pending, ([snapshot]) =>
-        this.#isNext(snapshot, beside) ? "ready" : "early",
-      );
-      for (const [snapshot, handling] of early) this.#takeInAfterOlder(snapshot, handling);
-      if (ready.length > 0) await this.#takeIn(new Map(ready), await endpoints, mayWait);
+      const { ready, early } = splitByOrder(pending, (each) => this.#inHand.get(each)?.isStored ?? false);
+      for (const run of early) this.#takeInAfterOlder(run);
+      if (ready.size > 0) await this.#takeIn(ready, await endpoints, mayWait);
     }
     // These are settled, or documents does not know them.
     for (const handling of byKey.values()) handling.end();
     return batch.map(() => undefined);
   }
 
-  /** Whether all older pending snapshots of its document are stored, or are stored beside it. */
-  #isNext(snapshot: FeedSnapshot, beside: ReadonlySet<string>): boolean {
-    if (mayHaveMoreOlder(snapshot)) return false;
-    return olderOf(snapshot).every((older) => beside.has(snapshotKey(older)) || this.#inHand.get(older)?.isStored);
+  #takeInAfterOlder(run: readonly (readonly [FeedSnapshot, Handling])[]): void {
+    const [[first] = []] = run;
+    if (!first) return;
+    this.#untilOlder(first).then(
+      () => run.forEach(([, handling]) => this.#goOn(handling)),
+      (error: unknown) => run.forEach(([, handling]) => handling.end(error)),
+    );
   }
 
-  #takeInAfterOlder(snapshot: FeedSnapshot, handling: Handling): void {
-    const older = olderOf(snapshot);
+  /** Resolves when a snapshot may be stored, or when there is more to be known of what is older. */
+  async #untilOlder(first: FeedSnapshot): Promise<void> {
+    const prior = this.#inHand.get(priorOf(first));
+    if (prior) return prior.stored;
+    const older = olderOf(first);
     for (const each of older) this.#start(each).catch(() => {});
     // The others are listed once these are settled.
-    const awaited = mayHaveMoreOlder(snapshot) ? ("settled" as const) : ("stored" as const);
-    Promise.all(older.flatMap((each) => this.#inHand.get(each)?.[awaited] ?? []))
-      .then(() => this.#enqueue(handling))
-      .catch((error: unknown) => handling.end(error));
+    const awaited = mayHaveMoreOlder(first) ? ("settled" as const) : ("stored" as const);
+    await Promise.all(older.flatMap((each) => this.#inHand.get(each)?.[awaited] ?? []));
   }
 
   async #takeIn(
@@ -166,15 +172,6 @@ export class Ingest {
       handling?.end(error);
     }
   }
-}
-
-function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
-  return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
-}
-
-/** Whether the list of older pending snapshots may be cut short. */
-function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
-  return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
 }
 
 /** Removes and returns a snapshot's handling. */

@@ -14,12 +14,14 @@ const leaseMs = 20_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A lane whose lease ends soon. */
-function laneOf(leftMs: number) {
-  const ids = { ...names, documentId: "d", deliveryId: "e1-d", webhookId: "snp", sequence: 1, signingNumber: 1 };
-  const row = toNewSendable({ ...ids, createdAt: new Date(), place: "leased" });
+/** A lane of so many rows whose lease ends soon. */
+function laneOf(leftMs: number, count = 1) {
+  const rows = Array.from({ length: count }, (_, n) => {
+    const ids = { ...names, documentId: "d", deliveryId: `${n + 1}`, webhookId: "snp", signingNumber: 1 };
+    return toNewSendable(Object.assign(ids, { sequence: n + 1, createdAt: new Date(), place: "leased" as const }));
+  });
   const times = { leaseUntil: new Date(Date.now() + leftMs), dueAt: new Date() };
-  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), times);
+  return toLeasedLane({ _id: "1", generation: 1 }, wholeLane(rows), times);
 }
 
 /** What an attempt needs, while MongoDB does not answer so many times, for eight seconds each. */
@@ -70,4 +72,20 @@ it("journals an accepted webhook for as long as the renewed lease stands, not on
 
 it("leaves a webhook to whoever claims its lane next once the lease has ended", async () => {
   expect(await journal(3)).toEqual({ isLost: true, records: 0 });
+});
+
+it("has the bodies made beside its own that come next, not those that have yielded to it", async () => {
+  const { deps } = openDeps(0);
+  const next: number[][] = [];
+  const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {
+    next.push(others.map(({ sequence }) => sequence));
+    return deps.payloads.get(row);
+  };
+  const lane = laneOf(leaseMs, 5);
+  const yielded = { ...lane, state: { ...lane.state, yieldedTo: "3" } };
+  for (const each of [lane, yielded]) await prepareAttempt({ ...deps, payloads: { get } }, each);
+  expect(next).toEqual([
+    [2, 3, 4, 5],
+    [4, 5],
+  ]);
 });

@@ -57,7 +57,10 @@ type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
   if (!row) return { kind: "lost" };
-  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, lane.state.rows);
+  const { rows } = lane.state;
+  // Older rows have yielded to it: they are not sent before it.
+  const next = rows.slice(rows.indexOf(row) + 1);
+  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, next);
   const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "held" };

@@ -1,0 +1,61 @@
+import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
+
+/** A pending snapshot and the handling of it. */
+type Pending<H> = readonly [snapshot: FeedSnapshot, handling: H];
+
+/** Pending snapshots, by whether they may be stored now. */
+interface OrderedSnapshots<H> {
+  /** All older pending snapshots of their documents are stored, or are among them. */
+  readonly ready: ReadonlyMap<FeedSnapshot, H>;
+  /** Runs of one document's snapshots without a gap. A run waits for what its first one waits for. */
+  readonly early: readonly (readonly Pending<H>[])[];
+}
+
+/**
+ * Splits pending snapshots into those that may be stored and those that must wait for older ones.
+ *
+ * @param pending older before newer; keys of handlings are the `snapshotKey`s
+ * @param isStored whether this process has stored the deliveries of a snapshot, which it does only
+ * after those of all older pending ones of its document
+ */
+export function splitByOrder<H extends { readonly key: string }>(
+  pending: readonly Pending<H>[],
+  isStored: (reference: Reference) => boolean,
+): OrderedSnapshots<H> {
+  const ready = new Map<FeedSnapshot, H>();
+  const readyKeys = new Set<string>();
+  const runs = new Map<string, Pending<H>[]>();
+  const isDone = (reference: Reference) => readyKeys.has(snapshotKey(reference)) || isStored(reference);
+  for (const each of pending) {
+    const [snapshot, handling] = each;
+    if (isNext(snapshot, isDone)) {
+      ready.set(snapshot, handling);
+      readyKeys.add(handling.key);
+    } else {
+      const run = runs.get(snapshotKey(priorOf(snapshot))) ?? [];
+      run.push(each);
+      runs.set(handling.key, run);
+    }
+  }
+  return { ready, early: [...new Set(runs.values())] };
+}
+
+function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolean): boolean {
+  if (snapshot.olderPending.length === 0 || isDone(priorOf(snapshot))) return true;
+  return !mayHaveMoreOlder(snapshot) && olderOf(snapshot).every(isDone);
+}
+
+/** The snapshot before it in its document; there may be none after a restore. */
+export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
+  return { tenantId, documentId, sequence: sequence - 1 };
+}
+
+/** The older pending snapshots of its document that documents has listed. */
+export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
+  return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
+}
+
+/** Whether the list of older pending snapshots may be cut short. */
+export function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
+  return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
+}
