@@ -8,17 +8,29 @@ import { LaneStore } from "../src/store/lane-store.ts";
 /** The fail point applies only to connections of this name. */
 const appName = "lane-claims-test";
 
-test("lanes that were leased and could not be loaded are due at once, not when their leases end", async () => {
-  const database = testDatabaseName("claims");
-  await using mongo = await openMongo({ url: inject("mongoUrl"), database, appName });
+async function openLanes(name: string) {
+  const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName(name), appName });
   const deliveries = new DeliveryStore(mongo.db, "test");
   await deliveries.ensureIndexes();
-  const lanes = new LaneStore(mongo.db, "test");
-  const createdAt = new Date(Date.now() - 1_000);
-  const rows = ["a", "b", "c"].map((documentId): NewDelivery => {
-    const names = { tenantId: "acme", endpointId: "e1", documentId, deliveryId: documentId, webhookId: documentId };
-    return Object.assign(names, { sequence: 1, signingNumber: 1, createdAt, place: "due" as const });
-  });
+  const close = async () => {
+    await mongo.db.dropDatabase();
+    await mongo[Symbol.asyncDispose]();
+  };
+  return { mongo, deliveries, lanes: new LaneStore(mongo.db, "test"), [Symbol.asyncDispose]: close };
+}
+
+const createdAt = new Date(Date.now() - 1_000);
+
+function rowOf(documentId: string, sequence: number, place: NewDelivery["place"], signingNumber = 1): NewDelivery {
+  const deliveryId = `${documentId}-${sequence}-${signingNumber}`;
+  const names = { tenantId: "acme", endpointId: "e1", documentId, deliveryId, webhookId: deliveryId };
+  return { ...names, sequence, signingNumber, createdAt, place };
+}
+
+test("lanes that were leased and could not be loaded are due at once, not when their leases end", async () => {
+  await using opened = await openLanes("claims");
+  const { mongo, deliveries, lanes } = opened;
+  const rows = ["a", "b", "c"].map((documentId) => rowOf(documentId, 1, "due"));
   await deliveries.insert(rows, createdAt);
   const failLoading = (mode: object | string) =>
     mongo.db.admin().command({
@@ -33,6 +45,20 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   await expect(lanes.claim(scope, hourLater())).rejects.toThrow("failCommand");
   await failLoading("off");
   const claimed = await lanes.claim({ ...scope, dueBy: new Date() }, hourLater());
-  await mongo.db.dropDatabase();
-  expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a", "b", "c"]);
+  expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
+});
+
+test("a long lane that has lost its bearer gets its oldest row as one, and few of its rows are read", async () => {
+  await using opened = await openLanes("bearers");
+  const { mongo, deliveries, lanes } = opened;
+  const behind = Array.from({ length: 500 }, (_, n) => rowOf("a", n + 1, "behind"));
+  await deliveries.insert([rowOf("a", 1, "behind", 2), ...behind], createdAt);
+  await mongo.db.command({ profile: 2 });
+  await lanes.appointBearers(behind.slice(0, 2), new Date());
+  await mongo.db.command({ profile: 0 });
+  const read = await mongo.db.collection("system.profile").findOne({ "command.find": "webhook_deliveries" });
+  expect(read!["docsExamined"]).toBeLessThanOrEqual(16);
+  const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
+  const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
+  expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
 });

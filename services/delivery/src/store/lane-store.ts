@@ -2,6 +2,7 @@ import { duplicatePositions, isDuplicateKey } from "@vidimus/kit/mongo/mongo-err
 import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
 import type { Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
+import { compareRows } from "../domain/lane.ts";
 import { dueIndex, laneFilter, laneIndex } from "./delivery-indexes.ts";
 import type { LeasedLane, RowHead } from "./delivery-rows.ts";
 import { LaneLoader } from "./lane-loader.ts";
@@ -30,6 +31,9 @@ export interface ClaimScope {
   readonly dueBy?: Date;
   readonly limit: number;
 }
+
+/** More undelivered rows than any snapshot has: one for each of its signatures. */
+const signaturesMax = 16;
 
 /** The lanes in `webhook_deliveries` as a queue that any number of processes take from. */
 export class LaneStore {
@@ -173,10 +177,7 @@ export class LaneStore {
   /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
   async appointBearers(lanes: readonly Lane[], now: Date): Promise<void> {
     for (const lane of new Map(lanes.map((each) => [laneKey(each), each])).values()) {
-      const oldest = await this.#rows.findOne(
-        { ...laneFilter(lane), state: "pending" },
-        { sort: { sequence: 1, signingNumber: 1 }, projection: { _id: 1 }, hint: laneIndex },
-      );
+      const oldest = await this.#oldestOf(lane);
       if (!oldest) continue;
       try {
         await this.#rows.updateOne(
@@ -188,6 +189,15 @@ export class LaneStore {
         if (!isDuplicateKey(error)) throw error;
       }
     }
+  }
+
+  /** The index has no signing number: a sort by it would read the whole lane. */
+  async #oldestOf(lane: Lane) {
+    const found = this.#rows.find(
+      { ...laneFilter(lane), state: "pending" },
+      { projection: { sequence: 1, signingNumber: 1 }, hint: laneIndex, limit: signaturesMax },
+    );
+    return (await found.sort({ sequence: 1 }).toArray()).toSorted(compareRows)[0];
   }
 
   /**
