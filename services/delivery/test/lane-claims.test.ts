@@ -62,3 +62,29 @@ test("a long lane that has lost its bearer gets its oldest row as one, and few o
   const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
   expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
 });
+
+test("a claim reads the rows of many lanes together, and of a very long one its ends", async () => {
+  await using opened = await openLanes("behind");
+  const { mongo, deliveries, lanes } = opened;
+  const nameOf = (n: number) => `d${String(n).padStart(3, "0")}`;
+  const rowsOf = (documentId: string, count: number) =>
+    Array.from({ length: count }, (_, n) => rowOf(documentId, n + 1, n === 0 ? "due" : "behind"));
+  const depths = Array.from({ length: 120 }, (_, n) => (n === 60 ? 1_200 : 1 + (n % 24)));
+  const all = depths.flatMap((count, n) => rowsOf(nameOf(n), count));
+  await deliveries.insert(all, createdAt);
+  await mongo.db.command({ profile: 2 });
+  const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
+  const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
+  await mongo.db.command({ profile: 0 });
+  const sequences = new Map(
+    claimed.map(({ state }) => [state.rows[0]!.documentId, state.rows.map(({ sequence }) => sequence)]),
+  );
+  expect(sequences.size).toBe(120);
+  for (const [n, depth] of depths.entries()) {
+    const whole = Array.from({ length: depth }, (_, at) => at + 1);
+    expect(sequences.get(nameOf(n))).toEqual(n === 60 ? [...whole.slice(0, 100), 1_199, 1_200] : whole);
+  }
+  const finds = await mongo.db.collection("system.profile").countDocuments({ "command.find": "webhook_deliveries" });
+  // What is due, three pages behind it, and three pages of the long lane.
+  expect(finds).toBeLessThanOrEqual(7);
+});

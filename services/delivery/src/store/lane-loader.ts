@@ -13,8 +13,8 @@ import {
 import type { DeliveryRow } from "./rows.ts";
 
 /** Most rows that are read behind the bearers of a claim at once. */
-const rowsMax = 400;
-/** Most rows of a page of one lane. */
+const rowsMax = 1_000;
+/** Most rows of a page of one lane. A lane with more behind its bearer is not read whole. */
 const laneRowsMax = 100;
 
 /** Reads the rows of lanes whose leases this process has. */
@@ -29,31 +29,46 @@ export class LaneLoader {
   async load(bearers: readonly RowHead[], leaseUntil: Date): Promise<LeasedLane[]> {
     const [first] = bearers;
     if (!first) return [];
-    const { tenantId, endpointId } = first;
-    const found = await this.#rows
-      .find<RowHead>(
-        {
-          tenantId,
-          endpointId,
-          documentId: { $in: bearers.map(({ documentId }) => documentId) },
-          state: "pending",
-          _id: { $nin: bearers.map(({ _id }) => _id) },
-        },
-        { projection: sendableProjection, limit: rowsMax },
-      )
-      .sort({ documentId: 1, sequence: 1 })
-      .hint(laneIndex)
-      .toArray();
-    const behind = Map.groupBy(found, ({ documentId }) => documentId);
-    // Rows of this document, and of all later ones, may be missing from what was found.
-    const cutAt = found.length < rowsMax ? undefined : found.at(-1)?.documentId;
+    const behind = await this.#loadBehind(first, bearers);
     return Promise.all(
       bearers.map(async (bearer) => {
-        if (cutAt !== undefined && bearer.documentId >= cutAt) return this.#loadDeep(bearer, leaseUntil);
-        const rows = [bearer, ...(behind.get(bearer.documentId) ?? [])].map(toSendable);
-        return toLeasedLane(bearer, wholeLane(rows), { leaseUntil, dueAt: new Date() });
+        const rows = behind.get(bearer.documentId) ?? [];
+        if (rows.length > laneRowsMax) return this.#loadDeep(bearer, leaseUntil);
+        return toLeasedLane(bearer, wholeLane([bearer, ...rows].map(toSendable)), { leaseUntil, dueAt: new Date() });
       }),
     );
+  }
+
+  /**
+   * The rows behind the bearers of an endpoint's lanes, by document. Of a lane with more than
+   * `laneRowsMax` some may be missing.
+   */
+  async #loadBehind(
+    { tenantId, endpointId }: RowHead,
+    bearers: readonly RowHead[],
+  ): Promise<ReadonlyMap<string, readonly RowHead[]>> {
+    const ids = bearers.map(({ _id }) => _id);
+    const behind = new Map<string, RowHead[]>();
+    let rest = bearers.map(({ documentId }) => documentId);
+    while (rest.length > 0) {
+      const found = await this.#rows
+        .find<RowHead>(
+          { tenantId, endpointId, documentId: { $in: rest }, state: "pending", _id: { $nin: ids } },
+          // In one batch: the first one would end at 101 rows.
+          { projection: sendableProjection, limit: rowsMax, batchSize: rowsMax },
+        )
+        .sort({ documentId: 1, sequence: 1 })
+        .hint(laneIndex)
+        .toArray();
+      const page = Map.groupBy(found, ({ documentId }) => documentId);
+      for (const [documentId, rows] of page) behind.set(documentId, rows);
+      // Rows of this document, and of all later ones, may be missing from what was found.
+      const cutAt = found.length < rowsMax ? undefined : found.at(-1)?.documentId;
+      if (cutAt === undefined) break;
+      const isDeep = (page.get(cutAt)?.length ?? 0) > laneRowsMax;
+      rest = rest.filter((documentId) => (isDeep ? documentId > cutAt : documentId >= cutAt));
+    }
+    return behind;
   }
 
   /** The oldest rows of a lane and its newest ones. */
