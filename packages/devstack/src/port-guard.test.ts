@@ -20,6 +20,12 @@ test.for(["127.0.0.1", "0.0.0.0"])(
   },
 );
 
+test("no port is picked twice: whoever picked it may not listen yet", async () => {
+  const ports = new Set<number>();
+  for (let pick = 0; pick < 600; pick += 1) ports.add(await pickFreePort());
+  expect(ports.size).toBe(600);
+});
+
 test("a free port passes and is left free", async () => {
   const port = await pickFreePort();
   await assertPortFree(port, "GATEWAY_PORT");

@@ -31,11 +31,23 @@ const pickedFrom = 10_000;
  */
 const pickedBelow = 32_768;
 
-/** Returns a free port of 127.0.0.1. Another process may take it before the caller does. */
+/** A process picks one port in so many, by its pid: two that start stacks at once pick others. */
+const classes = 16;
+const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
+const picked = new Set<number>();
+
+/**
+ * Returns a free port of 127.0.0.1, and not the same one for hundreds of calls, because seconds may
+ * pass before the caller listens. Another process may take it before.
+ */
 export async function pickFreePort(): Promise<number> {
   for (;;) {
+    if (picked.size > portsOfClass / 2) picked.clear();
+    const port = pickedFrom + randomInt(portsOfClass) * classes + (process.pid % classes);
+    if (picked.has(port)) continue;
+    picked.add(port);
     try {
-      return await listenOnce(randomInt(pickedFrom, pickedBelow), "127.0.0.1");
+      return await listenOnce(port, "127.0.0.1");
     } catch (error) {
       if (codeOf(error) !== "EADDRINUSE") throw error;
     }
