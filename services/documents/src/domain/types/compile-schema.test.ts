@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { compileSchema } from "./compile-schema.ts";
 import { schemaCheck } from "./json-schema-type.ts";
 
@@ -25,6 +25,25 @@ test("uniqueItems compares whole values", () => {
     ]),
   ).toBe(false);
   expect(compileSchema({ uniqueItems: false })([1, 1])).toBe(true);
+});
+
+test("many faults are all found, and found ones are not copied for each that comes", () => {
+  const item = { type: "object", properties: { uri: { type: "string", minLength: 2 } }, required: ["rel", "type"] };
+  const list = { items: { $ref: "#/$defs/item" }, contains: { anyOf: [{ $ref: "#/$defs/item" }, { const: 1 }] } };
+  const check = compileSchema({ $defs: { item }, properties: { list, other: list } }, { allErrors: true });
+  const copying = vi.spyOn(Array.prototype, "concat");
+  expect(check({ list: Array.from({ length: 1_000 }, () => ({ uri: "" })), other: [1, { rel: 1, type: 2 }] })).toBe(
+    false,
+  );
+  expect(copying).not.toHaveBeenCalled();
+  copying.mockRestore();
+  const pointers = check.errors!.map(({ instancePath, keyword }) => `${instancePath} ${keyword}`);
+  expect(pointers.slice(0, 3)).toEqual(["/list/0 required", "/list/0 required", "/list/0/uri minLength"]);
+  expect(
+    pointers.filter((each) => /^\/list\/\d+(\/uri)? (required|minLength)$/.test(each)).length,
+  ).toBeGreaterThanOrEqual(3_000);
+  expect(pointers.filter((each) => each.startsWith("/other"))).toEqual(["/other/0 type"]);
+  expect(check({ list: [{ rel: 1, type: 2 }], other: [{ rel: 1, type: 2, uri: "ab" }] })).toBe(true);
 });
 
 test("strict compilation refuses what no specification knows", () => {
