@@ -1,13 +1,20 @@
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, EndpointEvent } from "./endpoint.ts";
 import type { Snapshot } from "./payload.ts";
+
+const eventOf: Readonly<Record<string, EndpointEvent | undefined>> = {
+  usable: "snapshot.usable",
+  withheld: "snapshot.withheld",
+};
 
 /** Whether an endpoint's filter lets a snapshot through: its event and its document's type. */
 export function wants(
   { events, documentTypes }: Pick<Endpoint, "events" | "documentTypes">,
   { status, documentType }: Pick<Snapshot, "status" | "documentType">,
 ): boolean {
+  const event = eventOf[status];
   return (
-    events.some((event) => event === `snapshot.${status}`) &&
+    event !== undefined &&
+    events.includes(event) &&
     (documentTypes === undefined || documentTypes.includes(documentType))
   );
 }

@@ -3,26 +3,30 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { IngestSpan } from "./ingest-span.ts";
 
-/** The taking in of one snapshot. */
+/** Learns how a handling ended: `undefined` means that the snapshot is settled. */
+type EndListener = (error: unknown) => void;
+
+/**
+ * The taking in of one snapshot. Ten thousand may wait at the start of a burst, so it has no promise
+ * before someone waits for this one snapshot.
+ */
 export class Handling {
   readonly reference: Reference;
   /** `snapshotKey` of the reference. */
   readonly key: string;
   readonly #span: IngestSpan | undefined;
-  readonly #onEnd: (handling: Handling) => void;
-  readonly #settled = Promise.withResolvers<void>();
+  readonly #listeners: EndListener[] = [];
   /** Made when the first one waits for it: a newer snapshot of the same document. */
   #stored: PromiseWithResolvers<void> | undefined;
   #isStored = false;
-  #isOver = false;
+  #end: { readonly error: unknown } | undefined;
 
+  /** @param onEnd called first at its end */
   constructor(reference: Reference, tracing: Tracing | undefined, onEnd: (handling: Handling) => void) {
     this.reference = reference;
     this.key = snapshotKey(reference);
     this.#span = tracing && new IngestSpan(tracing, reference);
-    this.#onEnd = onEnd;
-    // Whoever waits handles the rejection; nobody may wait.
-    this.#settled.promise.catch(() => {});
+    this.#listeners.push(() => onEnd(this));
   }
 
   get isStored(): boolean {
@@ -34,14 +38,9 @@ export class Handling {
     if (this.#isStored) return Promise.resolve();
     if (!this.#stored) {
       this.#stored = Promise.withResolvers<void>();
-      this.settled.then(this.#stored.resolve, this.#stored.reject);
+      untilEnded([this]).then(this.#stored.resolve, this.#stored.reject);
     }
     return this.#stored.promise;
-  }
-
-  /** Resolves when it is settled; or rejects. */
-  get settled(): Promise<void> {
-    return this.#settled.promise;
   }
 
   /** W3C Trace Context of its ingest, if that is recorded. */
@@ -54,6 +53,12 @@ export class Handling {
     this.#span?.start(traceparent);
   }
 
+  /** Calls back at its end, or at once when it has ended. */
+  onEnd(listener: EndListener): void {
+    if (this.#end) listener(this.#end.error);
+    else this.#listeners.push(listener);
+  }
+
   noteStored(): void {
     this.#isStored = true;
     this.#stored?.resolve();
@@ -62,17 +67,29 @@ export class Handling {
   /** Ends it; without an error it is settled. Has no effect when it has ended. */
   end(error?: unknown): void {
     // By now the snapshot may have another handling.
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#end) return;
+    this.#end = { error };
     this.#span?.end(error);
-    this.#onEnd(this);
-    if (error === undefined) {
-      this.noteStored();
-      this.#settled.resolve();
-    } else {
-      this.#settled.reject(error);
-    }
+    if (error === undefined) this.noteStored();
+    for (const listener of this.#listeners) listener(error);
   }
+}
+
+/** Resolves when all snapshots are settled; rejects when all have ended, and one was not. */
+export function untilEnded(handlings: readonly Handling[]): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let left = handlings.length;
+  let failure: unknown;
+  const note = (error: unknown) => {
+    failure ??= error;
+    left -= 1;
+    if (left > 0) return;
+    if (failure === undefined) resolve();
+    else reject(failure);
+  };
+  for (const handling of handlings) handling.onEnd(note);
+  if (handlings.length === 0) resolve();
+  return promise;
 }
 
 /** The snapshots that this process is taking in, so that each is taken in once at a time. */

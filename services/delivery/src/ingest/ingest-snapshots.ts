@@ -8,7 +8,7 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { type Handling, InHand } from "./in-hand.ts";
+import { type Handling, InHand, untilEnded } from "./in-hand.ts";
 import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
 import { createSettle } from "./settle-snapshots.ts";
 import { signSnapshots, type SignResult } from "./sign-snapshots.ts";
@@ -32,6 +32,14 @@ const batchesMax = 3;
 const burstMin = pullMax;
 /** Most batches at once of all tenants with a burst; they take turns. */
 const burstBatchesMax = 6;
+/** Most snapshots that wait for a batch as one: a transaction of documents makes as many. */
+const groupMax = 64;
+
+/** Snapshots of one tenant that wait for a batch together. */
+interface Group {
+  readonly tenantId: string;
+  readonly handlings: readonly Handling[];
+}
 
 /**
  * Takes snapshots in: reads them and their tenant's endpoints, has them signed while their
@@ -45,8 +53,8 @@ export class Ingest {
   readonly #signal: AbortSignal;
   readonly #inHand: InHand;
   readonly #settle: ReturnType<typeof createSettle>;
-  readonly #enqueueSingle: (handling: Handling) => Promise<void>;
-  readonly #enqueueBurst: (handling: Handling) => Promise<void>;
+  readonly #enqueueSingle: (group: Group) => Promise<void>;
+  readonly #enqueueBurst: (group: Group) => Promise<void>;
 
   /** @param signal ends all calls, when the process stops */
   constructor(deps: IngestDeps, signal: AbortSignal) {
@@ -54,14 +62,15 @@ export class Ingest {
     this.#signal = signal;
     this.#inHand = new InHand(deps.tracing);
     this.#settle = createSettle(deps);
-    const tenantOf = ({ reference }: Handling) => reference.tenantId;
-    const batches = { itemsMax: pullMax, inFlightMax: batchesMax };
-    this.#enqueueSingle = createBatcher({ ...batches, turnOf: tenantOf, run: (batch) => this.#run(batch, false) });
+    const tenantOf = ({ tenantId }: Group) => tenantId;
+    const sizes = { itemsMax: pullMax, bytesMax: pullMax, sizeOf: ({ handlings }: Group) => handlings.length };
+    const batches = { ...sizes, inFlightMax: batchesMax };
+    this.#enqueueSingle = createBatcher({ ...batches, turnOf: tenantOf, run: (groups) => this.#run(groups, false) });
     this.#enqueueBurst = createBatcher({
       ...batches,
       laneOf: tenantOf,
       lanesInFlightMax: burstBatchesMax,
-      run: (batch) => this.#run(batch, true),
+      run: (groups) => this.#run(groups, true),
     });
   }
 
@@ -69,10 +78,8 @@ export class Ingest {
    * Takes in snapshots that are pending. Resolves when all are settled. Rejects when documents,
    * signing or MongoDB cannot be used right now; call it again then.
    */
-  async ingest(references: readonly Reference[]): Promise<void> {
-    const all = await Promise.allSettled(references.map((reference) => this.#start(reference)));
-    const failed = all.find((each) => each.status === "rejected");
-    if (failed) throw failed.reason;
+  ingest(references: readonly Reference[]): Promise<void> {
+    return untilEnded(this.#start(references));
   }
 
   /** Whether this process is taking a snapshot in. */
@@ -80,26 +87,38 @@ export class Ingest {
     return this.#inHand.has(reference);
   }
 
-  #start(reference: Reference): Promise<void> {
-    const known = this.#inHand.get(reference);
-    if (known) return known.settled;
-    const handling = this.#inHand.take(reference);
-    this.#goOn(handling);
-    return handling.settled;
+  /** Takes in hand what is not in hand yet. @returns the handlings of all */
+  #start(references: readonly Reference[]): Handling[] {
+    const begun: Handling[] = [];
+    const all = references.map((reference) => {
+      const known = this.#inHand.get(reference);
+      if (known) return known;
+      const handling = this.#inHand.take(reference);
+      begun.push(handling);
+      return handling;
+    });
+    this.#goOn(begun);
+    return all;
   }
 
-  #goOn(handling: Handling): void {
-    this.#enqueue(handling).catch((error: unknown) => handling.end(error));
+  #goOn(waiting: readonly Handling[]): void {
+    for (const [tenantId, own] of Map.groupBy(waiting, ({ reference }) => reference.tenantId)) {
+      for (let at = 0; at < own.length; at += groupMax) {
+        const handlings = own.slice(at, at + groupMax);
+        this.#enqueue({ tenantId, handlings }).catch((error: unknown) => endAll(handlings, error));
+      }
+    }
   }
 
   /** A tenant that has published much at once keeps no other one waiting. */
-  #enqueue(handling: Handling): Promise<void> {
-    const isBurst = this.#inHand.countOf(handling.reference.tenantId) > burstMin;
-    return isBurst ? this.#enqueueBurst(handling) : this.#enqueueSingle(handling);
+  #enqueue(group: Group): Promise<void> {
+    const isBurst = this.#inHand.countOf(group.tenantId) > burstMin;
+    return isBurst ? this.#enqueueBurst(group) : this.#enqueueSingle(group);
   }
 
   /** @param mayWait whether it waits for room at endpoints that are quick */
-  async #run(batch: readonly Handling[], mayWait: boolean): Promise<void[]> {
+  async #run(groups: readonly Group[], mayWait: boolean): Promise<void[]> {
+    const batch = groups.flatMap(({ handlings }) => handlings);
     const byKey = new Map(batch.map((handling) => [handling.key, handling]));
     const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
     // The endpoints are read after the reference came, so that none is missed that was created
@@ -114,16 +133,17 @@ export class Ingest {
       if (ready.size > 0) await this.#takeIn(ready, await endpoints, mayWait);
     }
     // These are settled, or documents does not know them.
-    for (const handling of byKey.values()) handling.end();
-    return batch.map(() => undefined);
+    endAll(byKey.values());
+    return groups.map(() => undefined);
   }
 
   #takeInAfterOlder(run: readonly (readonly [FeedSnapshot, Handling])[]): void {
     const [[first] = []] = run;
     if (!first) return;
+    const handlings = run.map(([, handling]) => handling);
     this.#untilOlder(first).then(
-      () => run.forEach(([, handling]) => this.#goOn(handling)),
-      (error: unknown) => run.forEach(([, handling]) => handling.end(error)),
+      () => this.#goOn(handlings),
+      (error: unknown) => endAll(handlings, error),
     );
   }
 
@@ -131,11 +151,10 @@ export class Ingest {
   async #untilOlder(first: FeedSnapshot): Promise<void> {
     const prior = this.#inHand.get(priorOf(first));
     if (prior) return prior.stored;
-    const older = olderOf(first);
-    for (const each of older) this.#start(each).catch(() => {});
+    const older = this.#start(olderOf(first));
     // The others are listed once these are settled.
-    const awaited = mayHaveMoreOlder(first) ? ("settled" as const) : ("stored" as const);
-    await Promise.all(older.flatMap((each) => this.#inHand.get(each)?.[awaited] ?? []));
+    if (mayHaveMoreOlder(first)) return untilEnded(older);
+    await Promise.all(older.map(({ stored }) => stored));
   }
 
   async #takeIn(
@@ -156,7 +175,7 @@ export class Ingest {
       await stored.send(results);
       for (const result of results) void this.#settleOne(result, handled.get(result.snapshot));
     } catch (error) {
-      for (const handling of handled.values()) handling.end(error);
+      endAll(handled.values(), error);
       throw error;
     }
   }
@@ -172,6 +191,10 @@ export class Ingest {
       handling?.end(error);
     }
   }
+}
+
+function endAll(handlings: Iterable<Handling>, error?: unknown): void {
+  for (const handling of handlings) handling.end(error);
 }
 
 /** Removes and returns a snapshot's handling. */

@@ -96,7 +96,10 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #end(error = new Error("the answer has no status")): void {
     clearTimeout(this.#deadline);
     if (!this.#head) return this.#reject(error);
-    const beginning = Buffer.concat(this.#chunks).subarray(0, answerKeptBytesMax).toString();
-    this.#resolve({ ...this.#head, beginning });
+    this.#resolve({ ...this.#head, beginning: this.#beginning });
+  }
+  get #beginning(): string {
+    if (this.#chunks.length === 0) return "";
+    return Buffer.concat(this.#chunks).subarray(0, answerKeptBytesMax).toString();
   }
 }
