@@ -7,12 +7,12 @@ import { expect, test, vi } from "vitest";
 import { fromConnectError } from "./error-table.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { partialRoute } from "./route.ts";
-import { failure, mesh, opened, overGrpcJs, serve } from "./testing/doors.ts";
+import { failure, mesh, mib, opened, overGrpcJs, serve } from "./testing/doors.ts";
 import { answerRaw } from "./testing/raw-server.ts";
 
 const head = { ":status": 200, "content-type": "application/grpc+proto" };
 /** The first bytes of a message of nine. */
-const cut = Buffer.from([0, 0, 0, 0, 9, 0x0a, 0x07]);
+const cutMessage = Buffer.from([0, 0, 0, 0, 9, 0x0a, 0x07]);
 const resets = [
   "NO_ERROR",
   "PROTOCOL_ERROR",
@@ -25,7 +25,7 @@ const resets = [
 ] as const;
 
 /** The ways in which a server ends a call that it does not answer. */
-const ways: { how: string; end: (stream: ServerHttp2Stream) => void }[] = [
+const ways: { how: string; end: (stream: ServerHttp2Stream, cut: () => void) => void }[] = [
   ...resets.map((name) => ({
     how: `resets the stream with ${name}`,
     end: (stream: ServerHttp2Stream) => stream.close(constants[`NGHTTP2_${name}`]),
@@ -34,20 +34,28 @@ const ways: { how: string; end: (stream: ServerHttp2Stream) => void }[] = [
     how: `resets the stream with ${name} in the middle of its answer`,
     end: (stream: ServerHttp2Stream) => {
       stream.respond(head);
-      stream.write(cut, () => stream.close(constants[`NGHTTP2_${name}`]));
+      stream.write(cutMessage, () => stream.close(constants[`NGHTTP2_${name}`]));
     },
   })),
   {
     how: "ends the stream without trailers",
     end: (stream) => {
       stream.respond(head);
-      stream.end(cut);
+      stream.end(cutMessage);
     },
   },
   ...(["INTERNAL_ERROR", "ENHANCE_YOUR_CALM"] as const).map((name) => ({
     how: `says goodbye with ${name}`,
     end: (stream: ServerHttp2Stream) => stream.session?.goaway(constants[`NGHTTP2_${name}`]),
   })),
+  { how: "is killed", end: (_stream, cut) => cut() },
+  {
+    how: "is killed in the middle of its answer",
+    end: (stream, cut) => {
+      stream.respond(head);
+      stream.write(cutMessage, cut);
+    },
+  },
   { how: "closes the connection", end: (stream) => stream.session?.destroy() },
   { how: "closes the connection after a fault", end: (stream) => stream.session?.destroy(new Error("a fault")) },
 ];
@@ -55,16 +63,22 @@ const ways: { how: string; end: (stream: ServerHttp2Stream) => void }[] = [
 const ignored = (stream: ServerHttp2Stream) => stream.on("error", () => {});
 
 test.each(ways)("a server that $how is unavailable", async ({ end }) => {
-  const port = await answerRaw((stream) => end(ignored(stream)));
+  const port = await answerRaw((stream, cut) => end(ignored(stream), cut));
   const client = createClient(PhraseService, opened(overGrpcJs(port)));
-  const calls = [client.upsertPhrase({}), client.listPhrases({})[Symbol.asyncIterator]().next()];
+  // The second one is cut off while it is sent.
+  const large = { phraseJson: new Uint8Array(8 * mib) };
+  const calls = [
+    client.upsertPhrase({}),
+    client.upsertPhrase(large),
+    client.listPhrases({})[Symbol.asyncIterator]().next(),
+  ];
   for (const error of await Promise.all(calls.map(failure))) {
     expect([error.code, fromConnectError(error)?.kind]).toEqual([Code.Unavailable, "unavailable"]);
   }
 });
 
 test.each(ways)("a call that may be made twice is answered by another server when the first $how", async ({ end }) => {
-  const answer = vi.fn<typeof end>((stream) => end(ignored(stream)));
+  const answer = vi.fn<typeof end>((stream, cut) => end(ignored(stream), cut));
   const port = await answerRaw(answer);
   const listKeys = () => ({ activeKeyId: "sound", keys: [] });
   const sound = await serve(mesh, {}, { routes: [partialRoute(TrustListService, { listKeys })] });
