@@ -78,6 +78,7 @@ export function compareRows(a: Pick<LaneRow, "sequence" | "signingNumber">, b: t
 
 /** The row to send next: the one that older ones yielded to, else the oldest. */
 export function subjectOf<Row extends LaneRow>({ rows, yieldedTo }: LaneState<Row>): Row | undefined {
+  if (yieldedTo === undefined) return rows[0];
   return rows.find(({ deliveryId }) => deliveryId === yieldedTo) ?? rows[0];
 }
 

@@ -93,9 +93,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   /** Has no effect when there is an outcome already. */
-  #end(error = new Error("the answer has no status")): void {
+  #end(error?: Error): void {
     clearTimeout(this.#deadline);
-    if (!this.#head) return this.#reject(error);
+    if (!this.#head) return this.#reject(error ?? new Error("the answer has no status"));
     this.#resolve({ ...this.#head, beginning: this.#beginning });
   }
   get #beginning(): string {
