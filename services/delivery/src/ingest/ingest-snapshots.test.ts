@@ -5,6 +5,7 @@ import {
   SettleSnapshotsResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { SignSnapshotsResponseSchema } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { patient } from "@vidimus/kit/testing/patient";
 import { hash } from "node:crypto";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
@@ -104,7 +105,7 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
 it("takes in other tenants' snapshots while all batches of a burst wait for room at its endpoint", async () => {
   const { ingest, counts, storedOf, makeRoom } = openIngest(new Set(["burst"]));
   const burst = ingest.ingest(referencesOf("burst", 2_000));
-  await vi.waitFor(() => expect(counts.waiting).toBe(3));
+  await vi.waitFor(() => expect(counts.waiting).toBe(3), patient);
   await ingest.ingest(referencesOf("single", 1));
   await ingest.ingest(referencesOf("another", 1_000));
   expect([storedOf("single"), storedOf("another"), counts.waiting]).toEqual([1, 1_000, 3]);

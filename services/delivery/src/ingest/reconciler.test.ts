@@ -73,7 +73,7 @@ test("pages that cannot be taken in do not end the walk: all others are", async 
     taken.push(...names);
   };
   const { walks, reconciler } = open({ number: 1 }, { pending, ingest });
-  await vi.waitFor(() => expect(taken).toEqual(pending.filter((each) => !broken.has(each))));
+  await vi.waitFor(() => expect(taken).toEqual(pending.filter((each) => !broken.has(each))), patient);
   await reconciler[Symbol.asyncDispose]();
   expect(walks).toEqual([true]);
 });

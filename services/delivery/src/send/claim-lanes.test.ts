@@ -1,3 +1,4 @@
+import { patient } from "@vidimus/kit/testing/patient";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
 import { type GateState, newGate, probeAt } from "../domain/endpoint-gate.ts";
@@ -67,10 +68,10 @@ function claiming(due: readonly EndpointDue[], { failing = "" } = {}) {
 it("takes a lane out of its backoff for a probe that is due", async () => {
   await using claimer = claiming([{ ...names, nextAttemptAt: new Date(Date.now() + hourMs) }]);
   const { claims, lanesOf, rounds } = claimer;
-  await vi.waitFor(() => expect(rounds()).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(rounds()).toBeGreaterThan(1), patient);
   expect(claims).toEqual([]);
   lanesOf(names).gate = openSince(10_000, 20);
-  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(claims.length).toBeGreaterThan(0), patient);
   expect(claims[0]).toEqual({ endpointId: "e1", limit: 1 });
 });
 
@@ -80,7 +81,7 @@ it("has a lane sent that is leased already when a probe is due, and claims none 
   const lanes = lanesOf(names);
   lanes.gate = openSince(10_000, -1);
   lanes.push(laneOf("e1"));
-  await vi.waitFor(() => expect(sender.pump).toHaveBeenCalledWith(lanes));
+  await vi.waitFor(() => expect(sender.pump).toHaveBeenCalledWith(lanes), patient);
   expect(claims).toEqual([]);
 });
 
@@ -90,7 +91,7 @@ it("a claim that fails keeps no lanes of other endpoints waiting: what was claim
   });
   await using claimer = claiming(due, { failing: "e2" });
   const taken = () => claimer.sender.take.mock.calls.flatMap(([lanes]) => lanes.map(({ bearer }) => bearer.deliveryId));
-  await vi.waitFor(() => expect(new Set(taken())).toEqual(new Set(["e1-d", "e3-d"])));
+  await vi.waitFor(() => expect(new Set(taken())).toEqual(new Set(["e1-d", "e3-d"])), patient);
   expect(claimer.claims.some(({ endpointId }) => endpointId === "e2")).toBe(true);
   expect(claimer.lanesOf({ ...names, endpointId: "e2" })).toMatchObject({ isClaiming: false, reserved: 0 });
 });
