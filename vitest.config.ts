@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { compileCacheDir } from "./packages/devstack/src/paths.ts";
+import { LongestFirst } from "./tests/support/longest-first.ts";
 
 process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
@@ -15,6 +16,7 @@ export default defineConfig({
   test: {
     // Vitest would leave one core free; on two cores the suite then takes 13 minutes, with both 7.
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

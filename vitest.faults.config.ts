@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { compileCacheDir } from "./packages/devstack/src/paths.ts";
+import { LongestFirst } from "./tests/support/longest-first.ts";
 
 process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
@@ -12,6 +13,7 @@ export default defineConfig({
     include: ["tests/faults/**/*.test.ts"],
     globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
