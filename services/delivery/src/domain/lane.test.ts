@@ -103,6 +103,14 @@ describe("a probe", () => {
     const { lane } = after(laneOf([row(1, { retryCount: 1 })]), "failed", { isProbe: true });
     expect(lane.rows[0]?.retryCount).toBe(1);
   });
+
+  it("gives up nothing whose time is not over, as the attempt instead of it would", () => {
+    const old = (ms: number) => laneOf([row(1, { retryCount: 2, createdAt: later(-ms) })]);
+    expect(after(old(3_590_000), "failed").ended).toEqual(["1 exhausted"]);
+    const step = after(old(3_590_000), "failed", { isProbe: true });
+    expect(step).toMatchObject({ ended: [], next: "wait", lane: { dueAt: later(10_000) } });
+    expect(after(old(3_600_000), "failed", { isProbe: true }).ended).toEqual(["1 exhausted"]);
+  });
 });
 
 describe("an answer", () => {

@@ -218,10 +218,19 @@ function backOff<Row extends LaneRow>(
 ) {
   const retryCount = lane.isExpedited || isProbe ? row.retryCount : row.retryCount + 1;
   const failed = { attempt: Math.max(1, retryCount), createdAt: row.createdAt, endedAt, retryAfterMs };
-  const dueAt = nextAttemptAt(plan, failed, random);
+  const dueAt = nextAttemptAt(plan, failed, random) ?? (isProbe ? lastAttemptAt(plan, row, endedAt) : undefined);
   if (!dueAt) return undefined;
   const waiting = { ...row, retryCount };
   return { row: waiting, lane: { ...lane, rows: replace(lane.rows, waiting), dueAt, isExpedited: false } };
+}
+
+/**
+ * The end of a row's time, which a failed probe leaves to it: probes come more often than attempts, and
+ * would give it up earlier. Undefined when its time is over.
+ */
+function lastAttemptAt({ ageMsMax }: RetryPlan, { createdAt }: LaneRow, endedAt: Date): Date | undefined {
+  const at = new Date(createdAt.getTime() + ageMsMax);
+  return at > endedAt ? at : undefined;
 }
 
 /** Ends the lane's first rows. What is left is due at once. */
