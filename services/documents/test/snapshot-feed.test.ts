@@ -48,6 +48,20 @@ describe("GetSnapshots", () => {
     expect(snapshots).toEqual([]);
   });
 
+  test("reads no rows but those asked for, whatever their sequences and tenants are", async () => {
+    const [often, twice] = [await publishOften("plans", 5), await publishOften("plans", 2)];
+    const references = [often(5), often(2), often(1), twice(2), await publish("other_plans")];
+    await service.db.command({ profile: 2 });
+    const { snapshots } = await service.feed.getSnapshots({ references });
+    await service.db.command({ profile: 0 });
+    expect(snapshots.map(({ reference }) => reference)).toMatchObject(references);
+    const profile = service.db.collection("system.profile");
+    const read = await profile.findOne({ "command.find": "snapshots", "command.filter.$or.0.tenantId": "plans" });
+    expect(read).toMatchObject({ docsExamined: references.length });
+    expect(read!["keysExamined"]).toBeLessThanOrEqual(2 * references.length + 2);
+    await profile.drop();
+  });
+
   test("ends at 4 MiB with the first ones asked for, so that asking on from there gets them all", async () => {
     const large = await Promise.all(Array.from({ length: 7 }, () => publish("large", "x".repeat(900_000))));
     for (const descending of [true, false]) {

@@ -14,6 +14,7 @@ import { groupSnapshots } from "./snapshot-groups.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 import { settlementOperations } from "./settlement-operations.ts";
 
+const keyIndex = { tenantId: 1, documentId: 1, sequence: 1 } as const;
 const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
 const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
 /** Small, whatever is kept: a snapshot leaves these two when it is settled. */
@@ -38,7 +39,7 @@ export class SnapshotStore {
 
   /** Makes the indexes. Idempotent. */
   async ensureIndexes(): Promise<void> {
-    await this.#snapshots.createIndex({ tenantId: 1, documentId: 1, sequence: 1 }, { unique: true });
+    await this.#snapshots.createIndex(keyIndex, { unique: true });
     await this.#snapshots.createIndex(versionIndex);
     await this.#snapshots.createIndex(pendingIndex, isPending);
     await this.#snapshots.createIndex(olderPendingIndex, isPending);
@@ -89,11 +90,13 @@ export class SnapshotStore {
     bytesMax: number,
     signal?: AbortSignal,
   ): Promise<{ snapshots: SignedSnapshot[]; complete: boolean }> {
-    const cursor = this.#snapshots.find(
-      { $or: groupSnapshots(keys).map(({ filter }) => filter) },
+    const options = { projection: { _id: 0 }, ...(signal ? { signal } : {}), maxTimeMS: 10_000 };
+    const cursor = this.#snapshots
+      .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, options)
+      // Three indexes begin with the tenant. To try them takes a quarter of a read's CPU.
+      .hint(keyIndex)
       // MongoDB's first batch has 101 rows. It ends the cursor only when it has room for one more.
-      { projection: { _id: 0 }, batchSize: keys.length + 1, ...(signal ? { signal } : {}), maxTimeMS: 10_000 },
-    );
+      .batchSize(keys.length + 1);
     const { rows, hasMore } = await readRows(cursor, {
       rowsMax: keys.length,
       bytesMax,
