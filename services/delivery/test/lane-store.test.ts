@@ -3,6 +3,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { deliveryIndexes } from "../src/store/delivery-indexes.ts";
+import { DeliveryStore } from "../src/store/delivery-store.ts";
 import { LaneStore } from "../src/store/lane-store.ts";
 
 const database = testDatabaseName("lanes");
@@ -59,5 +60,39 @@ describe("a row behind the bearer", () => {
   it("leaves the lane its backoff when it may have been there before the last attempt", async () => {
     expect(await dueAt(now)).toEqual(inAnHour);
     expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
+  });
+});
+
+describe("rows of a lane that are stored together", () => {
+  const now = new Date();
+  const lane = { tenantId: "acme", documentId: randomUUID(), endpointId: "e1" };
+  const delivery = (sequence: number, place: "leased" | "behind") => {
+    const ids = { deliveryId: randomUUID(), webhookId: `snp_${sequence}`, sequence, signingNumber: 1 };
+    return { ...lane, ...ids, createdAt: now, place };
+  };
+  const stored = async () =>
+    (await rows().find().sort({ $natural: 1 }).toArray()).map((row) => [row["sequence"], "lease" in row]);
+
+  it("are stored older before newer, also when the lane has got a bearer meanwhile", async () => {
+    const deliveries = new DeliveryStore(mongo.db, "test");
+    expect(await deliveries.insert([delivery(1, "leased")], now)).toEqual(["leased"]);
+    const [second, third] = [delivery(2, "leased"), delivery(3, "behind")];
+    expect(await deliveries.insert([second, third], now)).toEqual(["behind", "behind"]);
+    expect(await stored()).toEqual([
+      [1, true],
+      [2, false],
+      [3, false],
+    ]);
+    const again = [second, third, delivery(4, "behind")];
+    expect(await deliveries.insert(again, now)).toEqual(["known", "known", "behind"]);
+  });
+
+  it("are borne by the oldest one when the lane is new", async () => {
+    const fates = await new DeliveryStore(mongo.db, "test").insert([delivery(1, "leased"), delivery(2, "behind")], now);
+    expect(fates).toEqual(["leased", "behind"]);
+    expect(await stored()).toEqual([
+      [1, true],
+      [2, false],
+    ]);
   });
 });

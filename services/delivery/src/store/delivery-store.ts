@@ -1,6 +1,6 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
-import type { Delivery, Lane } from "../domain/delivery.ts";
+import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
 import { deliveryIndexes, laneFilter } from "./delivery-indexes.ts";
 import { keptMs, type NewDelivery, toRow } from "./delivery-rows.ts";
 import { bearerFields } from "./lane-records.ts";
@@ -28,32 +28,41 @@ export class DeliveryStore {
    * Stores deliveries. One that is to bear its lane is stored behind when the lane has a bearer; one
    * that is stored already stays unchanged and is `known`.
    *
+   * What goes behind a new bearer is stored after it: a lane that another process loads meanwhile has
+   * no newer row without the older one.
+   *
+   * @param deliveries of a lane, older before newer
    * @returns for each delivery what became of it
    */
   async insert(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Stored[]> {
-    const refused = await this.#insertUnlessRefused(deliveries, leaseUntil);
-    const again = [...refused].map((index) => deliveries[index]).filter((each) => each !== undefined);
-    const behind = again.filter(({ place }) => place === "leased" || place === "due");
-    const known = await this.#insertUnlessRefused(
-      behind.map((each) => ({ ...each, place: "behind" })),
-      leaseUntil,
+    const bearers = deliveries.filter(isBearer);
+    const borne = new Set(bearers.length < deliveries.length ? bearers.map(laneKey) : []);
+    const { later = [], first = [] } = Object.groupBy(deliveries, (each) =>
+      !isBearer(each) && borne.has(laneKey(each)) ? "later" : "first",
     );
-    const knownIds = new Set([...known].map((index) => behind[index]?.deliveryId));
-    return deliveries.map((each, index) => {
-      if (!refused.has(index)) return each.place;
-      return behind.includes(each) && !knownIds.has(each.deliveryId) ? "behind" : "known";
+    const refused = await this.#insertUnlessRefused(first, leaseUntil);
+    const second = [...refused.filter(isBearer), ...later];
+    const behind = second.map((each): NewDelivery => Object.assign({}, each, { place: "behind" } as const));
+    const known = new Set((await this.#insertUnlessRefused(behind, leaseUntil)).map(({ deliveryId }) => deliveryId));
+    const isKnown = new Set(refused.filter((each) => !isBearer(each)));
+    const isBehind = new Set(second);
+    return deliveries.map((each) => {
+      if (isKnown.has(each)) return "known";
+      if (!isBehind.has(each)) return each.place;
+      return known.has(each.deliveryId) ? "known" : "behind";
     });
   }
 
-  /** @returns the positions of those that a unique index refused */
-  async #insertUnlessRefused(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Set<number>> {
-    if (deliveries.length === 0) return new Set();
+  /** @returns those that a unique index refused */
+  async #insertUnlessRefused(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<NewDelivery[]> {
+    if (deliveries.length === 0) return [];
     const rows = deliveries.map((each) => toRow(each, this.#holder, leaseUntil));
     try {
       await this.#rows.insertMany(rows, { ordered: false });
-      return new Set();
+      return [];
     } catch (error) {
-      return duplicatePositions(error);
+      const refused = duplicatePositions(error);
+      return deliveries.filter((_, position) => refused.has(position));
     }
   }
 
@@ -118,4 +127,9 @@ export class DeliveryStore {
   async deletePending(tenantId: string, endpointId: string): Promise<void> {
     await this.#rows.deleteMany({ tenantId, endpointId, state: { $in: ["pending", "held"] } });
   }
+}
+
+/** Whether it is to bear its lane. */
+function isBearer({ place }: NewDelivery): boolean {
+  return place === "leased" || place === "due";
 }
