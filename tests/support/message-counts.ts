@@ -18,7 +18,7 @@ export class MessageCounter implements Disposable {
 
   /**
    * Runs `work`, and answers the messages that it caused. Delivery's, which come whenever a
-   * snapshot is pending, are left out.
+   * snapshot is pending or signatures are looked through, are left out.
    */
   async during({ dev }: Constellation, work: () => Promise<unknown>): Promise<Messages> {
     const before = await handled(dev.ops.documents);
@@ -93,12 +93,15 @@ export class SnapshotCosts implements Disposable {
 
 const handledCount = /^vidimus_rpc_handled_seconds_count\{.*?\.(\w+)\/(\w+)".*\} (\d+)$/gm;
 
+/** What delivery alone calls, at times of its own. */
+const ofDelivery = new Set(["SnapshotFeedService", "SignatureAuditService"]);
+
 /** How often each method was handled, from the service's own metrics. */
 async function handled(ops: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${ops}/metrics`)).text();
   const counts = new Map<string, number>();
-  for (const [, service, method = "", count] of text.matchAll(handledCount)) {
-    if (service !== "SnapshotFeedService") counts.set(method, (counts.get(method) ?? 0) + Number(count));
+  for (const [, service = "", method = "", count] of text.matchAll(handledCount)) {
+    if (!ofDelivery.has(service)) counts.set(method, (counts.get(method) ?? 0) + Number(count));
   }
   return counts;
 }

@@ -69,15 +69,24 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
   return code;
 }
 
-/** @returns how many kills left rows of version 2 */
+/**
+ * The migration stands still while its progress is read: a small database is migrated between two
+ * looks.
+ *
+ * @returns how many kills left rows of version 2
+ */
 async function killOnTheWay(db: Db, database: string, kills: number): Promise<number> {
   const total = await oldRows(db);
-  const moments = Array.from({ length: kills }, () => Math.random() * total).toSorted((a, b) => b - a);
+  const moments = Array.from({ length: kills }, () => (0.1 + 0.9 * Math.random()) * total).toSorted((a, b) => b - a);
   let interrupted = 0;
   for (const moment of moments) {
     const child = startMigration(database);
     const exited = exitOf(child);
-    while (child.exitCode === null && (await oldRows(db)) > moment) await pause(2);
+    while (child.exitCode === null && (await oldRows(db)) > moment) {
+      child.kill("SIGCONT");
+      await pause(5);
+      child.kill("SIGSTOP");
+    }
     child.kill("SIGKILL");
     await exited;
     if ((await oldRows(db)) > 0) interrupted += 1;
