@@ -58,11 +58,8 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
-  // Rows and keys of the last five minutes would be kept in each version, for reads of a moment that
-  // is past. Nothing here makes such reads, and after many writes that is a seventh of mongod's CPU.
-  const history = ["--setParameter", "minSnapshotHistoryWindowInSeconds=0"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
-  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...history, ...tests];
+  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...tests];
 }
 
 function accessArgs(access: MongodAccess | undefined): string[] {
