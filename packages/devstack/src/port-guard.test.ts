@@ -20,7 +20,7 @@ test.for(["127.0.0.1", "0.0.0.0"])(
   },
 );
 
-test("no port is picked twice: whoever picked it may not listen yet", async () => {
+test("no port is picked twice, although nothing listens on the ones that were picked", async () => {
   const ports = new Set<number>();
   for (let pick = 0; pick < 600; pick += 1) ports.add(await pickFreePort());
   expect(ports.size).toBe(600);

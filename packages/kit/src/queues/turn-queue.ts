@@ -60,7 +60,7 @@ export class TurnQueue<Item> {
   }
 
   #endTurn(key: string, line: Item[]): void {
-    // Whoever goes through `keys()` meets the key again.
+    // Set anew, the key is the last one. An iteration of `keys()` under way comes to it once more.
     this.#lines.delete(key);
     if (line.length > 0) this.#lines.set(key, line);
   }

@@ -70,7 +70,7 @@ it("journals an accepted webhook for as long as the renewed lease stands, not on
   expect(await journal(2)).toEqual({ isLost: false, records: 1 });
 });
 
-it("leaves a webhook to whoever claims its lane next once the lease has ended", async () => {
+it("leaves a webhook to the next process that claims its lane once the lease has ended", async () => {
   expect(await journal(3)).toEqual({ isLost: true, records: 0 });
 });
 

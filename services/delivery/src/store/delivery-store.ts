@@ -40,17 +40,14 @@ export class DeliveryStore {
     const { later = [], first = [] } = Object.groupBy(deliveries, (each) =>
       !isBearer(each) && borne.has(laneKey(each)) ? "later" : "first",
     );
+    const fates = new Map<string, Stored>(deliveries.map(({ deliveryId, place }) => [deliveryId, place]));
     const refused = await this.#insertUnlessRefused(first, leaseUntil);
+    for (const { deliveryId } of refused) fates.set(deliveryId, "known");
     const second = [...refused.filter(isBearer), ...later];
     const behind = second.map((each): NewDelivery => Object.assign({}, each, { place: "behind" } as const));
-    const known = new Set((await this.#insertUnlessRefused(behind, leaseUntil)).map(({ deliveryId }) => deliveryId));
-    const isKnown = new Set(refused.filter((each) => !isBearer(each)));
-    const isBehind = new Set(second);
-    return deliveries.map((each) => {
-      if (isKnown.has(each)) return "known";
-      if (!isBehind.has(each)) return each.place;
-      return known.has(each.deliveryId) ? "known" : "behind";
-    });
+    for (const { deliveryId } of second) fates.set(deliveryId, "behind");
+    for (const { deliveryId } of await this.#insertUnlessRefused(behind, leaseUntil)) fates.set(deliveryId, "known");
+    return deliveries.map(({ deliveryId, place }) => fates.get(deliveryId) ?? place);
   }
 
   /** @returns those that a unique index refused */

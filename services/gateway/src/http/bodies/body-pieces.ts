@@ -4,9 +4,9 @@ const smallBytesMax = 64 * 1024;
 
 /**
  * Collects the pieces of a body. Those of a large one are copied into blocks of 1 MiB, which are
- * freed when the body is read or refused; a body of one block is that block. Without that, bodies which were refused stay until V8
- * collects its old objects, and glibc keeps the pieces of 64 KiB even then: a minute after stalled
- * imports the gateway had 80 to 136 MiB more than before.
+ * freed when the body is read or refused; a body of one block is that block. Without that, bodies
+ * which were refused stay until V8 collects its old objects, and glibc keeps the pieces of 64 KiB
+ * even then: a minute after stalled imports the gateway had 80 to 136 MiB more than before.
  */
 export class BodyPieces {
   #pieces: Buffer[] = [];
