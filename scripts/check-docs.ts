@@ -19,7 +19,7 @@ const sources = files.filter((file) => /\.(ts|proto|json)$/.test(file) && !file.
 const names = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
 
 /** Names that Node and HTTP/2 define. */
-const foreign = new Set(["NODE_OPTIONS", "REFUSED_STREAM", "INTERNAL_ERROR"]);
+const foreign = new Set(["NODE_OPTIONS", "REFUSED_STREAM", "INTERNAL_ERROR", "atClusterTime", "SnapshotTooOld"]);
 
 const documents = files.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
 const faults = documents.flatMap((document) => {

@@ -1,4 +1,5 @@
 import type { Db, Document, IndexDescriptionInfo, MongoClient } from "mongodb";
+import { readOneMoment } from "./read-one-moment.ts";
 
 interface CollectionBackup {
   readonly name: string;
@@ -13,14 +14,17 @@ export type DatabaseBackup = readonly CollectionBackup[];
 export async function backUp(client: MongoClient, database: string): Promise<DatabaseBackup> {
   const db = client.db(database);
   const names = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
-  await using session = client.startSession({ snapshot: true });
-  const backup: CollectionBackup[] = [];
-  for (const { name } of names) {
-    // Without promotion a number comes back in the type that it has.
-    const rows = await db.collection(name).find({}, { session, promoteValues: false }).toArray();
-    backup.push({ name, rows, indexes: await db.collection(name).indexes() });
-  }
-  return backup;
+  const indexes = new Map<string, IndexDescriptionInfo[]>();
+  for (const { name } of names) indexes.set(name, await db.collection(name).indexes());
+  return readOneMoment(client, async (session) => {
+    const backup: CollectionBackup[] = [];
+    for (const { name } of names) {
+      // Without promotion a number comes back in the type that it has.
+      const rows = await db.collection(name).find({}, { session, promoteValues: false }).toArray();
+      backup.push({ name, rows, indexes: indexes.get(name) ?? [] });
+    }
+    return backup;
+  });
 }
 
 /** Brings a database to what a backup holds; what it held is gone. */

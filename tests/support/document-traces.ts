@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Binary, MongoClient } from "mongodb";
 import type { Step } from "./document-lifecycles.ts";
 import { edited, type Tracked } from "./documents-load.ts";
+import { readOneMoment } from "./read-one-moment.ts";
 import { canonical } from "./webhook-checks.ts";
 
 interface Parts {
@@ -70,22 +71,25 @@ const order: Readonly<Record<keyof Trace, Record<string, 1>>> = {
 const collections = ["heads", "versions", "history", "publications", "snapshots", "slugs"] as const;
 
 /**
- * Reads all rows of a tenant's documents from one snapshot of MongoDB, by document, without a
- * service.
+ * Reads all rows of a tenant's documents as they are at one moment, by document, without a service.
  */
 export async function readTraces(mongo: MongoClient, tenantId: string): Promise<Map<string, Trace>> {
-  const traces = new Map<string, Record<keyof Trace, unknown[]>>();
-  await using session = mongo.startSession({ snapshot: true });
-  for (const name of collections) {
-    const rows = mongo.db("vidimus_documents").collection<{ documentId: string }>(name).find({ tenantId }, { session });
-    for await (const row of rows.sort(order[name])) {
-      const { documentId } = row;
-      const trace = traces.get(documentId) ?? emptyTrace();
-      traces.set(documentId, trace);
-      trace[name].push(row);
+  return readOneMoment(mongo, async (session) => {
+    const traces = new Map<string, Record<keyof Trace, unknown[]>>();
+    for (const name of collections) {
+      const rows = mongo
+        .db("vidimus_documents")
+        .collection<{ documentId: string }>(name)
+        .find({ tenantId }, { session });
+      for await (const row of rows.sort(order[name])) {
+        const { documentId } = row;
+        const trace = traces.get(documentId) ?? emptyTrace();
+        traces.set(documentId, trace);
+        trace[name].push(row);
+      }
     }
-  }
-  return traces as Map<string, unknown> as Map<string, Trace>;
+    return traces as Map<string, unknown> as Map<string, Trace>;
+  });
 }
 
 function emptyTrace(): Record<keyof Trace, unknown[]> {

@@ -65,7 +65,9 @@ function nodeArgs(dataDir: string, port: number): string[] {
   const size = ["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64"];
   // By default a primary waits 15 s for a successor when it gets SIGTERM.
   const stop = "shutdownTimeoutMillisForSignaledShutdown=100";
-  const parameters = ["diagnosticDataCollectionEnabled=false", "enableTestCommands=1", stop];
+  // As in docs/operations.md, so that elections are tried with it.
+  const history = "minSnapshotHistoryWindowInSeconds=0";
+  const parameters = ["diagnosticDataCollectionEnabled=false", "enableTestCommands=1", stop, history];
   return [...place, "--replSet", replicaSetName, ...size, ...parameters.flatMap((each) => ["--setParameter", each])];
 }
 
