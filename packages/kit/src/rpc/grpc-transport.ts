@@ -4,6 +4,7 @@ import { Code, ConnectError, createContextValues, type Interceptor, type Transpo
 import type { StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { createMethodUrl, runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
+import { freeBuffer } from "../free-buffer.ts";
 import type { Tracing } from "../telemetry/tracing/tracing.ts";
 import { endWithCall, endWithStream, startClientSpan } from "./call-span.ts";
 import { channelOptions } from "./channel-options.ts";
@@ -145,8 +146,10 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   method: UnaryRequest<I, O>["method"],
   message: MessageInitShape<I>,
 ): Promise<UnaryResponse<I, O>> {
-  const exchange = new GrpcExchange({ ...order, body: toWire(method.input, message) });
+  const body = toWire(method.input, message);
+  const exchange = new GrpcExchange({ ...order, body });
   const bytes = await exchange.readOnly();
+  freeBuffer(body);
   exchange.finish();
   if (bytes === undefined) throw new ConnectError("missing output message", Code.Unimplemented);
   return {

@@ -48,7 +48,7 @@ function gatedDocuments() {
       documentJson: Buffer.from(documentId.padEnd(bytes)),
       rpc: { headers: { "vidimus-actor": `key:${prefix}` } },
     });
-  return { calls, push };
+  return { calls, intake, push };
 }
 
 test("documents of several tenants and keys share a call in turns, and each names its own actor", async () => {
@@ -117,4 +117,19 @@ test("a call carries 1 MiB of large documents at most, or one document", async (
   }
   await Promise.all([first, ...later]);
   expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["a2", "a3"], ["a4"], ["a5"]]);
+});
+
+test("a body is freed once its document is answered, and not before", async () => {
+  const { calls, intake } = gatedDocuments();
+  const documentJson = Buffer.allocUnsafeSlow(100_000).fill(" ");
+  const created = intake({
+    caller: { tenantId: "acme", keyId: "key", prefix: "acme", scopes: [] },
+    documentJson,
+    rpc: {},
+  });
+  await turn();
+  expect(documentJson.byteLength).toBe(100_000);
+  calls[0]!.answer();
+  await created;
+  expect(documentJson.byteLength).toBe(0);
 });

@@ -17,7 +17,7 @@ test("pieces of any size are joined in order", () => {
   const pieces = new BodyPieces();
   const sizes = [1, 700_000, 0, 400_000, 65_536, 2_000_000, 3];
   const parts = sizes.map((size) => randomBytes(size));
-  for (const part of parts) pieces.add(part);
+  for (const part of parts) pieces.add(Buffer.from(part));
   expect(pieces.whole().equals(Buffer.concat(parts))).toBe(true);
 });
 
@@ -36,7 +36,7 @@ test("a body of one block is that block, of its announced length, and is not cop
 test("a body that fills less than half of its block does not keep it", () => {
   const body = randomBytes(200_000);
   const pieces = new BodyPieces();
-  pieces.add(body);
+  pieces.add(Buffer.from(body));
   const whole = pieces.whole();
   pieces.free();
   expect(whole.equals(body)).toBe(true);
@@ -56,10 +56,24 @@ test("a body may have another length than was announced", () => {
 test("blocks are freed at once, and the body that was made of them stays", () => {
   const body = randomBytes(1_500_000);
   const pieces = new BodyPieces();
-  pieces.add(body);
+  pieces.add(Buffer.from(body));
   const before = process.memoryUsage().arrayBuffers;
   const whole = pieces.whole();
   pieces.free();
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(0);
   expect(whole.equals(body)).toBe(true);
+});
+
+test("a piece that has its memory for itself is freed as soon as it is copied", () => {
+  const body = randomBytes(200_000);
+  const pieces = new BodyPieces(body.length);
+  const own = [0, 50_000, 100_000, 150_000].map((at) => {
+    const piece = Buffer.allocUnsafeSlow(50_000);
+    body.copy(piece, 0, at);
+    return piece;
+  });
+  for (const piece of own) pieces.add(piece);
+  expect(own.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0, 0]);
+  expect(pieces.bytes).toBe(body.length);
+  expect(pieces.whole().equals(body)).toBe(true);
 });
