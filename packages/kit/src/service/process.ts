@@ -1,5 +1,6 @@
 import { errorText } from "../telemetry/describe-error.ts";
 import { ConfigError } from "../env.ts";
+import { lowerHelpers } from "./lower-helpers.ts";
 
 /**
  * EX_CONFIG of sysexits.h. A restart does not help until a setting, or what it points to, is fixed.
@@ -18,6 +19,7 @@ export async function runUntilStopped(open: () => Promise<AsyncDisposable>): Pro
   const stopped = stopSignal();
   // Without this handler Node prints every property of an error, which may include database rows.
   process.once("uncaughtException", (error) => process.exit(report(error)));
+  lowerHelpers();
   try {
     const opening = open();
     const isOpen = await Promise.race([opening.then(() => true), stopped.then(() => false)]);
