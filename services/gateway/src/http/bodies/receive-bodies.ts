@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { SharedPool } from "../../limits/shared-pool.ts";
+import { ReadTurns } from "./read-turns.ts";
 import { readBody } from "./request-body.ts";
 import type { BodyRule, Route } from "../route.ts";
 
@@ -36,6 +37,7 @@ export function receiveBodies(
     pool.give(tenantOf(request), receiving.bytes);
     receiving.bytes = 0;
   };
+  const turns = new ReadTurns();
   invite(app.server);
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, reply, done) => {
@@ -49,12 +51,15 @@ export function receiveBodies(
     if (request.headers.expect) receiving?.response.writeContinue();
     const scan = rule.scan?.(request.bodyType);
     request.bodyScan = scan;
-    return readBody(stream, rule, (piece) => {
+    const tenantId = tenantOf(request);
+    const reading = readBody(stream, rule, (piece) => {
       const bytes = piece.length + pieceBytes;
-      pool.take(tenantOf(request), bytes);
+      pool.take(tenantId, bytes);
       if (receiving) receiving.bytes += bytes;
       scan?.add(piece);
+      turns.count(tenantId, stream, piece.length);
     });
+    return reading.finally(() => turns.leave(tenantId, stream));
   });
   return release;
 }
