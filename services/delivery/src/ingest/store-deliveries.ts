@@ -3,6 +3,7 @@ import { laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
 import type { Reservation } from "../send/lane-reservations.ts";
+import type { StoredPayload } from "../send/payload-cache.ts";
 import type { Sender } from "../send/sender.ts";
 import { type LeasedLane, type NewDelivery, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore, Stored } from "../store/delivery-store.ts";
@@ -120,11 +121,17 @@ async function handOver(
 }
 
 /** The payloads of what is not held, for the attempts that come. */
-function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[]) {
-  const sent = new Set(deliveries.flatMap((each) => (each.place === "held" ? [] : snapshotKey(each))));
-  return results.flatMap((result) =>
-    "payload" in result && sent.has(snapshotKey(result.snapshot)) ? [[result.snapshot, result.payload] as const] : [],
-  );
+function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[]): StoredPayload[] {
+  const uses = new Map<string, number>();
+  for (const each of deliveries) {
+    const key = snapshotKey(each);
+    if (each.place !== "held") uses.set(key, (uses.get(key) ?? 0) + 1);
+  }
+  return results.flatMap((result) => {
+    const count = uses.get(snapshotKey(result.snapshot));
+    if (!("payload" in result) || count === undefined) return [];
+    return [{ reference: result.snapshot, payload: result.payload, uses: count }];
+  });
 }
 
 /**

@@ -52,7 +52,7 @@ const payloadOf = (bodyBytes: number): Payload => {
 describe("a payload that is not in memory", () => {
   it("is made with those that come next, in one call to documents and one to signing", async () => {
     const { cache, pulled, signed } = open();
-    cache.put(referenceOf(2), payloadOf(10));
+    cache.put({ reference: referenceOf(2), payload: payloadOf(10), uses: 1 });
     const next = Array.from({ length: 100 }, (_, at) => referenceOf(at + 1));
     expect(await cache.get(referenceOf(1), next)).toMatchObject({ event: "snapshot." });
     for (const each of next.slice(0, 63)) expect(await cache.get(each)).toBeDefined();
@@ -72,13 +72,33 @@ describe("a payload that is not in memory", () => {
 it("what came first is dropped first, though it was used since: what waits to be sent came later", async () => {
   const { cache, pulled } = open();
   for (let sequence = 1; sequence <= 63; sequence++) {
-    cache.put(referenceOf(sequence), payloadOf(mebibyte));
+    cache.put({ reference: referenceOf(sequence), payload: payloadOf(mebibyte), uses: 1 });
     await cache.get(referenceOf(1));
   }
-  cache.put(referenceOf(64), payloadOf(mebibyte));
+  cache.put({ reference: referenceOf(64), payload: payloadOf(mebibyte), uses: 1 });
   await cache.get(referenceOf(2));
   expect(pulled).toEqual([]);
   await cache.get(referenceOf(1));
   expect(pulled).toEqual([[1]]);
   expect(Math.round(cache.meanBytes() / mebibyte)).toBe(1);
+});
+
+it("is kept until as many deliveries have ended as were stored, and then dropped", async () => {
+  const { cache, pulled } = open();
+  cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 2 });
+  cache.noteEnded(referenceOf(1));
+  await cache.get(referenceOf(1));
+  expect(pulled).toEqual([]);
+  cache.noteEnded(referenceOf(1));
+  await cache.get(referenceOf(1));
+  expect(pulled).toEqual([[1]]);
+  expect(cache.meanBytes()).toBeGreaterThan(0);
+});
+
+it("is kept when it was made again: other endpoints may ask for it", async () => {
+  const { cache, pulled } = open();
+  await cache.get(referenceOf(1));
+  cache.noteEnded(referenceOf(1));
+  await cache.get(referenceOf(1));
+  expect(pulled).toEqual([[1]]);
 });

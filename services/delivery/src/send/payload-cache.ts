@@ -7,9 +7,18 @@ import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts"
 import { pullMax, pullSnapshots } from "../ingest/pull-snapshots.ts";
 import { signSnapshots } from "../ingest/sign-snapshots.ts";
 
+/** The payload of a snapshot whose deliveries were stored, and how many these are. */
+export interface StoredPayload {
+  readonly reference: Reference;
+  readonly payload: Payload;
+  readonly uses: number;
+}
+
 /** Payloads for attempts. */
 export interface PayloadCache {
-  put(reference: Reference, payload: Payload): void;
+  put(stored: StoredPayload): void;
+  /** A delivery of a snapshot has ended. After the last one its payload is dropped. */
+  noteEnded(reference: Reference): void;
   /** Begins to make those that are not in memory. */
   prefetch(references: readonly Reference[]): void;
   /**
@@ -18,7 +27,7 @@ export interface PayloadCache {
    * @param next what will be asked for next; it is made in the same calls
    */
   get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
-  /** Mean size of a body, in bytes. */
+  /** Mean size of the last bodies, in bytes. */
   meanBytes(): number;
 }
 
@@ -34,23 +43,37 @@ const cacheBytesMax = 64 * 1024 * 1024;
 const cacheMs = 60_000;
 /** Most payloads that are made beside the one that is asked for. */
 const nextMax = 63;
+/** How many bodies the mean size is of, about. */
+const meanOf = 64;
+
+/** A payload, and how many deliveries of it are still to be made. */
+interface Kept {
+  readonly payload: Payload;
+  uses: number;
+}
 
 /**
- * Keeps the newest payloads in memory, up to 64 MiB. The others are made again, many at once, from
- * documents' bytes and signing's signature; signing gives the one that stands, or a new one when
- * its key was revoked.
+ * Keeps the newest payloads that are still to be sent, up to 64 MiB. The others are made again, many
+ * at once, from documents' bytes and signing's signature; signing gives the one that stands, or a new
+ * one when its key was revoked.
  */
 export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal): PayloadCache {
-  const cache = new LRUCache<string, Payload>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
+  const cache = new LRUCache<string, Kept>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
   const underway = new Map<string, Promise<Payload | undefined>>();
   const make = createMaker(deps, signal);
   // Peeking leaves the order of the insertions as it is. So what was sent already is dropped first,
   // and not what still waits to be sent.
   const known = (reference: Reference) => {
-    const payload = cache.peek(snapshotKey(reference));
+    const payload = cache.peek(snapshotKey(reference))?.payload;
     return payload && deps.isListed(payload.keyId) ? payload : undefined;
   };
-  const put = (reference: Reference, payload: Payload) => void cache.set(snapshotKey(reference), payload);
+  let meanBytes = 0;
+
+  function put({ reference, payload, uses }: StoredPayload): void {
+    cache.set(snapshotKey(reference), { payload, uses });
+    const bytes = payload.body.byteLength;
+    meanBytes += meanBytes === 0 ? bytes : (bytes - meanBytes) / meanOf;
+  }
 
   function begin(reference: Reference): Promise<Payload | undefined> {
     const key = snapshotKey(reference);
@@ -58,7 +81,8 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
     if (begun) return begun;
     const made = make(reference)
       .then((payload) => {
-        if (payload) put(reference, payload);
+        // Nobody knows how many endpoints are going to ask for it.
+        if (payload) put({ reference, payload, uses: Number.POSITIVE_INFINITY });
         return payload;
       })
       .finally(() => underway.delete(key));
@@ -72,6 +96,13 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
   }
   return {
     put,
+    noteEnded(reference) {
+      const key = snapshotKey(reference);
+      const kept = cache.peek(key);
+      if (!kept) return;
+      kept.uses -= 1;
+      if (kept.uses <= 0) cache.delete(key);
+    },
     prefetch,
     async get(reference, next = []) {
       const payload = known(reference);
@@ -80,7 +111,7 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
       prefetch(next.slice(0, nextMax));
       return asked;
     },
-    meanBytes: () => (cache.size === 0 ? 0 : cache.calculatedSize / cache.size),
+    meanBytes: () => meanBytes,
   };
 }
 
@@ -102,6 +133,6 @@ function createMaker(deps: PayloadCacheDeps, signal: AbortSignal) {
   });
 }
 
-function sizeOf({ body }: Payload): number {
+function sizeOf({ payload: { body } }: Kept): number {
   return body.byteLength + 512;
 }

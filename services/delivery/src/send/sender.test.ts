@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { expect, it, vi } from "vitest";
 import { promisedRetries } from "../domain/retry-plan.ts";
 import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { Reference } from "../domain/payload.ts";
 import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { Sender } from "./sender.ts";
@@ -25,6 +26,7 @@ function endpointOf(endpointId: string) {
 
 /** A sender whose attempts end when the test says so. */
 function openSender() {
+  const ended: Reference[] = [];
   const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
   const nothing = async () => {};
   const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k", committedAt: now };
@@ -33,6 +35,7 @@ function openSender() {
     payloads: {
       get: async () => ({ ...payload, body: Buffer.from("{}") }),
       put: () => {},
+      noteEnded: (reference) => ended.push(reference),
       prefetch: () => {},
       meanBytes: () => 2_000,
     },
@@ -61,7 +64,7 @@ function openSender() {
     leaseMs: 20_000,
     log: pino({ level: "silent" }),
   });
-  return { sender, posted };
+  return { sender, posted, ended };
 }
 
 it("gives the places of a tenant to its endpoints in turn once it has all of them", async () => {
@@ -111,4 +114,16 @@ it("sends a probe that is wanted at once, of a lane that is leased and waits bes
   await vi.waitFor(() => expect(posted).toHaveLength(7), patient);
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await sender[Symbol.asyncDispose]();
+});
+
+it("lets go of the payload when its delivery has ended, and not while it is to be tried again", async () => {
+  const { sender, posted, ended } = openSender();
+  sender.take([laneOf(0, 0), laneOf(0, 1)], [], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 503 });
+  posted[1]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(
+    () => expect(ended).toMatchObject([{ documentId: laneOf(0, 1).state.rows[0]!.documentId }]),
+    patient,
+  );
 });

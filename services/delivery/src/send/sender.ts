@@ -4,7 +4,6 @@ import type { Lane } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { abandonProbe, type GateChange, isBlank, newGate, probeAt, wantProbe } from "../domain/endpoint-gate.ts";
 import { aheadMsOf } from "../domain/lease-ahead.ts";
-import type { Payload, Reference } from "../domain/payload.ts";
 import type { LeasedLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointState } from "../store/endpoint-state-store.ts";
@@ -28,7 +27,7 @@ import type { EndpointReactions } from "./endpoint-reactions.ts";
 import { GateStates, type GateStatesDeps } from "./gate-states.ts";
 import { LaneReservations, type Reservation } from "./lane-reservations.ts";
 import { logAttempt } from "./log-attempt.ts";
-import type { PayloadCache } from "./payload-cache.ts";
+import type { PayloadCache, StoredPayload } from "./payload-cache.ts";
 
 export interface SenderDeps
   extends Omit<AttemptDeps, "record">, GateStatesDeps, Pick<EndpointReactions, "hold" | "disableGone"> {
@@ -143,13 +142,9 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  take(
-    lanes: readonly LeasedLane[],
-    payloads: readonly (readonly [Reference, Payload])[],
-    endpoints: readonly Endpoint[],
-  ): void {
+  take(lanes: readonly LeasedLane[], payloads: readonly StoredPayload[], endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#deps.directory.put(endpoint);
-    for (const [reference, payload] of payloads) this.#deps.payloads.put(reference, payload);
+    for (const payload of payloads) this.#deps.payloads.put(payload);
     const rows = lanes.flatMap((lane) => rowOf(lane) ?? []);
     this.#deps.payloads.prefetch(rows.filter(({ notice }) => !notice));
     for (const lane of lanes) {
@@ -218,6 +213,7 @@ export class Sender implements AsyncDisposable {
     const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
     logAttempt(this.#deps.log, prepared, outcome, journaled);
     this.#deps.metrics.observe(prepared, outcome, journaled.step);
+    if (!journaled.isLost) for (const { row } of journaled.step.ended) this.#deps.payloads.noteEnded(row);
     lanes.letGo(prepared.lane);
     if (journaled.lane) lanes.push(journaled.lane);
     else if (journaled.step.next !== "empty") this.alarm.ringAt(journaled.step.lane.dueAt.getTime());
