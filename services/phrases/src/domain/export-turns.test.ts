@@ -83,7 +83,8 @@ test.each([
   [2, 0],
   [3, 8],
   [4, 16],
-  [8, 16],
+  [6, 32],
+  [8, 32],
 ])("a tenant with %i exports rests for %i ms after a step of 8", async (exports, restMs) => {
   for (let count = 1; count <= exports; count += 1) void step(`a${count}`);
   await vi.advanceTimersByTimeAsync(8);

@@ -9,16 +9,16 @@ const tenantRunningMax = 1;
 /** A step that waited for its cursor took longer than the loop was busy with it. */
 const stepMsCounted = 20;
 /** The longest rest, in times of the step before it. */
-const restFactorMax = 2;
+const restFactorMax = 4;
 
 /**
  * Runs the steps of exports, each of a few milliseconds: two at a time, of two tenants. Tenants take
  * turns in what waits.
  *
- * A tenant with more than two exports rests after each step, up to twice as long as the step took. So
- * a crowd of exports leaves two thirds of the time to unary calls, which need several turns of the
- * event loop each, and one or two exports run without a rest. Other tenants' exports do not wait for
- * the rest.
+ * A tenant with more than two exports rests after each step, up to four times as long as the step
+ * took. So a crowd of exports leaves four fifths of the time to other calls, which need several turns
+ * of the event loop each, and one or two exports run without a rest. Other tenants' exports do not
+ * wait for the rest.
  */
 export class ExportTurns {
   readonly #waiting = new TurnQueue<() => void>();
