@@ -26,7 +26,7 @@ interface Receiving {
 export function receiveBodies(
   app: FastifyInstance,
   routes: readonly Pick<Route<never>, "method" | "url" | "body">[],
-  pool: SharedPool,
+  pool: Pick<SharedPool, "take" | "give">,
 ): ReleaseBody {
   const rules = new Map(routes.map((route) => [`${route.method} ${route.url}`, route.body]));
   const open = new WeakMap<FastifyRequest, Receiving>();
