@@ -18,7 +18,7 @@ const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", 
 const sources = files.filter((file) => /\.(ts|proto|json)$/.test(file) && !file.startsWith("docs/"));
 const names = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
 
-/** Names that Node and HTTP/2 define. */
+/** Names that Node, HTTP/2 and MongoDB define. */
 const foreign = new Set(["NODE_OPTIONS", "REFUSED_STREAM", "INTERNAL_ERROR", "atClusterTime", "SnapshotTooOld"]);
 
 const documents = files.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");

@@ -14,14 +14,12 @@ export type DatabaseBackup = readonly CollectionBackup[];
 export async function backUp(client: MongoClient, database: string): Promise<DatabaseBackup> {
   const db = client.db(database);
   const names = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
-  const indexes = new Map<string, IndexDescriptionInfo[]>();
-  for (const { name } of names) indexes.set(name, await db.collection(name).indexes());
   return readOneMoment(client, async (session) => {
     const backup: CollectionBackup[] = [];
     for (const { name } of names) {
       // Without promotion a number comes back in the type that it has.
       const rows = await db.collection(name).find({}, { session, promoteValues: false }).toArray();
-      backup.push({ name, rows, indexes: indexes.get(name) ?? [] });
+      backup.push({ name, rows, indexes: await db.collection(name).indexes() });
     }
     return backup;
   });

@@ -81,7 +81,7 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
     if (begun) return begun;
     const made = make(reference)
       .then((payload) => {
-        // Nobody knows how many endpoints are going to ask for it.
+        // A claim has lanes of one endpoint; lanes of others may send the same payload later.
         if (payload) put({ reference, payload, uses: Number.POSITIVE_INFINITY });
         return payload;
       })
