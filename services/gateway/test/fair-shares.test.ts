@@ -129,14 +129,32 @@ test("an import that stalls is given up after ten seconds, and its memory is the
 test("slow readers of an export have their tenant's share of what may wait, those refused cost phrases no call, and none is left open when they are gone", async () => {
   const readers = await open(200, get("/v1/phrases?format=csv"), { unread: true });
   const patient = { timeout: 25_000, interval: 200 };
-  await expect.poll(() => refusedShares("answer_buffers"), patient).toBe(200 - 64);
-  await expect.poll(() => exportsOpen, patient).toBe(64);
-  expect(revisionsAsked).toBe(64);
+  await expect.poll(() => refusedShares("exports"), patient).toBe(200 - 16);
+  await expect.poll(() => exportsOpen, patient).toBe(16);
+  expect(revisionsAsked).toBe(16);
   expect(await creates(20)).toEqual(new Set([201]));
   const own = await fetch(`${gateway.url}/v1/publisher/documents/${randomUUID()}`, { headers: bearer(acme) });
   expect(own.status).toBe(200);
   for (const reader of readers) reader[Symbol.dispose]();
   await expect.poll(() => exportsOpen, patient).toBe(0);
+}, 60_000);
+
+test("readers that have the dictionary as it stands take no part of the exports at once, stale ones do", async () => {
+  const gate = Promise.withResolvers<void>();
+  revisionGate = gate.promise;
+  const before = revisionsAsked;
+  const refused = await refusedShares("exports");
+  const having = (etag: string) =>
+    requestHead("GET /v1/phrases?format=csv", { authorization: `Bearer ${acme}`, "if-none-match": etag });
+  const fresh = await open(40, having('W/"r1-all-csv"'));
+  const stale = await open(20, having('W/"r0-all-csv"'));
+  await expect.poll(() => revisionsAsked - before, { timeout: 25_000 }).toBe(60);
+  gate.resolve();
+  revisionGate = undefined;
+  const statuses = await Promise.all([...fresh, ...stale].map(({ status }) => status));
+  const times = (status: number) => statuses.filter((each) => each === status).length;
+  expect([times(304), times(200), times(429)]).toEqual([40, 16, 4]);
+  expect((await refusedShares("exports")) - refused).toBe(4);
 }, 60_000);
 
 test("an export that is not sent holds nothing: its reader has a copy, asks with HEAD, or the revision cannot be read", async () => {
@@ -163,10 +181,10 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   const patient = { timeout: 25_000, interval: 200 };
   const leaving = [
     // Of the pages alone more than the tenant's share has room for.
-    ...(await open(40, get("/v1/phrases?format=csv"))),
+    ...(await open(16, get("/v1/phrases?format=csv"))),
     ...(await open(22, get("/v1/publisher/changes"))),
   ];
-  await expect.poll(() => [revisionsAsked - before, publisher.asked.length], patient).toEqual([40, 22]);
+  await expect.poll(() => [revisionsAsked - before, publisher.asked.length], patient).toEqual([16, 22]);
   for (const client of leaving) client[Symbol.dispose]();
   // By then the gateway has seen that they left.
   await creates(10);

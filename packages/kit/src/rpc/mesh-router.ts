@@ -2,6 +2,7 @@ import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/prot
 import { Code, ConnectError, createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { handleServerStreamingCall, handleUnaryCall, Server, StatusObject } from "@grpc/grpc-js";
+import { freeBuffer } from "../free-buffer.ts";
 import { MeshCall, type MeshDoor } from "./mesh-call.ts";
 import { messageBytesMax } from "./message-limit.ts";
 import { responseMetadata } from "./metadata.ts";
@@ -70,7 +71,9 @@ function serveStream(
       for await (const message of impl(request, call)) {
         if (call.hasEnded) return;
         call.sendHeader();
-        await written(answerOf(method.output, message));
+        const bytes = answerOf(method.output, message);
+        await written(bytes);
+        freeBuffer(bytes);
       }
       if (call.end()) wire.end(call.trailer);
     };

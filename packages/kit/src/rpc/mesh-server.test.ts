@@ -6,7 +6,10 @@ import { reflectionService } from "./reflection.ts";
 import { route } from "./route.ts";
 import { failure, mesh, numberIn, opened, overGrpcJs, phrase, serve } from "./testing/doors.ts";
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 describe("the mesh door", () => {
   it("and our client make no AbortController for a call, unless its handler asks for the signal", async () => {
@@ -53,6 +56,29 @@ describe("the mesh door", () => {
     expect(numberIn((await client.upsertPhrase({}, { timeoutMs: 5_000 })).phraseJson)).toBe(1);
     const error = await failure(client.deletePhrase({}, { timeoutMs: 5_000 }));
     expect([error.code, error.metadata.get("x-name"), error.metadata.get("x-n")]).toEqual([Code.NotFound, null, "1"]);
+  });
+
+  it("frees the bytes of each message of a stream when they are sent, before it asks for the next one", async () => {
+    const freed: number[] = [];
+    const freedBefore: number[][] = [];
+    vi.spyOn(ArrayBuffer.prototype, "transfer").mockImplementation(function transfer(this: ArrayBuffer) {
+      freed.push(this.byteLength);
+      return this;
+    });
+    const { port } = await serve(mesh, {
+      async *listPhrases() {
+        for (const size of [100_000, 200_000, 300_000]) {
+          freedBefore.push(freed.filter((bytes) => bytes >= 100_000));
+          yield { content: new Uint8Array(size) };
+        }
+      },
+    });
+    const client = createClient(PhraseService, opened(overGrpcJs(port)));
+    const sizes: number[] = [];
+    for await (const { content } of client.listPhrases({})) sizes.push(content.byteLength);
+    expect(sizes).toEqual([100_000, 200_000, 300_000]);
+    // The tag and the length of the one field come before its bytes.
+    expect(freedBefore).toEqual([[], [100_004], [100_004, 200_004]]);
   });
 
   it("refuses to start with a method that takes a stream of requests, which it could not serve", async () => {

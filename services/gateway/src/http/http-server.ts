@@ -61,7 +61,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   const longPolls = new LongPollLimiter(pools.longPolls);
   app.addHook("preClose", async () => longPolls.close());
   const encoder = new AnswerEncoder();
-  const answers = new AnswerBuffers(pools.answers, encoder, registry);
+  const answers = new AnswerBuffers(pools, encoder, registry);
   app.addHook("onClose", async () => answers[Symbol.dispose]());
   requireRouteScopes(app);
   handleErrors(app, encoder, log);

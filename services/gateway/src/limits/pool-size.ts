@@ -6,11 +6,13 @@ export interface PoolSize {
   readonly name: string;
   /** All there is, in requests or bytes. */
   readonly capacity: number;
+  /** The most that one tenant may hold, in the pool's unit; half of all by default. */
+  readonly share?: number;
   /** Unit of the amounts; messages show bytes as MiB. */
   readonly unit: "requests" | "bytes";
 }
 
-/** The most that one tenant may hold of a pool: half of it, in the pool's unit. */
-export function shareOf({ capacity }: PoolSize): number {
-  return Math.floor(capacity / 2);
+/** The most that one tenant may hold of a pool, in the pool's unit. */
+export function shareOf({ capacity, share = Math.floor(capacity / 2) }: PoolSize): number {
+  return share;
 }

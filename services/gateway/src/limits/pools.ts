@@ -10,6 +10,13 @@ const mib = 1024 * 1024;
  */
 const slotWaitMsMax = 1_000;
 
+/**
+ * One tenant's share of the streams at once: as many as a phrases process streams, and as many that
+ * wait for it. With 64, those that had waited in vain and those that came then made two calls each
+ * within a tenth of a second.
+ */
+const streamsShare = 16;
+
 /** How large each pool is. */
 interface PoolSizes {
   /** Requests that are worked on at once. */
@@ -18,23 +25,32 @@ interface PoolSizes {
   readonly bodyBytes: number;
   /** Bytes of answers that their readers have not taken yet. */
   readonly answerBytes: number;
+  /** Streamed answers that are asked for or under way. */
+  readonly streams: number;
   /** Long polls: requests that wait for a change. */
   readonly longPolls: number;
 }
 
-const defaults: PoolSizes = { slots: 2_048, bodyBytes: 64 * mib, answerBytes: 128 * mib, longPolls: 512 };
+const defaults: PoolSizes = {
+  slots: 2_048,
+  bodyBytes: 64 * mib,
+  answerBytes: 128 * mib,
+  streams: 128,
+  longPolls: 512,
+};
 
 /** The pools that all tenants share in this process. */
 export interface Pools {
   readonly slots: RequestSlots;
   readonly bodies: SharedPool;
   readonly answers: SharedPool;
+  readonly streams: SharedPool;
   readonly longPolls: SharedPool;
 }
 
 /** Opens the pools; sizes that are not given are those of production. */
 export function openPools(registry: Registry, sizes: Partial<PoolSizes> = {}): Pools {
-  const { slots, bodyBytes, answerBytes, longPolls } = { ...defaults, ...sizes };
+  const { slots, bodyBytes, answerBytes, streams, longPolls } = { ...defaults, ...sizes };
   const refusals = new PoolRefusals(registry);
   const bytes = (label: string, name: string, capacity: number) =>
     new SharedPool({ label, name, capacity, unit: "bytes" }, refusals);
@@ -46,6 +62,10 @@ export function openPools(registry: Registry, sizes: Partial<PoolSizes> = {}): P
     ),
     bodies: bytes("body_memory", "memory for request bodies", bodyBytes),
     answers: bytes("answer_buffers", "memory for unread answers", answerBytes),
+    streams: new SharedPool(
+      { label: "exports", name: "exports at once", capacity: streams, share: streamsShare, unit: "requests" },
+      refusals,
+    ),
     longPolls: new SharedPool(
       { label: "long_polls", name: "requests that wait for changes", capacity: longPolls, unit: "requests" },
       refusals,

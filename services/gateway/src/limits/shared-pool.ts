@@ -4,7 +4,7 @@ import { type PoolSize, shareOf } from "./pool-size.ts";
 
 /**
  * A pool of which clients hold parts for as long as they are slow. A tenant never holds more than
- * half of it, even while no other asks, so that one tenant alone cannot exhaust it.
+ * its share, even while no other asks, so that one tenant alone cannot exhaust it.
  */
 export class SharedPool {
   readonly #size: PoolSize;

@@ -1,42 +1,63 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { ImportPhrasesRequestSchema, PhraseFormat } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { collectGarbage } from "@vidimus/kit/testing/collect-garbage";
 import { expect, test } from "vitest";
 import { ImportQueue } from "../domain/import/import-queue.ts";
 import { importPhrases, type ImportPhrasesDeps } from "./import-phrases.ts";
 
+const count = 1_000;
+const numbers = Array.from({ length: count }, (_, n) => n);
+const description = "x".repeat(100);
 const forms = {
-  CSV: [PhraseFormat.CSV, "language,phrase\nsv,kött\n"],
-  JSON: [PhraseFormat.JSON, '[{"language":"sv","phrase":"kött"}]'],
+  CSV: [
+    PhraseFormat.CSV,
+    `language,phrase,description\n${numbers.map((n) => `sv,ord ${n},${description}\n`).join("")}`,
+  ],
+  JSON: [PhraseFormat.JSON, JSON.stringify(numbers.map((n) => ({ language: "sv", phrase: `ord ${n}`, description })))],
 } as const;
 
 test.each(Object.entries(forms))(
-  "an import of %s does not hold its file while it writes",
+  "the memory of a file of %s is free while its phrases are written",
   async (_, [format, text]) => {
-    const request = create(ImportPhrasesRequestSchema, { tenantId: "demo", format, content: bytesOf(text) });
-    const file = new WeakRef(request.content.buffer);
-    let heldDuringWrite: unknown;
-    const phrases: ImportPhrasesDeps["phrases"] = {
-      find: () => Promise.resolve([]),
-      change: async (_tenantId, work) => {
-        await collectGarbage();
-        heldDuringWrite = file.deref();
-        return work(() => Promise.resolve(true));
-      },
-    };
-    const deps = { phrases, imports: new ImportQueue(), now: () => new Date(), mintId: () => crypto.randomUUID() };
-    const answer = await importOf(deps, request);
-    expect(answer).toEqual({ imported: 1 });
-    expect(heldDuringWrite).toBeUndefined();
+    const request = requestOf(format, text);
+    const { buffer } = request.content;
+    let bytesDuringWrite = 0;
+    const answer = await importOf(request, async (_tenantId, work) => {
+      bytesDuringWrite = buffer.byteLength;
+      return work(() => Promise.resolve(true));
+    });
+    expect(answer).toEqual({ imported: count });
+    expect(bytesDuringWrite).toBe(0);
   },
 );
 
-const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
+test.each(Object.entries(forms))("the memory of a file of %s that is refused is free", async (_, [format, text]) => {
+  const request = requestOf(format, `${text}{`);
+  const { buffer } = request.content;
+  expect(buffer.byteLength).toBeGreaterThan(text.length);
+  const refused = importOf(request, () => Promise.reject(new Error("nothing is to be written")));
+  await expect(refused).rejects.toMatchObject({ kind: "invalid" });
+  expect(buffer.byteLength).toBe(0);
+});
+
+test("the memory of a small file, which may be a part of Node's pool, is left alone", async () => {
+  const text = "language,phrase\nsv,kött\n";
+  const pooled = Buffer.from(text);
+  const request = create(ImportPhrasesRequestSchema, { tenantId: "demo", format: PhraseFormat.CSV, content: pooled });
+  expect(await importOf(request, (_tenantId, work) => work(() => Promise.resolve(true)))).toEqual({ imported: 1 });
+  expect(pooled.toString()).toBe(text);
+});
+
+function requestOf(format: PhraseFormat, text: string) {
+  const content = new Uint8Array(Buffer.from(text));
+  return create(ImportPhrasesRequestSchema, { tenantId: "demo", format, content });
+}
 
 type Import = ReturnType<typeof importPhrases>;
 
-function importOf(deps: ImportPhrasesDeps, request: Parameters<Import>[0]): ReturnType<Import> {
+function importOf(request: Parameters<Import>[0], change: ImportPhrasesDeps["phrases"]["change"]): ReturnType<Import> {
+  const phrases = { find: () => Promise.resolve([]), change };
+  const deps = { phrases, imports: new ImportQueue(), now: () => new Date(), mintId: () => crypto.randomUUID() };
   const context: Pick<HandlerContext, "signal"> = { signal: new AbortController().signal };
   return importPhrases(deps)(request, context as HandlerContext);
 }

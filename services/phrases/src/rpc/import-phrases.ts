@@ -22,14 +22,16 @@ export interface ImportPhrasesDeps {
   mintId: () => string;
 }
 
-/** Implements `ImportPhrases`. Lets go of the file as soon as it is parsed. */
+/** Implements `ImportPhrases`. Frees the file as soon as it is parsed or refused. */
 export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof PhraseService.method.importPhrases> {
   return async (request, { signal }) => {
     const { tenantId } = request;
     requireTenantId(tenantId);
-    const read = readerOf(request);
-    const imported = await deps.imports.run(tenantId, request.content.byteLength, signal, async () => {
-      const parsed = await parseImport(read(takeContent(request)), signal);
+    using file = takeFile(request);
+    const read = readerOf(request.format, file.content);
+    const imported = await deps.imports.run(tenantId, file.content.byteLength, signal, async () => {
+      const parsed = await parseImport(read(file.content), signal);
+      file[Symbol.dispose]();
       const stamps = { now: deps.now(), mintId: deps.mintId };
       await checkConflicts(deps.phrases, tenantId, parsed, stamps);
       await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
@@ -39,7 +41,7 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
   };
 }
 
-function readerOf({ format, content }: ImportPhrasesRequest): (content: Uint8Array) => ImportRows {
+function readerOf(format: PhraseFormat, content: Uint8Array): (content: Uint8Array) => ImportRows {
   if (content.byteLength > importBytesMax) {
     throw new DomainError("too_large", `an import has at most ${importBytesMax} bytes`);
   }
@@ -48,9 +50,20 @@ function readerOf({ format, content }: ImportPhrasesRequest): (content: Uint8Arr
   throw invalid("/format", "format must be JSON or CSV");
 }
 
-/** Takes the file out of the request, which is kept until the call has ended. */
-function takeContent(request: ImportPhrasesRequest): Uint8Array {
+/** The bytes of a smaller message may be a part of Node's pool of buffers, where others have theirs. */
+const ownBytesMin = 64 * 1024;
+
+/**
+ * Takes the file out of the request, which is kept until the call has ended. Its disposal frees the
+ * memory of the message, which V8 would keep until it collects its old objects.
+ */
+function takeFile(request: ImportPhrasesRequest): Disposable & { content: Uint8Array } {
   const { content } = request;
   request.content = new Uint8Array();
-  return content;
+  return {
+    content,
+    [Symbol.dispose]() {
+      if (content.byteLength >= ownBytesMin && content.buffer instanceof ArrayBuffer) content.buffer.transfer(0);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { freeBuffer } from "@vidimus/kit/free-buffer";
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
 import type { ExportSlots } from "../domain/export-slots.ts";
@@ -32,7 +33,10 @@ export function listPhrases({
     while (!pieces.hasEnded) {
       await exportTurns.run(tenantId, signal, () => pieces.extend());
       const content = pieces.take();
-      if (content) yield { content };
+      if (!content) continue;
+      yield { content };
+      // Sent. V8 would collect its old objects for pieces that nobody needs.
+      freeBuffer(content);
     }
   };
 }

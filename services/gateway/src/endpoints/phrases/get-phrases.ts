@@ -60,7 +60,7 @@ export const getPhrases = defineRoute({
     description:
       "All of it, in one answer, ordered by language and phrase. An answer that breaks off is cut, never ended: " +
       "a file that arrived whole is whole. A tenant has eight exports under way at once; a ninth waits for up to a second, " +
-      "and is then answered 429.",
+      "and is then answered 429; a seventeenth is at once.",
     success: {
       status: 200,
       description: "The dictionary",

@@ -8,7 +8,7 @@ import { ok } from "./answer.ts";
 
 test("with no memory left a read is refused, and the answer to a write that was done is sent", async () => {
   const registry = new Registry();
-  using answers = new AnswerBuffers(openPools(registry, { answerBytes: 0 }).answers, new AnswerEncoder(), registry);
+  using answers = new AnswerBuffers(openPools(registry, { answerBytes: 0 }), new AnswerEncoder(), registry);
   await using app = fastify();
   const answer = ok(200, { phrase: "x".repeat(50 * 1024) });
   app.route({

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
+import type { Pools } from "../../limits/pools.ts";
 import type { SharedPool } from "../../limits/shared-pool.ts";
 import { type Answer, bodyBytes, bodyStream, sliceBytes } from "./answer.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
@@ -21,14 +22,14 @@ const endMsMax = { buffered: 60_000, streamed: 600_000 };
  * their readers have them, and are cut when that takes too long.
  */
 export class AnswerBuffers implements Disposable {
-  readonly #pool: SharedPool;
+  readonly #pools: Pick<Pools, "answers" | "streams">;
   readonly #encoder: AnswerEncoder;
   readonly #watch: DrainWatch;
   /** Answers that hold a part of the pool. */
   readonly #reserved = new WeakSet<FastifyReply>();
 
-  constructor(pool: SharedPool, encoder: AnswerEncoder, registry: Registry) {
-    this.#pool = pool;
+  constructor(pools: Pick<Pools, "answers" | "streams">, encoder: AnswerEncoder, registry: Registry) {
+    this.#pools = pools;
     this.#encoder = encoder;
     const cut = new Counter({
       name: "vidimus_answers_cut_total",
@@ -41,11 +42,12 @@ export class AnswerBuffers implements Disposable {
 
   /**
    * Reserves what a streamed answer will hold, until the exchange is over. Throws `exhausted` or
-   * `unavailable` when the pool has no room for it: whatever the answer costs elsewhere is not
-   * spent then.
+   * `unavailable` when a pool has no room for it: whatever the answer costs elsewhere is not spent
+   * then. Where the client has a copy, `prepare` reserves it, if the copy is stale.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
-    if (request.method !== "HEAD") this.#reserve(request, reply, streamBytes);
+    const { method, headers } = request;
+    if (method !== "HEAD" && headers["if-none-match"] === undefined) this.#reserve(request, reply, "stream");
   }
 
   /**
@@ -55,8 +57,9 @@ export class AnswerBuffers implements Disposable {
    * its mistakes, has 60 KiB.
    */
   prepare(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | Promise<Answer> {
-    const bytes = request.method === "GET" ? heldBytes(answer) : 0;
-    if (bytes > smallBytesMax && !this.#reserved.has(reply)) this.#reserve(request, reply, bytes);
+    const held = request.method === "GET" ? heldBy(answer) : 0;
+    const isLarge = held === "stream" || held > smallBytesMax;
+    if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
     return this.#encoder.encode(request, answer);
   }
 
@@ -66,16 +69,23 @@ export class AnswerBuffers implements Disposable {
     if (!this.#reserved.has(reply) || reply.raw.closed) return sendAnswer(request, reply, answer);
     const streamed = typeof answer.body === "function";
     this.#watch.watch(reply.raw, streamed ? endMsMax.streamed : endMsMax.buffered);
-    return sendAnswer(request, reply, heldBytes(answer) > sliceBytes ? sliced(answer) : answer);
+    const held = heldBy(answer);
+    return sendAnswer(request, reply, held !== "stream" && held > sliceBytes ? sliced(answer) : answer);
   }
 
-  #reserve(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+  #reserve(request: FastifyRequest, reply: FastifyReply, held: Held): void {
     // The client left before its answer began: "close" would not come again to give the part back.
     if (reply.raw.closed) return;
-    const tenantId = request.caller?.tenantId ?? "";
-    this.#pool.take(tenantId, bytes);
+    if (held === "stream") this.#take(this.#pools.streams, request, reply, 1);
+    this.#take(this.#pools.answers, request, reply, held === "stream" ? streamBytes : held);
     this.#reserved.add(reply);
-    reply.raw.once("close", () => this.#pool.give(tenantId, bytes));
+  }
+
+  /** Takes a part of a pool until the exchange is over. */
+  #take(pool: SharedPool, { caller }: FastifyRequest, reply: FastifyReply, amount: number): void {
+    const tenantId = caller?.tenantId ?? "";
+    pool.take(tenantId, amount);
+    reply.raw.once("close", () => pool.give(tenantId, amount));
   }
 
   [Symbol.dispose](): void {
@@ -83,9 +93,12 @@ export class AnswerBuffers implements Disposable {
   }
 }
 
-function heldBytes({ body }: Answer): number {
+/** What an answer holds while its reader takes nothing: `streamBytes`, or so many bytes. */
+type Held = "stream" | number;
+
+function heldBy({ body }: Answer): Held {
   if (body === undefined) return 0;
-  return typeof body === "function" ? streamBytes : bodyBytes(body);
+  return typeof body === "function" ? "stream" : bodyBytes(body);
 }
 
 /** The same answer as a stream of slices. */
