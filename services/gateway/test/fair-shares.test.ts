@@ -182,7 +182,9 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   const leaving = [
     // Of the pages alone more than the tenant's share has room for.
     ...(await open(16, get("/v1/phrases?format=csv"))),
-    ...(await open(22, get("/v1/publisher/changes"))),
+    ...(
+      await Promise.all(Array.from({ length: 22 }, (_, n) => open(1, get(`/v1/publisher/changes?since=t${n}`))))
+    ).flat(),
   ];
   await expect.poll(() => [revisionsAsked - before, publisher.asked.length], patient).toEqual([16, 22]);
   for (const client of leaving) client[Symbol.dispose]();
@@ -210,7 +212,8 @@ test("long polls beyond a tenant's share are refused before anything is read, an
   const waiting = () => publisher.asked.filter((request) => "waitMs" in request && request.waitMs > 0).length;
   await expect.poll(waiting, { timeout: 10_000 }).toBe(256);
   await expect.poll(() => [...early], { timeout: 10_000 }).toEqual([[429, 144]]);
-  expect(publisher.asked).toHaveLength(2 * 256);
+  // They ask the same, so that they share what they read before they wait.
+  expect(publisher.asked.length - 256).toBeLessThan(128);
   expect(polls.find((poll) => poll.text() !== "")!.text()).toMatch(/^retry-after: \d+\r$/m);
   expect((await fetch(`${gateway.url}/v1/publisher/changes`, { headers: bearer(acme) })).status).toBe(200);
   held.resolve();

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   BatchGetPublishedDocumentsResponseSchema,
   type GetPublishedDocumentRequestSchema,
+  ListPublishedChangesResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { describe, expect, it } from "vitest";
 import { batchReads } from "./published-reads.ts";
@@ -25,6 +26,7 @@ function documents(fits: number) {
     },
     revalidatePublishedPages: unused,
     listPublishedDocuments: unused,
+    listPublishedChanges: unused,
   });
   return { reads, batches };
 }
@@ -71,4 +73,39 @@ describe("reads that come together", () => {
     await Promise.all(all.map((each) => reads.getPublishedDocument(each)));
     expect(batches).toEqual([8, 2, 3, 1]);
   });
+});
+
+it("followers that stand at the same place share an answer that was asked for after they came; waits go out each", async () => {
+  const asked: string[] = [];
+  const gates: (() => void)[] = [];
+  const unused = () => Promise.reject(new Error("not asked here"));
+  const reads = batchReads({
+    listPublishedChanges: async ({ tenantId, since, waitMs }) => {
+      asked.push(`${tenantId} ${since} ${waitMs ?? 0}`);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return create(ListPublishedChangesResponseSchema, { since: `after call ${asked.length}` });
+    },
+    batchGetPublishedDocuments: unused,
+    revalidatePublishedPages: unused,
+    listPublishedDocuments: unused,
+  });
+  const look = async (tenantId: string, since: string, waitMs = 0) =>
+    (await reads.listPublishedChanges({ tenantId, since, type: "", limit: 50, waitMs })).since;
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  const early = [look("demo", "t1"), look("demo", "t1"), look("demo", "t2"), look("rival", "t1")];
+  const waits = [look("demo", "t1", 20_000), look("demo", "t1", 20_000)];
+  await turn();
+  expect(asked.toSorted()).toEqual(["demo t1 0", "demo t1 20000", "demo t1 20000", "demo t2 0", "rival t1 0"]);
+  const late = [look("demo", "t1"), look("demo", "t1")];
+  await turn();
+  expect(asked).toHaveLength(5);
+  gates.splice(0).forEach((open) => open());
+  const [first, second] = await Promise.all(early);
+  expect(first).toBe(second);
+  await turn();
+  expect(asked.slice(5)).toEqual(["demo t1 0"]);
+  gates.splice(0).forEach((open) => open());
+  expect(await Promise.all(late)).toEqual(["after call 6", "after call 6"]);
+  await Promise.all(waits);
 });

@@ -3,6 +3,8 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import type {
   GetPublishedDocumentRequestSchema,
   GetPublishedDocumentResponse,
+  ListPublishedChangesRequestSchema,
+  ListPublishedChangesResponse,
   PublishedDocumentResult,
   PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
@@ -14,9 +16,19 @@ import { optionsOf, rules } from "./shared-reads.ts";
 type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
 /** The reads that many clients make at once. */
-type PublishedReads = Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments" | "getPublishedDocument">;
+type PublishedReads = Pick<
+  Client<typeof PublishedDocumentService>,
+  "listPublishedDocuments" | "getPublishedDocument" | "listPublishedChanges"
+>;
 
 type DocumentCalls = Pick<Client<typeof PublishedDocumentService>, "batchGetPublishedDocuments">;
+type ChangeCalls = Pick<Client<typeof PublishedDocumentService>, "listPublishedChanges">;
+type ChangesRequest = MessageInitShape<typeof ListPublishedChangesRequestSchema>;
+
+interface ChangesQuestion {
+  readonly request: ChangesRequest;
+  readonly rpc: CallOptions;
+}
 
 interface DocumentQuestion {
   readonly request: DocumentRequest;
@@ -28,12 +40,33 @@ interface DocumentQuestion {
  * under way go out together when it ends. Each tenant has a lane of its own, so that large
  * documents of one do not delay small ones of another.
  */
-export function batchReads(calls: PageCalls & DocumentCalls): PublishedReads {
+export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls): PublishedReads {
   const get = documentReader(calls);
+  const look = changesReader(calls);
   return {
     listPublishedDocuments: pageReader(calls),
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
+    listPublishedChanges: (request, rpc = {}) =>
+      request.waitMs ? calls.listPublishedChanges(request, rpc) : look({ request, rpc }),
   };
+}
+
+/**
+ * Followers that stand at the same place ask the same, often at once: when the gateway was away, or
+ * because a change woke them. They share an answer that was asked for after they came.
+ */
+function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promise<ListPublishedChangesResponse> {
+  return createBatcher({
+    ...rules,
+    // Followers of one tenant at many places would fill the lanes of all.
+    lanesInFlightMax: Number.POSITIVE_INFINITY,
+    itemsMax: Number.POSITIVE_INFINITY,
+    laneOf: ({ request: { tenantId, since, type, limit } }) => JSON.stringify([tenantId, since, type, limit]),
+    run: async (questions, leftMs) => {
+      const answer = await calls.listPublishedChanges(questions[0]?.request ?? {}, optionsOf(questions, leftMs));
+      return questions.map(() => answer);
+    },
+  });
 }
 
 /**
