@@ -1,5 +1,6 @@
 import type { EnvReader } from "@vidimus/kit/env";
 import ipaddr from "ipaddr.js";
+import { BlockList, isIP } from "node:net";
 
 /** First and last address, as 128-bit numbers. */
 interface AddressRange {
@@ -31,6 +32,27 @@ export function readTrustedProxies(env: EnvReader, name: string): string[] {
     env.fault(`${name} covers every address, so any client could choose its own; name the proxies' ranges only`);
   }
   return given;
+}
+
+/**
+ * Tells whether an address is one of the proxies. Node's list, because Fastify's own parses both
+ * addresses of each request anew.
+ *
+ * @param ranges as `readTrustedProxies` returns them
+ */
+export function proxyCheck(ranges: readonly string[]): (address: string) => boolean {
+  const proxies = new BlockList();
+  for (const range of ranges) {
+    const [address, prefix] = ipaddr.parseCIDR(range);
+    const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && prefix >= 96;
+    if (isMapped) proxies.addSubnet(address.toIPv4Address().toString(), prefix - 96, "ipv4");
+    else proxies.addSubnet(address.toString(), prefix, address.kind());
+  }
+  return (address) => {
+    const [bare = ""] = address.split("%");
+    const family = isIP(bare);
+    return family !== 0 && proxies.check(bare, family === 4 ? "ipv4" : "ipv6");
+  };
 }
 
 function coverEveryClient(ranges: readonly string[]): boolean {

@@ -2,6 +2,7 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import { fastify, type FastifyInstance } from "fastify";
 import { METHODS } from "node:http";
 import type { Connections } from "./connections.ts";
+import { proxyCheck } from "../trusted-proxies.ts";
 import { urlFault } from "./errors/url-error.ts";
 import { readTarget } from "./request-target.ts";
 
@@ -19,7 +20,7 @@ export function createApp(trustedProxies: readonly string[], connections: Connec
     genReqId: uuidv7,
     requestIdHeader: false,
     return503OnClosing: false,
-    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    trustProxy: trustedProxies.length > 0 && proxyCheck(trustedProxies),
     // Fastify's own HEAD routes compute the body and drop it.
     exposeHeadRoutes: false,
     // The router answers paths that it cannot decode, and parameters over its limit, without
