@@ -5,6 +5,7 @@ import { portOf } from "@vidimus/kit/service/port";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Registry } from "prom-client";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
+import { LoopTurns } from "../limits/loop-turns.ts";
 import { openPools, type Pools } from "../limits/pools.ts";
 import { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { AnswerEncoder } from "./answers/answer-encoder.ts";
@@ -77,7 +78,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   });
   connections.watch(app);
   const releaseBody = receiveBodies(app, routes, pools.bodies);
-  const resources = { slots: pools.slots, longPolls, answers, releaseBody };
+  const resources = { turns: new LoopTurns(), slots: pools.slots, longPolls, answers, releaseBody };
   mountRoutes(app, routes, options.deps, requestChecks(options), resources);
   const place = { host: options.host, port: options.port };
   await app.listen(place).catch(listenFault({ ...place, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }));

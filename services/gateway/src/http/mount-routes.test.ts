@@ -9,9 +9,10 @@ const unused = () => {
   throw new Error("no request comes in");
 };
 const resources: SharedResources = {
+  turns: { take: unused },
   slots: { take: unused },
   longPolls: { run: unused },
-  answers: { reserveStream: unused, prepare: unused, send: unused },
+  answers: { reserveStream: unused, prepare: unused, weightOf: unused, send: unused },
   releaseBody: unused,
 };
 

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastif
 import type { TSchema } from "typebox";
 import { METHODS } from "node:http";
 import { actorOf } from "../access/acting.ts";
+import type { LoopTurns } from "../limits/loop-turns.ts";
 import type { RequestSlots } from "../limits/request-slots.ts";
 import type { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { sendAnswer } from "./answers/send-answer.ts";
@@ -16,9 +17,10 @@ import type { Call, Handler, Route } from "./route.ts";
 
 /** The shared resources that handlers use. */
 export interface SharedResources {
+  readonly turns: Pick<LoopTurns, "take">;
   readonly slots: Pick<RequestSlots, "take">;
   readonly longPolls: Pick<LongPollLimiter, "run">;
-  readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "send">;
+  readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "weightOf" | "send">;
   readonly releaseBody: ReleaseBody;
 }
 
@@ -87,15 +89,19 @@ function andThen(before: Promise<void> | void, step: () => Promise<void> | void)
 function handle(
   { streams }: Pick<Route<never>, "streams">,
   handler: Handler,
-  { slots, longPolls, answers, releaseBody }: SharedResources,
+  { turns, slots, longPolls, answers, releaseBody }: SharedResources,
 ): RouteHandlerMethod {
   return async (request, reply) => {
-    const releaseSlot = await slots.take(request.caller?.tenantId ?? "");
+    const tenantId = request.caller?.tenantId ?? "";
+    await turns.take(tenantId);
+    const releaseSlot = await slots.take(tenantId);
     try {
       if (streams) answers.reserveStream(request, reply);
       const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
-      const answer = await handler({ ...callOf(request), longPoll });
-      return answers.send(request, reply, await answers.prepare(request, reply, answer));
+      const answer = await answers.prepare(request, reply, await handler({ ...callOf(request), longPoll }));
+      const weight = answers.weightOf(answer);
+      if (weight > 0) await turns.take(tenantId, weight);
+      return answers.send(request, reply, answer);
     } finally {
       releaseSlot();
       releaseBody(request);

@@ -89,22 +89,3 @@ test("a request that gets no slot in time is refused for its tenant's share or f
   expect(metrics).toContain('vidimus_shares_refused_total{pool="request_slots",outcome="share"} 1');
   expect(metrics).toContain('vidimus_shares_refused_total{pool="request_slots",outcome="pool"} 1');
 });
-
-test("what arrives in one turn of the event loop begins within 5 ms, or by 16 in each later turn, by turns of tenants", async () => {
-  vi.useRealTimers();
-  slots = openPools(new Registry()).slots;
-  const taken = [take("acme")];
-  const began = performance.now();
-  while (performance.now() - began < 6);
-  taken.push(...Array.from({ length: 40 }, () => take("acme")), take("rival"));
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-  await Promise.resolve();
-  expect(granted).toEqual(["acme"]);
-  await nextTurn();
-  expect(granted.slice(1, 3)).toEqual(["acme", "rival"]);
-  expect(granted).toHaveLength(1 + 16);
-  await nextTurn();
-  expect(granted).toHaveLength(1 + 32);
-  await Promise.all(taken);
-  expect(granted).toHaveLength(42);
-});

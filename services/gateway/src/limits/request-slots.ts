@@ -3,11 +3,6 @@ import { Holdings } from "@vidimus/kit/queues/holdings";
 import type { PoolRefusals } from "./pool-refusals.ts";
 import { type PoolSize, shareOf } from "./pool-size.ts";
 
-/** How long requests begin in one turn of the event loop, once one has begun. */
-const turnMsMax = 5;
-/** How many waiting requests begin in a turn: about 5 ms of work. */
-const turnRequestsMax = 16;
-
 interface Waiter {
   grant(): void;
 }
@@ -17,10 +12,6 @@ interface Waiter {
  * all of them while no other asks, and a request that finds none free waits. A freed slot goes to
  * the next waiting tenant, in turn, that holds less than half, or to the first in turn when all
  * hold more.
- *
- * What arrives on all connections within one turn of the event loop begins within 5 ms, or waits for
- * a later turn, in which tenants take turns: 400 polls of one tenant at once held up every other
- * request for 130 to 230 ms.
  */
 export class RequestSlots {
   readonly #size: PoolSize;
@@ -28,8 +19,6 @@ export class RequestSlots {
   readonly #refusals: PoolRefusals;
   readonly #held = new Holdings();
   readonly #waiting = new TurnQueue<Waiter>();
-  #isTurnScheduled = false;
-  #turnStartedMs = 0;
 
   /** @param waitMsMax how long a request may wait for a slot */
   constructor(size: PoolSize, waitMsMax: number, refusals: PoolRefusals) {
@@ -44,8 +33,8 @@ export class RequestSlots {
    * share, else with `unavailable`.
    */
   async take(tenantId: string): Promise<() => void> {
-    if (this.#hasRoom() && this.#mayBegin()) this.#held.add(tenantId, 1);
-    else await this.#wait(tenantId);
+    if (this.#held.total >= this.#size.capacity) await this.#wait(tenantId);
+    else this.#held.add(tenantId, 1);
     let holds = true;
     return () => {
       if (!holds) return;
@@ -53,36 +42,6 @@ export class RequestSlots {
       this.#held.add(tenantId, -1);
       this.#handOn();
     };
-  }
-
-  #hasRoom(): boolean {
-    return this.#held.total < this.#size.capacity;
-  }
-
-  /** Whether a request may begin in this turn of the event loop. */
-  #mayBegin(): boolean {
-    const now = performance.now();
-    if (!this.#isTurnScheduled) {
-      this.#turnStartedMs = now;
-      this.#scheduleTurn();
-    }
-    return this.#waiting.isEmpty && now - this.#turnStartedMs < turnMsMax;
-  }
-
-  #scheduleTurn(): void {
-    if (this.#isTurnScheduled) return;
-    this.#isTurnScheduled = true;
-    setImmediate(() => this.#nextTurn());
-  }
-
-  #nextTurn(): void {
-    this.#isTurnScheduled = false;
-    this.#turnStartedMs = performance.now();
-    for (let begun = 0; begun < turnRequestsMax && this.#hasRoom() && !this.#waiting.isEmpty; begun += 1) {
-      this.#handOn();
-    }
-    // Without room, each slot that is released is handed on.
-    if (this.#hasRoom() && !this.#waiting.isEmpty) this.#scheduleTurn();
   }
 
   #wait(tenantId: string): Promise<void> {

@@ -15,6 +15,8 @@ const smallBytesMax = 16 * 1024;
  * KiB of pieces between the call and the socket.
  */
 const streamBytes = exportWindowBytes + 512 * 1024;
+/** To hand 512 KiB to the kernel takes as long as the rest of a request. */
+const requestBytes = 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
 /**
@@ -61,6 +63,12 @@ export class AnswerBuffers implements Disposable {
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
     return this.#encoder.encode(request, answer);
+  }
+
+  /** What it takes to send an answer, in requests; 0 for those below 512 KiB and for streams. */
+  weightOf(answer: Answer): number {
+    const held = heldBy(answer);
+    return held === "stream" ? 0 : Math.floor(held / requestBytes);
   }
 
   /** Sends a prepared answer. */

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { LoopTurns } from "./loop-turns.ts";
+
+let turns: LoopTurns;
+let begun: string[];
+let nowMs: number;
+
+beforeEach(() => {
+  turns = new LoopTurns();
+  begun = [];
+  nowMs = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function take(name: string, weight?: number): Promise<void> {
+  await turns.take(name, weight);
+  begun.push(name);
+}
+
+const takeMany = (name: string, count: number, weight?: number) =>
+  Array.from({ length: count }, () => take(name, weight));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+function workFor(ms: number): void {
+  nowMs += ms;
+}
+
+test("work begins at once, however much it is, until it took 5 ms of the turn", async () => {
+  await Promise.all(takeMany("acme", 500));
+  expect(begun).toHaveLength(500);
+  workFor(5);
+  const late = take("acme");
+  await Promise.resolve();
+  expect(begun).toHaveLength(500);
+  await late;
+  expect(begun).toHaveLength(501);
+});
+
+test("what is left begins by 16 in each later turn, in turns by tenant", async () => {
+  const all = [take("acme")];
+  workFor(5);
+  all.push(...takeMany("acme", 40), take("rival"));
+  await nextTurn();
+  expect(begun.slice(0, 3)).toEqual(["acme", "acme", "rival"]);
+  expect(begun).toHaveLength(1 + 16);
+  await nextTurn();
+  expect(begun).toHaveLength(1 + 32);
+  await Promise.all(all);
+  expect(begun).toHaveLength(42);
+});
+
+test("large pieces count as many: two of eight requests each begin in a turn", async () => {
+  const all = [take("acme")];
+  workFor(5);
+  all.push(...takeMany("acme", 5, 8));
+  const counts: number[] = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    await nextTurn();
+    counts.push(begun.length - 1);
+  }
+  expect(counts).toEqual([2, 4, 5]);
+  await Promise.all(all);
+});

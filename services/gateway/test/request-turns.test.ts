@@ -1,0 +1,71 @@
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mintApiKey } from "../src/access/api-key.ts";
+import { startHttpServer } from "../src/http/http-server.ts";
+import { defineRoute } from "../src/http/route.ts";
+import { RateLimits } from "../src/limits/rate-limits.ts";
+import { rawClient, requestHead } from "./support/raw-client.ts";
+
+const requests = 150;
+/** What begins in the first 5 ms of a turn, and what a later turn lets begin. */
+const turnMax = 5 + 16;
+let turn = 0;
+/** For each request, the turn of the event loop in which it began. */
+let begun: number[] = [];
+
+/** Works for 1 ms. */
+const workRoute = defineRoute({
+  method: "GET",
+  url: "/v1/work",
+  scope: "phrases:read",
+  doc: { operationId: "x", summary: "x", success: { status: 200, description: "x", content: {} } },
+  handler: () => async () => {
+    begun.push(turn);
+    const started = performance.now();
+    while (performance.now() - started < 1);
+    return { status: 200, headers: {}, body: "" };
+  },
+});
+
+let server: Awaited<ReturnType<typeof startHttpServer>>;
+const { key, prefix } = mintApiKey();
+
+beforeAll(async () => {
+  const registry = new Registry();
+  const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
+  server = await startHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes: [workRoute],
+    deps: {},
+    verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
+    limits: new RateLimits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
+    onUse: () => {},
+    trustedProxies: [],
+    log: createLogger("test", "silent"),
+    registry,
+  });
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("requests that arrive at once on open connections begin in several turns of the event loop", async () => {
+  const request = requestHead("GET /v1/work", { authorization: `Bearer ${key}` });
+  // Node accepts one connection in a turn, so that the first requests come one by one.
+  const clients = await Promise.all(Array.from({ length: requests }, () => rawClient(server.port, request)));
+  expect(new Set(await Promise.all(clients.map(({ status }) => status)))).toEqual(new Set([200]));
+  begun = [];
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  for (const { socket } of clients) socket.write(request);
+  await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(requests);
+  isOver = true;
+  for (const client of clients) client[Symbol.dispose]();
+  const perTurn = Array.from(Map.groupBy(begun, (each) => each).values(), ({ length }) => length);
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(turnMax);
+});
