@@ -1,0 +1,43 @@
+import { type Collection, MongoClient } from "mongodb";
+import { setTimeout as pause } from "node:timers/promises";
+
+const everyMs = 100;
+
+/**
+ * Writes to mongod every 100 ms, straight and as durably as the services do, and notes how long each
+ * write took: a disk that other work holds up keeps every service's writes waiting.
+ */
+export class WriteWatch implements AsyncDisposable {
+  readonly #client: MongoClient;
+  readonly #rows: Collection;
+  readonly #writes: { readonly sentMs: number; readonly tookMs: number }[] = [];
+  readonly #ended: Promise<void>;
+  #isOver = false;
+
+  constructor(mongoUrl: string, database: string) {
+    this.#client = new MongoClient(mongoUrl);
+    this.#rows = this.#client.db(database).collection("write_watch");
+    this.#ended = this.#run();
+  }
+
+  /** The longest write of those that were not over at `startMs`, in milliseconds. */
+  longestSince(startMs: number): number {
+    const since = this.#writes.filter(({ sentMs, tookMs }) => sentMs + tookMs >= startMs);
+    return Math.max(0, ...since.map(({ tookMs }) => tookMs));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      const sentMs = performance.now();
+      await this.#rows.insertOne({ sentMs }, { writeConcern: { w: "majority", journal: true } });
+      this.#writes.push({ sentMs, tookMs: performance.now() - sentMs });
+      await pause(everyMs);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#ended;
+    await this.#client.close();
+  }
+}
