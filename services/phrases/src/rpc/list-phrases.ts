@@ -35,7 +35,7 @@ export function listPhrases({
       const content = pieces.take();
       if (!content) continue;
       yield { content };
-      // Sent. V8 would collect its old objects for pieces that nobody needs.
+      // It has been sent. V8 would free it only when it collects its old objects.
       freeBuffer(content);
     }
   };
