@@ -1,11 +1,7 @@
-import { createLogger } from "@vidimus/kit/telemetry/log";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mintApiKey } from "../src/access/api-key.ts";
-import { startHttpServer } from "../src/http/http-server.ts";
 import { defineRoute } from "../src/http/route.ts";
-import { RateLimits } from "../src/limits/rate-limits.ts";
 import { rawClient, requestHead } from "./support/raw-client.ts";
+import { serveRoutes } from "./support/serve-routes.ts";
 
 const requests = 150;
 /** What begins in the first 5 ms of a turn, and what a later turn lets begin. */
@@ -28,24 +24,11 @@ const workRoute = defineRoute({
   },
 });
 
-let server: Awaited<ReturnType<typeof startHttpServer>>;
-const { key, prefix } = mintApiKey();
+let server: Awaited<ReturnType<typeof serveRoutes>>["server"];
+let key: string;
 
 beforeAll(async () => {
-  const registry = new Registry();
-  const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
-  server = await startHttpServer({
-    host: "127.0.0.1",
-    port: 0,
-    routes: [workRoute],
-    deps: {},
-    verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
-    limits: new RateLimits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
-    onUse: () => {},
-    trustedProxies: [],
-    log: createLogger("test", "silent"),
-    registry,
-  });
+  ({ server, key } = await serveRoutes([workRoute]));
 });
 
 afterAll(() => server[Symbol.asyncDispose]());

@@ -1,16 +1,11 @@
-import { createLogger } from "@vidimus/kit/telemetry/log";
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { mintApiKey } from "../src/access/api-key.ts";
-import { startHttpServer } from "../src/http/http-server.ts";
-import { RateLimits } from "../src/limits/rate-limits.ts";
 import { defineRoute } from "../src/http/route.ts";
-import { openPools } from "../src/limits/pools.ts";
 import { bearer } from "./support/start-gateway.ts";
+import { serveRoutes } from "./support/serve-routes.ts";
 
 const part = `${"0123456789".repeat(1_000)}\n`;
 let opened = 0;
@@ -34,25 +29,11 @@ const exportRoute = defineRoute({
   }),
 });
 
-let server: Awaited<ReturnType<typeof startHttpServer>>;
-const { key, prefix } = mintApiKey();
+let server: Awaited<ReturnType<typeof serveRoutes>>["server"];
+let key: string;
 
 beforeAll(async () => {
-  const registry = new Registry();
-  const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
-  server = await startHttpServer({
-    host: "127.0.0.1",
-    port: 0,
-    routes: [exportRoute],
-    deps: {},
-    verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
-    limits: new RateLimits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
-    onUse: () => {},
-    trustedProxies: [],
-    log: createLogger("test", "silent"),
-    registry,
-    pools: openPools(registry, { slots: 2 }),
-  });
+  ({ server, key } = await serveRoutes([exportRoute], { slots: 2 }));
 });
 
 afterAll(() => server[Symbol.asyncDispose]());

@@ -1,0 +1,28 @@
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { Registry } from "prom-client";
+import { mintApiKey } from "../../src/access/api-key.ts";
+import { startHttpServer } from "../../src/http/http-server.ts";
+import type { Route } from "../../src/http/route.ts";
+import { openPools } from "../../src/limits/pools.ts";
+import { RateLimits } from "../../src/limits/rate-limits.ts";
+
+/** A public port with routes of a test, without limits, and the one key that may call them. */
+export async function serveRoutes(routes: readonly Route<object>[], poolSizes: Parameters<typeof openPools>[1] = {}) {
+  const registry = new Registry();
+  const { key, prefix } = mintApiKey();
+  const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
+  const server = await startHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes,
+    deps: {},
+    verifier: { verify: async (presented) => (presented === key ? caller : undefined) },
+    limits: new RateLimits({ ipRate: undefined, authFailureRate: undefined, writeBudget: undefined, registry }),
+    onUse: () => {},
+    trustedProxies: [],
+    log: createLogger("test", "silent"),
+    registry,
+    pools: openPools(registry, poolSizes),
+  });
+  return { server, key };
+}
