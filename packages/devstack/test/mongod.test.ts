@@ -57,6 +57,19 @@ test("a replica set stopped on one port is writable on another, with its rows", 
   expect(await countRows(second.url)).toBe(2);
 });
 
+test("a start finds its way when mongod listens long before it has loaded its configuration", async () => {
+  const first = await open();
+  await insertRow(first.url);
+  await first[Symbol.asyncDispose]();
+  // mongod asks the old address of its configuration whether that is itself. Once it knows that it
+  // is not, it closes all connections.
+  const silent = createServer((socket) => void setTimeout(() => socket.destroy(), 500));
+  opened.use(silent.listen(portOf(first), "127.0.0.1"));
+  await once(silent, "listening");
+  const second = await open();
+  expect(await countRows(second.url)).toBe(1);
+});
+
 test("mongod keeps no history of rows beyond what a majority has", async () => {
   const { url } = await open();
   await using client = new MongoClient(url);

@@ -34,7 +34,7 @@ export interface MongodOptions {
 export async function openMongod(options: MongodOptions): Promise<BackingServer> {
   const dataDir = resolve(options.dataDir);
   const binary = options.binary ?? (await findBinary("mongod"));
-  const { access } = options;
+  const { access, electionTimeoutMillis = 2000 } = options;
   await claimDataDir("mongod", dataDir);
   if (options.port !== 0) await assertPortFree(options.port, "MONGODB_PORT");
   return launch({
@@ -45,7 +45,7 @@ export async function openMongod(options: MongodOptions): Promise<BackingServer>
     logFile: options.logFile,
     ready: async (port, signal) => {
       await waitForListener(port, signal);
-      await becomePrimary(port, options.electionTimeoutMillis ?? 2000, access);
+      await becomePrimary(port, { electionTimeoutMillis, access, signal });
     },
     url: (port) => (access ? operatorUrl(port, access) : replicaSetUrl(port)),
   });

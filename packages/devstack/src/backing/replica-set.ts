@@ -1,5 +1,6 @@
-import { type Db, MongoClient, MongoServerError } from "mongodb";
+import { type Db, MongoClient, MongoNetworkError, MongoServerError } from "mongodb";
 import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { type DatabaseUser, ensureUser, userUrl } from "./database-users.ts";
 
 export const replicaSetName = "vidimus";
@@ -23,6 +24,12 @@ export interface MongodAccess {
   readonly operatorPassword: string;
 }
 
+interface PrimaryOptions {
+  readonly electionTimeoutMillis: number;
+  readonly access?: MongodAccess | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Returns the connection string of `operator`. */
 export function operatorUrl(port: number, { operatorPassword: password }: MongodAccess): string {
   return userUrl(replicaSetUrl(port), { user: "operator", password, database: "admin" });
@@ -35,15 +42,36 @@ export function operatorUrl(port: number, { operatorPassword: password }: Mongod
  *
  * With access control this is done as `__system`, so that it also works on a data folder without
  * users, and on one whose `operator` has a password that is lost.
+ *
+ * @param options.signal ends the waiting for a mongod that is still loading its configuration
  */
-export async function becomePrimary(port: number, electionTimeoutMillis: number, access?: MongodAccess): Promise<void> {
+export async function becomePrimary(port: number, options: PrimaryOptions): Promise<void> {
+  const { access, electionTimeoutMillis, signal } = options;
   const system = access && (await systemUser(access));
   const as = (url: string) => (system ? userUrl(url, system) : url);
-  await configure(as(`mongodb://127.0.0.1:${port}/?directConnection=true`), port, electionTimeoutMillis);
+  await onceLoaded(signal, () =>
+    configure(as(`mongodb://127.0.0.1:${port}/?directConnection=true`), port, electionTimeoutMillis),
+  );
   await using client = new MongoClient(as(replicaSetUrl(port)), { serverSelectionTimeoutMS: 60_000 });
   await client.db("admin").command({ ping: 1 }, { readPreference: "primary" });
   if (access)
     await ensureUser(client.db("admin"), "operator", access.operatorPassword, [{ role: "root", db: "admin" }]);
+}
+
+/**
+ * Repeats a step until mongod has loaded its configuration. It accepts connections before that: then
+ * it says that there is no configuration, refuses a new one, and may close the connections.
+ */
+async function onceLoaded(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      const loading = error instanceof MongoServerError && error.codeName === "AlreadyInitialized";
+      if (!loading && !(error instanceof MongoNetworkError)) throw error;
+      await delay(50, undefined, { signal });
+    }
+  }
 }
 
 async function systemUser({ keyFile }: MongodAccess): Promise<DatabaseUser> {
