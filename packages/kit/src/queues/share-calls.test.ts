@@ -4,10 +4,11 @@ import { shareCalls } from "./share-calls.ts";
 
 /** A call that resolves when the test calls `finish`. */
 function gated(lateMs = 10_000) {
-  const made: { question: string; finish: (answer: string) => void; fail: (error: Error) => void }[] = [];
-  const call = (question: string) =>
+  const made: { question: string; last?: string; finish: (answer: string) => void; fail: (error: Error) => void }[] =
+    [];
+  const call = (question: string, last: string | undefined) =>
     new Promise<string>((finish, fail) => {
-      made.push({ question, finish, fail });
+      made.push({ question, ...(last !== undefined && { last }), finish, fail });
     });
   return { made, ask: shareCalls((question: string) => question, call, { lateMs, outMax: 2 }) };
 }
@@ -36,6 +37,17 @@ describe("a shared call", () => {
     await turn();
     made[1]!.finish("after the write");
     expect(await afterWrite).toBe("after the write");
+  });
+
+  it("gets the answer that it waited for, and none of a question that was settled", async () => {
+    const { made, ask } = gated();
+    const both = [ask("a"), ask("a")];
+    made[0]!.finish("old");
+    await turn();
+    made[1]!.finish("new");
+    expect(await Promise.all(both)).toEqual(["old", "new"]);
+    void ask("a");
+    expect(made.map(({ last }) => last)).toEqual([undefined, "old", undefined]);
   });
 
   it("does not share calls between different questions, nor wait for them", async () => {

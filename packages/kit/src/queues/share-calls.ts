@@ -13,32 +13,39 @@ interface Lane<Answer> {
   /** Resolves when the newest call has ended or is late. */
   turn: Promise<unknown>;
   next?: Promise<Answer>;
+  /** The answer of the call that ended last. */
+  last?: Answer;
 }
 
 /**
  * Shares one call between concurrent callers with the same question. A caller never gets the answer
  * of a call that started before it asked: callers that arrive during a call share the next call. So
  * each caller sees every write that was finished before it asked. Without a running call, the call
- * starts at once; the next one starts when the running one ends or is late.
+ * starts at once; the next one starts when the running one ends or is late. It gets the last answer
+ * to its question, if it waited for one.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing
  */
 export function shareCalls<Question, Answer>(
   keyOf: (question: Question) => string,
-  call: (question: Question) => Promise<Answer>,
+  call: (question: Question, last: Answer | undefined) => Promise<Answer>,
   { lateMs, outMax }: ShareOptions,
 ): (question: Question) => Promise<Answer> {
   const lanes = new Map<string, Lane<Answer>>();
 
   function start(key: string, lane: Lane<Answer>, question: Question): Promise<Answer> {
     delete lane.next;
-    const answer = call(question);
+    const answer = call(question, lane.last);
     const end = () => {
       lane.out.delete(ended);
       if (lane.out.size === 0 && !lane.next) lanes.delete(key);
     };
-    const ended: Promise<void> = answer.then(end, end);
+    const keep = (value: Answer) => {
+      lane.last = value;
+      end();
+    };
+    const ended: Promise<void> = answer.then(keep, end);
     lane.out.add(ended);
     lane.turn = withinDeadline(ended, lateMs);
     return answer;

@@ -10,7 +10,7 @@ import {
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { shareCalls } from "@vidimus/kit/queues/share-calls";
 import { KeptPages } from "./kept-pages.ts";
-import { inTime, late, optionsOf, rules } from "./shared-reads.ts";
+import { inTime, optionsOf, rules } from "./shared-reads.ts";
 
 /** The calls that pages take. */
 export type PageCalls = Pick<
@@ -40,6 +40,12 @@ interface TagQuestion extends PageQuestion {
 const staleTag = 'W/""';
 
 /**
+ * When the next call for a page no longer waits for the one that is out. A large page takes a tenth
+ * of a second on a busy machine: with that, each call made the ones before it later still.
+ */
+const late = { lateMs: 1_000, outMax: 8 };
+
+/**
  * Reads pages. Readers of the same page share one call. A page that was read twice without a change
  * is kept, and asked about whenever it is wanted; so are the pages that clients hold. All these
  * questions go out together, one for each page and tag.
@@ -48,8 +54,8 @@ export function pageReader(calls: PageCalls): ReadPage {
   const kept = new KeptPages();
   const read = shareCalls(
     ({ key }: TagQuestion) => key,
-    (question) => calls.listPublishedDocuments(tagged(question), question.rpc),
-    { lateMs: late.afterMs, outMax: late.outMax },
+    (question, last: ListPublishedDocumentsResponse | undefined) => readAfter(calls, question, last),
+    late,
   );
   const stands = createBatcher<TagQuestion, boolean>({
     ...rules,
@@ -68,6 +74,19 @@ export function pageReader(calls: PageCalls): ReadPage {
     kept.note(name, page);
     return page;
   };
+}
+
+/** Reads a page, unless it is still what the last call before this one has read. */
+async function readAfter(
+  calls: PageCalls,
+  question: TagQuestion,
+  last: ListPublishedDocumentsResponse | undefined,
+): Promise<ListPublishedDocumentsResponse> {
+  const page = await calls.listPublishedDocuments(
+    tagged(last ? { ...question, tag: last.etag } : question),
+    question.rpc,
+  );
+  return last && page.notModified ? last : page;
 }
 
 /** The question, and the tag that the client holds apart from it. */

@@ -4,7 +4,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { shareCall } from "@vidimus/kit/rpc/call-span";
 
 /** A call out for longer no longer holds back the next one, of which a lane has at most eight. */
-export const late = { afterMs: 100, outMax: 8 };
+const late = { afterMs: 100, outMax: 8 };
 /** From the arrival of a read to its answer. */
 const timeoutMs = 10_000;
 const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
