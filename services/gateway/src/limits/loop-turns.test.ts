@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LoopTurns } from "./loop-turns.ts";
 
 let turns: LoopTurns;
@@ -16,13 +16,13 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-async function take(name: string, weight?: number): Promise<void> {
-  await turns.take(name, weight);
+async function take(name: string, ahead?: number): Promise<void> {
+  await turns.take(name, ahead);
   begun.push(name);
 }
 
-const takeMany = (name: string, count: number, weight?: number) =>
-  Array.from({ length: count }, () => take(name, weight));
+const takeMany = (name: string, count: number, ahead?: number) =>
+  Array.from({ length: count }, () => take(name, ahead));
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 function workFor(ms: number): void {
@@ -53,15 +53,26 @@ test("what is left begins by 16 in each later turn, in turns by tenant", async (
   expect(begun).toHaveLength(42);
 });
 
-test("large pieces count as many: two of eight requests each begin in a turn", async () => {
-  const all = [take("acme")];
-  workFor(5);
-  all.push(...takeMany("acme", 5, 8));
-  const counts: number[] = [];
-  for (let turn = 0; turn < 3; turn += 1) {
-    await nextTurn();
-    counts.push(begun.length - 1);
+describe("work that comes later in the turn counts at once: two pieces of eight requests each begin in a turn", () => {
+  async function countByTurn(count: number): Promise<number[]> {
+    const all = takeMany("acme", count, 8);
+    const before = begun.length;
+    const counts: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      counts.push(begun.length - before);
+    }
+    await Promise.all(all);
+    return counts;
   }
-  expect(counts).toEqual([2, 4, 5]);
-  await Promise.all(all);
+
+  test("of those that come in a turn in which nothing has begun", async () => {
+    expect(await countByTurn(6)).toEqual([4, 6, 6]);
+  });
+
+  test("of those that wait", async () => {
+    await take("acme");
+    workFor(5);
+    expect(await countByTurn(5)).toEqual([2, 4, 5]);
+  });
 });
