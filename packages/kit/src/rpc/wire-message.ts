@@ -4,18 +4,58 @@ import {
   fromBinary,
   type MessageInitShape,
   type MessageShape,
+  ScalarType,
   toBinary,
 } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** Serialises a message. Throws ConnectError Internal when it is not valid. */
+/** From this size on the two copies that protobuf-es makes of a value take longer than to set it apart. */
+const largeBytesMin = 64 * 1024;
+
+/**
+ * Serialises a message. Large values of its own fields of type bytes stand behind all others, where
+ * they are copied once. Throws ConnectError Internal when it is not valid.
+ */
 export function toWire<T extends DescMessage>(type: T, message: MessageInitShape<T>): Buffer {
   try {
-    const bytes = toBinary(type, create(type, message));
+    const large = largeBytes(type, message);
+    const rest = Object.fromEntries(large.map(({ name }) => [name, new Uint8Array()]));
+    const bytes = toBinary(type, create(type, large.length === 0 ? message : { ...message, ...rest }));
+    if (large.length > 0) return Buffer.concat([bytes, ...large.flatMap(({ prefix, value }) => [prefix, value])]);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
     throw new ConnectError(`cannot write ${type.typeName}`, Code.Internal, undefined, undefined, error);
   }
+}
+
+interface LargeBytes {
+  readonly name: string;
+  /** Number of the field, wire type and length. */
+  readonly prefix: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+function largeBytes(type: DescMessage, message: object): LargeBytes[] {
+  return bytesFieldsOf(type).flatMap(({ localName: name, number }) => {
+    const value: unknown = Reflect.get(message, name);
+    if (!(value instanceof Uint8Array) || value.length < largeBytesMin) return [];
+    const prefix = new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(value.length).finish();
+    return [{ name, prefix, value }];
+  });
+}
+
+const bytesFields = new WeakMap<DescMessage, DescMessage["fields"]>();
+
+/** The single fields of type bytes, those of a oneof apart. */
+function bytesFieldsOf(type: DescMessage): DescMessage["fields"] {
+  const known = bytesFields.get(type);
+  if (known) return known;
+  const fields = type.fields.filter(({ scalar, fieldKind, oneof }) => {
+    return fieldKind === "scalar" && scalar === ScalarType.BYTES && !oneof;
+  });
+  bytesFields.set(type, fields);
+  return fields;
 }
 
 /** Parses a message. Throws ConnectError Internal when the bytes are malformed. */
