@@ -10,24 +10,19 @@ import type { AttackTarget } from "./load/attack-form.ts";
 import { startAttack } from "./load/attacker.ts";
 import { neighbourForms, type NeighbourForm } from "./load/neighbour-forms.ts";
 import { type FormResult, reportNeighbours } from "./load/neighbour-report.ts";
-import { failuresOf, type NeighbourTurn, runNeighbour } from "./load/neighbour.ts";
+import { type NeighbourTurn, runNeighbour } from "./load/neighbour.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { openNewsrooms } from "./stage/newsrooms.ts";
 import { watchServices } from "./stage/service-memory.ts";
 
 const { durationMs } = readBenchSettings();
 const restMs = 60_000;
-/** Enough for garbage to be collected as in life, too little to be felt by the next form. */
+/** Enough for garbage to be collected as in life. */
 const restPerSecond = 5;
 
-const results: Promise<FormResult>[] = [];
-for (const form of chooseForms(process.argv.slice(3))) {
-  const { isQuiet, result } = await measure(form);
-  results.push(result);
-  // A stage that still fails its neighbour would use the machine beside the next form.
-  if (!isQuiet) await result;
-}
-reportNeighbours(await Promise.all(results));
+const results: FormResult[] = [];
+for (const form of chooseForms(process.argv.slice(3))) results.push(await measure(form));
+reportNeighbours(results);
 
 function chooseForms(names: readonly string[]): NeighbourForm[] {
   const forms = neighbourForms({ url: "", apiKey: "", tenantId: "", documents: undefined });
@@ -37,13 +32,10 @@ function chooseForms(names: readonly string[]): NeighbourForm[] {
   return names.length === 0 ? forms : forms.filter(({ name }) => names.includes(name));
 }
 
-/**
- * Runs a form. Its result follows after a quiet minute, in which the next form may run on another
- * stage.
- */
-async function measure({ name, needs }: NeighbourForm): Promise<{ isQuiet: boolean; result: Promise<FormResult> }> {
-  await using opened = new AsyncDisposableStack();
-  const { stage, attacker, ...newsrooms } = opened.use(await openNewsrooms(needs));
+/** Runs a form, and rests for a minute after it. */
+async function measure({ name, needs }: NeighbourForm): Promise<FormResult> {
+  await using rooms = await openNewsrooms(needs);
+  const { stage, attacker, ...newsrooms } = rooms;
   const { gateway, grpc } = stage.constellation.dev;
   const neighbour = { gateway, ...newsrooms.neighbour };
   const work = (turns: number) => runNeighbour(neighbour, turns * durationMs);
@@ -59,14 +51,9 @@ async function measure({ name, needs }: NeighbourForm): Promise<{ isQuiet: boole
   const attacked = await underAttack(name, { ...bare, url: gateway, documents: grpc.documents }, () => work(2));
   const after = await work(1);
   memory.stop();
+  await runNeighbour(neighbour, restMs - durationMs, restPerSecond);
   const turns = { before, idle: idle.turn, during: attacked.turn, after };
-  const resting = opened.move();
-  const rest = async () => {
-    await using _resting = resting;
-    await runNeighbour(neighbour, restMs - durationMs, restPerSecond);
-    return { name, turns, tally: attacked.tally, memory: await memory.read() };
-  };
-  return { isQuiet: failuresOf(after) === 0, result: rest() };
+  return { name, turns, tally: attacked.tally, memory: await memory.read() };
 }
 
 async function underAttack(

@@ -19,11 +19,6 @@ interface WorkResult extends LoadResult {
 /** The results of a neighbour in one turn. Latencies include those of failures. */
 export type NeighbourTurn = Readonly<Record<NeighbourWork, WorkResult>>;
 
-/** Failures of all kinds of work. */
-export function failuresOf(turn: NeighbourTurn): number {
-  return neighbourWork.reduce((sum, work) => sum + turn[work].serverErrors + turn[work].otherFailures, 0);
-}
-
 /** A tenant that uses the platform as it should, at a modest pace. */
 interface Neighbour {
   readonly gateway: string;
