@@ -20,13 +20,18 @@ const largeBytesMin = 64 * 1024;
 export function toWire<T extends DescMessage>(type: T, message: MessageInitShape<T>): Buffer {
   try {
     const large = largeBytes(type, message);
-    const rest = Object.fromEntries(large.map(({ name }) => [name, new Uint8Array()]));
-    const bytes = toBinary(type, create(type, large.length === 0 ? message : { ...message, ...rest }));
-    if (large.length > 0) return Buffer.concat([bytes, ...large.flatMap(({ prefix, value }) => [prefix, value])]);
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (large.length === 0) return write(type, message);
+    const emptied = Object.fromEntries(large.map(({ name }) => [name, new Uint8Array()]));
+    const rest = write(type, { ...message, ...emptied });
+    return Buffer.concat([rest, ...large.flatMap(({ prefix, value }) => [prefix, value])]);
   } catch (error) {
     throw new ConnectError(`cannot write ${type.typeName}`, Code.Internal, undefined, undefined, error);
   }
+}
+
+function write<T extends DescMessage>(type: T, message: MessageInitShape<T>): Buffer {
+  const bytes = toBinary(type, create(type, message));
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 interface LargeBytes {

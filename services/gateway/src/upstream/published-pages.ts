@@ -82,10 +82,8 @@ async function readAfter(
   question: TagQuestion,
   last: ListPublishedDocumentsResponse | undefined,
 ): Promise<ListPublishedDocumentsResponse> {
-  const page = await calls.listPublishedDocuments(
-    tagged(last ? { ...question, tag: last.etag } : question),
-    question.rpc,
-  );
+  const tag = last?.etag ?? question.tag;
+  const page = await calls.listPublishedDocuments(tagged({ ...question, tag }), question.rpc);
   return last && page.notModified ? last : page;
 }
 
