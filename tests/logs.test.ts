@@ -117,6 +117,10 @@ async function useDictionary(): Promise<void> {
   const bad = `language,phrase\r\n,${secretText("a phrase without language")}`;
   await send("/v1/phrases/import", { method: "POST", headers: { "content-type": "text/csv" }, body: bad }, 400);
   await send("/v1/phrases?format=csv", {}, 200);
+  // More than is answered in one piece.
+  const rows = Array.from({ length: 2_000 }, (_, n) => `en,word ${n},${"x".repeat(50)}\n`);
+  expect((await dictionary.import(`language,phrase,description\n${rows.join("")}`)).status).toBe(200);
+  await send("/v1/phrases?format=csv", {}, 200);
   await send(`/v1/phrases/${id}`, { method: "DELETE" }, 200);
 }
 
@@ -143,6 +147,11 @@ describe("after every kind of call has succeeded and failed once,", () => {
   test("all five services have logged JSON lines with their names", async () => {
     const logs = await readLogs();
     for (const service of services) expect(logs).toContain(`"service":"${service}"`);
+  });
+
+  test("no line is anything else: Node has nothing to warn of", async () => {
+    const logs = await readLogs();
+    expect(logs.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
   });
 
   test("no log contains a key, a secret or a part of a body or query, in any encoding", async () => {

@@ -24,7 +24,7 @@ const exportRoute = defineRoute({
     headers: { "content-type": "text/csv; charset=utf-8", etag: 'W/"x"' },
     body: () => {
       opened += 1;
-      return Readable.from(parts()).on("close", () => (closed += 1));
+      return Readable.from(parts(), { objectMode: false }).on("close", () => (closed += 1));
     },
   }),
 });
@@ -54,6 +54,17 @@ describe("a streamed answer", () => {
     const response = await get({ "accept-encoding": encoding });
     expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
     expect(await response.text()).toBe(part.repeat(100));
+    expect([opened, closed]).toEqual([1, 1]);
+  });
+
+  test("is sent whole, with its length, when it is short", async () => {
+    parts = async function* parts() {
+      yield part;
+      yield part;
+    };
+    const response = await get({ "accept-encoding": "identity" });
+    expect(response.headers.get("content-length")).toBe(String(2 * part.length));
+    expect(await response.text()).toBe(part.repeat(2));
     expect([opened, closed]).toEqual([1, 1]);
   });
 
@@ -115,13 +126,13 @@ describe("a streamed answer", () => {
   test("holds no slot while it leaves: more are under way than may be worked on", async () => {
     const end = Promise.withResolvers<void>();
     parts = async function* parts() {
-      yield part;
+      yield part.repeat(10);
       await end.promise;
     };
     const responses = await Promise.all(Array.from({ length: 5 }, () => get()));
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     end.resolve();
-    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(Array(5).fill(part));
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(Array(5).fill(part.repeat(10)));
   });
 
   test("is closed when the client goes away", async () => {

@@ -1,8 +1,8 @@
 import { ConfigError } from "@vidimus/kit/env";
 import { contextHeaders } from "@vidimus/kit/rpc/call-context";
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { TSchema } from "typebox";
-import { METHODS } from "node:http";
+import { METHODS, type ServerResponse } from "node:http";
 import { actorOf } from "../access/acting.ts";
 import type { LoopTurns } from "../limits/loop-turns.ts";
 import type { RequestSlots } from "../limits/request-slots.ts";
@@ -98,7 +98,7 @@ function handle(
     try {
       if (streams) answers.reserveStream(request, reply);
       const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
-      const answer = await answers.prepare(request, reply, await handler({ ...callOf(request), longPoll }));
+      const answer = await answers.prepare(request, reply, await handler({ ...callOf(request, reply), longPoll }));
       const weight = answers.weightOf(answer);
       if (weight > 0) await turns.take(tenantId, weight);
       return answers.send(request, reply, answer);
@@ -111,7 +111,7 @@ function handle(
 
 const nothing: TSchema = { type: "object", additionalProperties: false };
 
-function callOf(request: FastifyRequest): Omit<Call, "longPoll"> {
+function callOf(request: FastifyRequest, reply: FastifyReply): Omit<Call, "longPoll"> {
   const { headers, caller = noCaller, bodyType: mediaType, bodyScan, traceparent } = request;
   return {
     caller,
@@ -128,7 +128,15 @@ function callOf(request: FastifyRequest): Omit<Call, "longPoll"> {
       headers: contextHeaders({ requestId: request.id, traceparent, ...actorOf(caller) }),
       timeoutMs: rpcTimeoutMs,
     },
+    gone: () => goneSignal(reply.raw),
   };
+}
+
+function goneSignal(response: ServerResponse): AbortSignal {
+  if (response.closed) return AbortSignal.abort();
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 function mountOthers(app: FastifyInstance, url: string, allowed: readonly string[], scope: string): void {

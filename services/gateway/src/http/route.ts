@@ -24,6 +24,8 @@ export interface Call<Query = unknown, Params = unknown> {
   header(name: string): string | undefined;
   /** For calls to services on behalf of this request: identity and deadline. */
   readonly rpc: CallOptions;
+  /** Makes a signal that aborts when the answer is over: read to its end, cut, or its client gone. */
+  gone(): AbortSignal;
   /**
    * Runs a poll that may wait for a change. Throws before it begins: RATE_LIMITED beyond the
    * tenant's share of long polls, UNAVAILABLE when the pool of them is exhausted.

@@ -17,7 +17,7 @@ export class SharedPool {
   }
 
   /**
-   * Takes an amount for a tenant. Throws `exhausted` beyond its share, `unavailable` beyond what is
+   * Takes an amount for a tenant. Throws RATE_LIMITED beyond its share, UNAVAILABLE beyond what is
    * left.
    */
   take(tenantId: string, amount: number): void {
@@ -30,4 +30,26 @@ export class SharedPool {
   give(tenantId: string, amount: number): void {
     this.#held.add(tenantId, -amount);
   }
+}
+
+/** Takes parts of pools, all of them or none, and answers the function that gives them back. */
+export function takeAll(
+  tenantId: string,
+  ...parts: readonly (readonly [pool: SharedPool, amount: number])[]
+): () => void {
+  const taken: (typeof parts)[number][] = [];
+  const give = () => {
+    for (const [pool, amount] of taken) pool.give(tenantId, amount);
+  };
+  try {
+    for (const part of parts) {
+      const [pool, amount] = part;
+      pool.take(tenantId, amount);
+      taken.push(part);
+    }
+  } catch (error) {
+    give();
+    throw error;
+  }
+  return give;
 }

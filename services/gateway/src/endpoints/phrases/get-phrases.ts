@@ -1,6 +1,5 @@
 import type { CallOptions, Client } from "@connectrpc/connect";
 import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { notModified } from "../../http/answers/answer.ts";
 import { holdsCopy } from "../../http/answers/etag.ts";
@@ -87,15 +86,12 @@ export const getPhrases = defineRoute({
       // No tag while the dictionary is being changed, because the rows read then may mix two
       // states.
       headers: { ...headers, "cache-control": cacheControl, ...(etag === "" ? {} : { etag }) },
-      body: (signal) => Readable.from(exported(deps, request, form, { ...call.rpc, signal }), { objectMode: false }),
+      body: () => exported(deps, request, form, { ...call.rpc, signal: call.gone() }),
     };
   },
 });
 
-/**
- * Reads the next piece when the socket has taken the last. An error before the first piece is still
- * answered with its status.
- */
+/** Reads the next piece when the socket has taken the last. */
 async function* exported(
   { phrases }: GetPhrasesDeps,
   request: { tenantId: string; language: string; format: PhraseFormat },

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import type { Pools } from "../../limits/pools.ts";
-import type { SharedPool } from "../../limits/shared-pool.ts";
+import { takeAll } from "../../limits/shared-pool.ts";
 import { type Answer, bodyBytes, bodyStream, sliceBytes } from "./answer.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { exportWindowBytes } from "../../upstream/export-window.ts";
 import { DrainWatch } from "./drain-watch.ts";
+import { readAhead } from "./read-ahead.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** A smaller answer fits into the kernel's send buffer and takes no part of the pool. */
@@ -27,7 +28,7 @@ export class AnswerBuffers implements Disposable {
   readonly #pools: Pick<Pools, "answers" | "streams">;
   readonly #encoder: AnswerEncoder;
   readonly #watch: DrainWatch;
-  /** Answers that hold a part of the pool. */
+  /** Answers that hold a part of the pools. */
   readonly #reserved = new WeakSet<FastifyReply>();
 
   constructor(pools: Pick<Pools, "answers" | "streams">, encoder: AnswerEncoder, registry: Registry) {
@@ -43,8 +44,8 @@ export class AnswerBuffers implements Disposable {
   }
 
   /**
-   * Reserves what a streamed answer will hold, until the exchange is over. Throws `exhausted` or
-   * `unavailable` when a pool has no room for it: whatever the answer costs elsewhere is not spent
+   * Reserves what a streamed answer will hold, until the exchange is over. Throws RATE_LIMITED or
+   * UNAVAILABLE when a pool has no room for it: whatever the answer costs elsewhere is not spent
    * then. Where the client has a copy, `prepare` reserves it, if the copy is stale.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
@@ -53,16 +54,17 @@ export class AnswerBuffers implements Disposable {
   }
 
   /**
-   * Reserves what an answer will hold until its reader has it, and compresses it. Throws
-   * `exhausted` or `unavailable` when the pool has no room for it and none was reserved. The answer
-   * to a write takes no part of the pool: the write was done, and the largest answer, a phrase with
-   * its mistakes, has 60 KiB.
+   * Reserves what an answer will hold until its reader has it, opens it if it is a stream, and
+   * compresses it. Throws RATE_LIMITED or UNAVAILABLE when the pool has no room for it and none was
+   * reserved. The answer to a write takes no part of the pool: the write was done, and the largest
+   * answer, a phrase with its mistakes, has 60 KiB.
    */
   prepare(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | Promise<Answer> {
     const held = request.method === "GET" ? heldBy(answer) : 0;
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
-    return this.#encoder.encode(request, answer);
+    if (held !== "stream") return this.#encoder.encode(request, answer);
+    return readAhead(answer).then((begun) => this.#encoder.encode(request, begun));
   }
 
   /** What it takes to send an answer, in requests; 0 for those below 512 KiB and for streams. */
@@ -73,10 +75,6 @@ export class AnswerBuffers implements Disposable {
 
   /** Sends a prepared answer. */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-    // A client that left while its answer was compressed has nothing to read.
-    if (!this.#reserved.has(reply) || reply.raw.closed) return sendAnswer(request, reply, answer);
-    const streamed = typeof answer.body === "function";
-    this.#watch.watch(reply.raw, streamed ? endMsMax.streamed : endMsMax.buffered);
     const held = heldBy(answer);
     return sendAnswer(request, reply, held !== "stream" && held > sliceBytes ? sliced(answer) : answer);
   }
@@ -84,16 +82,13 @@ export class AnswerBuffers implements Disposable {
   #reserve(request: FastifyRequest, reply: FastifyReply, held: Held): void {
     // The client left before its answer began: "close" would not come again to give the part back.
     if (reply.raw.closed) return;
-    if (held === "stream") this.#take(this.#pools.streams, request, reply, 1);
-    this.#take(this.#pools.answers, request, reply, held === "stream" ? streamBytes : held);
+    const tenantId = request.caller?.tenantId ?? "";
+    const { answers, streams } = this.#pools;
+    const give =
+      held === "stream" ? takeAll(tenantId, [streams, 1], [answers, streamBytes]) : takeAll(tenantId, [answers, held]);
+    reply.raw.once("close", give);
+    this.#watch.watch(reply.raw, held === "stream" ? endMsMax.streamed : endMsMax.buffered);
     this.#reserved.add(reply);
-  }
-
-  /** Takes a part of a pool until the exchange is over. */
-  #take(pool: SharedPool, { caller }: FastifyRequest, reply: FastifyReply, amount: number): void {
-    const tenantId = caller?.tenantId ?? "";
-    pool.take(tenantId, amount);
-    reply.raw.once("close", () => pool.give(tenantId, amount));
   }
 
   [Symbol.dispose](): void {

@@ -9,10 +9,9 @@ const answerOf = (body: Answer["body"], shared?: Answer["shared"]): Answer =>
   shared ? { status: 200, headers, body, shared } : { status: 200, headers, body };
 const get = (encoding: string, method = "GET") => ({ method, headers: { "accept-encoding": encoding } });
 const text = (bytes: number) => "lorem ipsum ".repeat(Math.ceil(bytes / 12)).slice(0, bytes);
-const signal = new AbortController().signal;
 
 async function bytesOf({ body }: Answer): Promise<Buffer> {
-  if (typeof body === "function") return buffer(body(signal));
+  if (typeof body === "function") return buffer(body());
   return Buffer.concat([body].flat().map((piece) => Buffer.from(piece ?? "")));
 }
 

@@ -26,8 +26,7 @@ export class AnswerEncoder {
     const header = request.headers["accept-encoding"];
     const encoding = chooseEncoding(Array.isArray(header) ? header.join(",") : header);
     if (!encoding) return answer;
-    if (typeof body === "function")
-      return encoded(answer, encoding, (signal) => compressStream(body(signal), encoding));
+    if (typeof body === "function") return encoded(answer, encoding, () => compressStream(body(), encoding));
     const bytes = bodyBytes(body);
     if (bytes < encodedBytesMin) return answer;
     if (answer.shared || bytes > nowBytesMax) return this.#encodeLarge(answer, body, bytes, encoding);

@@ -9,8 +9,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /**
    * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
-   * for HEAD. Its signal aborts when the client is gone, also while the stream waits for its
-   * source.
+   * for HEAD.
    */
   readonly body: BufferedBody | StreamedBody | undefined;
   /** Set when many readers get these bytes: a compressed copy of them is kept under this name. */
@@ -18,7 +17,7 @@ export interface Answer {
 }
 
 /** Opens the stream of a body. */
-export type StreamedBody = (signal: AbortSignal) => Readable;
+export type StreamedBody = () => AsyncIterable<Uint8Array>;
 
 /** A body that is not streamed. */
 export type BufferedBody = string | Buffer | readonly Uint8Array[];

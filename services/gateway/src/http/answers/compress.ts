@@ -35,7 +35,7 @@ export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer
 }
 
 /** The bytes of a stream, compressed. It fails when the source fails, and destroys the source. */
-export function compressStream(source: Readable, encoding: Encoding): Readable {
+export function compressStream(source: AsyncIterable<Uint8Array>, encoding: Encoding): Readable {
   const compressor = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
   // The reader of the compressor gets the error, too.
   return pipeline(source, compressor, () => {});

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Readable } from "node:stream";
 import { closeUnlessRead } from "../bodies/lingering-close.ts";
 import { type Answer, bodyBytes, bodyPieces } from "./answer.ts";
 
@@ -14,10 +15,10 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     if (typeof body !== "function" && body !== undefined) void reply.header("content-length", bodyBytes(body));
     return reply.send();
   }
-  if (typeof body === "function") {
-    const gone = new AbortController();
-    reply.raw.once("close", () => gone.abort());
-    return reply.send(body(gone.signal));
-  }
+  if (typeof body === "function") return reply.send(readable(body()));
   return reply.send(typeof body === "object" ? Buffer.concat(bodyPieces(body)) : body);
+}
+
+function readable(stream: AsyncIterable<Uint8Array>): Readable {
+  return stream instanceof Readable ? stream : Readable.from(stream, { objectMode: false });
 }

@@ -1,0 +1,36 @@
+import type { Answer, StreamedBody } from "./answer.ts";
+
+/** What ends within so many bytes is sent whole. */
+const wholeBytesMax = 64 * 1024;
+
+/**
+ * Opens the stream of an answer and reads its beginning. An answer that ends there is a buffered one:
+ * its length is known, and it is compressed and sent in one step. A fault there is thrown and gets
+ * its status; later on it can only cut the answer.
+ */
+export async function readAhead(answer: Answer): Promise<Answer> {
+  const { body } = answer;
+  return typeof body === "function" ? { ...answer, body: await begin(body) } : answer;
+}
+
+async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {
+  const stream = open()[Symbol.asyncIterator]();
+  const begun: Uint8Array[] = [];
+  for (let bytes = 0; bytes < wholeBytesMax;) {
+    const { done, value } = await stream.next();
+    if (done) return Buffer.concat(begun);
+    begun.push(value);
+    bytes += value.length;
+  }
+  return () => resumed(begun, stream);
+}
+
+/** What was read and what is left. Left early, also while it yields what was read, it ends the stream. */
+async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* begun;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
