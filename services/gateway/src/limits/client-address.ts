@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 
 /**
  * The key under which limits count an address: an IPv4 address itself, also when it is mapped into
@@ -11,11 +11,12 @@ export function limitKey(address: string, peer: string): string {
   if (isIPv4(address)) return address;
   const parsed = parse(address) ?? parse(peer);
   if (!parsed) return "unknown";
-  if (parsed.kind() === "ipv4") return parsed.toString();
-  return `${parsed.toNormalizedString().split(":").slice(0, 4).join(":")}::/64`;
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
 }
 
 function parse(text: string) {
   const [bare = ""] = text.split("%");
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+  return isIP(bare) ? ipaddr.process(bare) : undefined;
 }

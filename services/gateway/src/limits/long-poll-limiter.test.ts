@@ -64,7 +64,7 @@ test("closing ends every wait, and no poll begins", async () => {
   const results = [poll(limiter, exchange()), poll(limiter, exchange("rival"))];
   limiter.close();
   expect(await Promise.all(results)).toEqual([undefined, undefined]);
-  await expect(poll(limiter, exchange())).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(poll(limiter, exchange())).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
 test("a tenant that holds its share of long polls is refused before its poll begins, and so is every tenant when the pool is exhausted", async () => {
@@ -73,12 +73,12 @@ test("a tenant that holds its share of long polls is refused before its poll beg
   let begun = false;
   const beyond = limiter.run(exchange(), async () => (begun = true));
   await expect(beyond).rejects.toMatchObject({
-    kind: "exhausted",
+    code: "RATE_LIMITED",
     message: "The tenant's share of the requests that wait for changes, 2 requests, is in use; retry in 1 s",
   });
   waiting.push(poll(limiter, exchange("rival")), poll(limiter, exchange("rival")));
   await expect(limiter.run(exchange("third"), async () => (begun = true))).rejects.toMatchObject({
-    kind: "unavailable",
+    code: "UNAVAILABLE",
   });
   expect(begun).toBe(false);
   limiter.close();

@@ -1,5 +1,6 @@
-import { DomainError } from "@vidimus/kit/errors";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { HttpError } from "../http/errors/http-error.ts";
+import { inOneSecond } from "./rate-limited.ts";
 import type { SharedPool } from "./shared-pool.ts";
 
 /**
@@ -30,11 +31,11 @@ export class LongPollLimiter {
 
   /**
    * Runs a long poll, which waits through the function it is given. Throws before the poll begins:
-   * `exhausted` beyond the tenant's share, `unavailable` when the pool is exhausted or closed. An
+   * RATE_LIMITED beyond the tenant's share, UNAVAILABLE when the pool is exhausted or closed. An
    * error, because clients repeat a poll that is answered at once with nothing.
    */
   async run<T>(polling: PollingRequest, poll: (wait: Wait) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new DomainError("unavailable", "this gateway is stopping");
+    if (this.#closed) throw new HttpError("UNAVAILABLE", "this gateway is stopping", inOneSecond);
     const tenantId = polling.request.caller?.tenantId ?? "";
     this.#pool.take(tenantId, 1);
     try {

@@ -1,5 +1,5 @@
-import type { DomainError } from "@vidimus/kit/errors";
 import { Counter, type Registry } from "prom-client";
+import type { HttpError } from "../http/errors/http-error.ts";
 import type { PoolSize } from "./pool-size.ts";
 import { poolExhausted, shareInUse } from "./rate-limited.ts";
 
@@ -26,7 +26,7 @@ export class PoolRefusals {
    * Counts a refusal and answers its error: 429 for a share, 503 for a pool, both with
    * `Retry-After`.
    */
-  refuse(size: PoolSize, outcome: PoolOutcome): DomainError {
+  refuse(size: PoolSize, outcome: PoolOutcome): HttpError {
     this.#refused.inc({ pool: size.label, outcome });
     return outcome === "share" ? shareInUse(size) : poolExhausted(size);
   }

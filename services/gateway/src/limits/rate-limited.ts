@@ -1,4 +1,3 @@
-import { DomainError } from "@vidimus/kit/errors";
 import { serializeList } from "structured-headers";
 import { HttpError } from "../http/errors/http-error.ts";
 import { type PoolSize, shareOf } from "./pool-size.ts";
@@ -42,18 +41,20 @@ export function rateHeaders(policy: RatePolicy, rate: Rate, verdict: Verdict): R
   };
 }
 
-/** The 429 of a tenant that holds its share of a pool. The error table adds `Retry-After: 1`. */
-export function shareInUse(size: PoolSize): DomainError {
+/** For clients that may try again as soon as another request has ended. */
+export const inOneSecond = { headers: { "retry-after": "1" } };
+
+/** The 429 of a tenant that holds its share of a pool. */
+export function shareInUse(size: PoolSize): HttpError {
   const share = shareOf(size);
   const amount = size.unit === "bytes" ? `${share / 1024 / 1024} MiB` : `${share} requests`;
-  return new DomainError("exhausted", `The tenant's share of the ${size.name}, ${amount}, is in use; retry in 1 s`);
+  const message = `The tenant's share of the ${size.name}, ${amount}, is in use; retry in 1 s`;
+  return new HttpError("RATE_LIMITED", message, inOneSecond);
 }
 
-/**
- * The 503 of a pool that all tenants together have used up. The error table adds `Retry-After: 1`.
- */
-export function poolExhausted({ name }: PoolSize): DomainError {
-  return new DomainError("unavailable", `The ${name} is exhausted; retry in 1 s`);
+/** The 503 of a pool that all tenants together have used up. */
+export function poolExhausted({ name }: PoolSize): HttpError {
+  return new HttpError("UNAVAILABLE", `The ${name} is exhausted; retry in 1 s`, inOneSecond);
 }
 
 const secondsOf = ({ resetMs }: Verdict): number => Math.max(1, Math.ceil(resetMs / 1000));

@@ -45,7 +45,7 @@ test("a slot that gets free goes to the tenant that holds less than half, howeve
   third!();
   await turn();
   expect(granted).toEqual(["rival", "rival", "acme"]);
-  const refused = expect(waiting[1]).rejects.toMatchObject({ kind: "exhausted" });
+  const refused = expect(waiting[1]).rejects.toMatchObject({ code: "RATE_LIMITED" });
   await vi.advanceTimersByTimeAsync(1_000);
   await refused;
 });
@@ -71,7 +71,7 @@ test("a slot is given back once, however often its holder says so", async () => 
   const waiting = take("third");
   await turn();
   expect(granted).toEqual([]);
-  const refused = expect(waiting).rejects.toMatchObject({ kind: "unavailable" });
+  const refused = expect(waiting).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await vi.advanceTimersByTimeAsync(1_000);
   await refused;
 });
@@ -79,10 +79,10 @@ test("a slot is given back once, however often its holder says so", async () => 
 test("a request that gets no slot in time is refused for its tenant's share or for the pool, and counted so", async () => {
   await takeMany("acme", 4);
   const own = expect(take("acme")).rejects.toMatchObject({
-    kind: "exhausted",
+    code: "RATE_LIMITED",
     message: "The tenant's share of the requests worked on at once, 2 requests, is in use; retry in 1 s",
   });
-  const other = expect(take("rival")).rejects.toMatchObject({ kind: "unavailable" });
+  const other = expect(take("rival")).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await vi.advanceTimersByTimeAsync(1_000);
   await Promise.all([own, other]);
   const metrics = await registry.metrics();

@@ -29,8 +29,8 @@ export class RequestSlots {
 
   /**
    * Takes a slot and answers the function that releases it; calling that function again does
-   * nothing. When no slot gets free in time, rejects with `exhausted` if the tenant holds its
-   * share, else with `unavailable`.
+   * nothing. When no slot gets free in time, rejects with RATE_LIMITED if the tenant holds its
+   * share, else with UNAVAILABLE.
    */
   async take(tenantId: string): Promise<() => void> {
     if (this.#held.total >= this.#size.capacity) await this.#wait(tenantId);
