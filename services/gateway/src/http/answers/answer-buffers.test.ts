@@ -1,10 +1,16 @@
-import { fastify } from "fastify";
+import { fastify, type FastifyReply, type FastifyRequest } from "fastify";
+import { EventEmitter } from "node:events";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { openPools } from "../../limits/pools.ts";
 import { AnswerBuffers } from "./answer-buffers.ts";
 import { AnswerEncoder } from "./answer-encoder.ts";
 import { ok } from "./answer.ts";
+
+async function* breaking(broken: Promise<never>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("begun");
+  yield await broken;
+}
 
 test("with no memory left a read is refused, and the answer to a write that was done is sent", async () => {
   const registry = new Registry();
@@ -22,3 +28,20 @@ test("with no memory left a read is refused, and the answer to a write that was 
     message: expect.stringContaining("memory for unread answers"),
   });
 });
+
+test.each([true, false])(
+  "a stream that breaks before its beginning has come fails, unless its client left: %s",
+  async (left) => {
+    const registry = new Registry();
+    using answers = new AnswerBuffers(openPools(registry), new AnswerEncoder(), registry);
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    const answer = { status: 200, headers: {}, body: () => breaking(broken) };
+    const raw = Object.assign(new EventEmitter(), { closed: false });
+    const request = { method: "GET", headers: {} } as FastifyRequest;
+    const prepared = answers.prepare(request, { raw } as unknown as FastifyReply, answer);
+    raw.closed = left;
+    reject(new Error("canceled"));
+    if (left) expect(await prepared).toBe(answer);
+    else await expect(prepared).rejects.toThrow("canceled");
+  },
+);

@@ -63,8 +63,19 @@ export class AnswerBuffers implements Disposable {
     const held = request.method === "GET" ? heldBy(answer) : 0;
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
-    if (held !== "stream") return this.#encoder.encode(request, answer);
-    return readAhead(answer).then((begun) => this.#encoder.encode(request, begun));
+    // A client that has left has nothing to read.
+    if (held !== "stream" || reply.raw.closed) return this.#encoder.encode(request, answer);
+    return this.#begin(request, reply, answer);
+  }
+
+  /** Opens a stream. That a client leaves ends it, too, and is no fault of it. */
+  async #begin(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<Answer> {
+    try {
+      return await this.#encoder.encode(request, await readAhead(answer));
+    } catch (error) {
+      if (reply.raw.closed) return answer;
+      throw error;
+    }
   }
 
   /** What it takes to send an answer, in requests; 0 for those below 512 KiB and for streams. */
