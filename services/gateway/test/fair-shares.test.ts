@@ -210,15 +210,16 @@ test("long polls beyond a tenant's share are refused before anything is read, an
   const early = new Map<number, number>();
   for (const poll of polls) void poll.status.then((status) => early.set(status, (early.get(status) ?? 0) + 1));
   const waiting = () => publisher.asked.filter((request) => "waitMs" in request && request.waitMs > 0).length;
-  await expect.poll(waiting, { timeout: 10_000 }).toBe(256);
+  await expect.poll(waiting, { timeout: 10_000 }).toBeGreaterThan(0);
   await expect.poll(() => [...early], { timeout: 10_000 }).toEqual([[429, 144]]);
-  // They ask the same, so that they share what they read before they wait.
-  expect(publisher.asked.length - 256).toBeLessThan(128);
   expect(polls.find((poll) => poll.text() !== "")!.text()).toMatch(/^retry-after: \d+\r$/m);
   expect((await fetch(`${gateway.url}/v1/publisher/changes`, { headers: bearer(acme) })).status).toBe(200);
   held.resolve();
   await Promise.all(polls.map(({ status }) => status));
   expect(early.get(200)).toBe(256);
+  // They ask the same, so that they share what they read before they wait, and the wait.
+  expect(publisher.asked.length).toBeLessThan(128);
+  expect(waiting()).toBeLessThan(8);
 });
 
 test("a refused body is not read to its end, and its sender sees the answer", async () => {

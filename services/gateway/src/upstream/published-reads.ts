@@ -12,6 +12,7 @@ import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { type PageCalls, pageReader } from "./published-pages.ts";
 import { optionsOf, rules } from "./shared-reads.ts";
+import { shareWaits } from "./shared-waits.ts";
 
 type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
@@ -43,12 +44,17 @@ interface DocumentQuestion {
 export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls): PublishedReads {
   const get = documentReader(calls);
   const look = changesReader(calls);
+  const wait = shareWaits<ChangesRequest, ListPublishedChangesResponse>(placeOf, calls.listPublishedChanges);
   return {
     listPublishedDocuments: pageReader(calls),
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
-    listPublishedChanges: (request, rpc = {}) =>
-      request.waitMs ? calls.listPublishedChanges(request, rpc) : look({ request, rpc }),
+    listPublishedChanges: (request, rpc = {}) => (request.waitMs ? wait(request, rpc) : look({ request, rpc })),
   };
+}
+
+/** Where a follower stands, and what it asks for. */
+function placeOf({ tenantId, since, type, limit }: ChangesRequest): string {
+  return JSON.stringify([tenantId, since, type, limit]);
 }
 
 /**
@@ -61,7 +67,7 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
     // Followers of one tenant at many places would fill the lanes of all.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
-    laneOf: ({ request: { tenantId, since, type, limit } }) => JSON.stringify([tenantId, since, type, limit]),
+    laneOf: ({ request }) => placeOf(request),
     run: async (questions, leftMs) => {
       const answer = await calls.listPublishedChanges(questions[0]?.request ?? {}, optionsOf(questions, leftMs));
       return questions.map(() => answer);

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { shareWaits } from "./shared-waits.ts";
+
+interface Question {
+  readonly place: string;
+  readonly waitMs: number;
+}
+
+interface Asked extends Question {
+  readonly signal: AbortSignal | undefined;
+  answer(text: string): void;
+  fail(error: Error): void;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function followers() {
+  const asked: Asked[] = [];
+  const wait = shareWaits<Question, string>(
+    ({ place }) => place,
+    (question, { signal }) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      signal?.addEventListener("abort", () => reject(signal.reason));
+      asked.push({ ...question, signal, answer: resolve, fail: reject });
+      return promise;
+    },
+  );
+  const follow = (place: string, waitMs = 20_000, signal = new AbortController().signal) =>
+    wait({ place, waitMs }, { signal });
+  return { asked, follow };
+}
+
+test("who waits for the same, for as long, shares one call and its answer", async () => {
+  const { asked, follow } = followers();
+  const same = [follow("a"), follow("a"), follow("a")];
+  const others = [follow("b"), follow("a", 10_000)];
+  expect(asked.map(({ place, waitMs }) => [place, waitMs])).toEqual([
+    ["a", 20_000],
+    ["b", 20_000],
+    ["a", 10_000],
+  ]);
+  for (const [n, { answer }] of asked.entries()) answer(`answer ${n}`);
+  expect(await Promise.all(same)).toEqual(["answer 0", "answer 0", "answer 0"]);
+  expect(await Promise.all(others)).toEqual(["answer 1", "answer 2"]);
+});
+
+test("nobody is answered sooner by more than a twentieth of its time", async () => {
+  const { asked, follow } = followers();
+  void follow("a");
+  await vi.advanceTimersByTimeAsync(1_000);
+  void follow("a");
+  expect(asked).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  void follow("a");
+  expect(asked).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1_000);
+  void follow("a");
+  expect(asked).toHaveLength(2);
+});
+
+test("an answer or a failure is not shared with those who come after it", async () => {
+  const { asked, follow } = followers();
+  const first = follow("a");
+  asked[0]!.answer("old");
+  await first;
+  const failed = [follow("a"), follow("a")];
+  asked[1]!.fail(new Error("lost"));
+  expect(await Promise.allSettled(failed)).toMatchObject([{ reason: { message: "lost" } }, { status: "rejected" }]);
+  const next = follow("a");
+  asked[2]!.answer("new");
+  expect(await next).toBe("new");
+});
+
+test("one who leaves does so at once, and the call ends with the last", async () => {
+  const { asked, follow } = followers();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const waits = [follow("a", 20_000, first.signal), follow("a", 20_000, second.signal)];
+  first.abort(new Error("gone"));
+  await expect(waits[0]).rejects.toThrow("gone");
+  expect(asked[0]!.signal!.aborted).toBe(false);
+  second.abort(new Error("gone, too"));
+  await expect(waits[1]).rejects.toThrow("gone, too");
+  expect(asked[0]!.signal!.aborted).toBe(true);
+  void follow("a");
+  expect(asked).toHaveLength(2);
+});
+
+test("one who has left before it asks has no part in the call", async () => {
+  const { asked, follow } = followers();
+  await expect(follow("a", 20_000, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  expect(asked.every(({ signal }) => signal!.aborted)).toBe(true);
+  const later = follow("a");
+  asked.at(-1)!.answer("answer");
+  expect(await later).toBe("answer");
+});

@@ -1,0 +1,66 @@
+import type { CallOptions } from "@connectrpc/connect";
+
+interface SharedWait<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly begunMs: number;
+  /** Ends the call. */
+  readonly end: AbortController;
+  waiters: number;
+}
+
+/** A question that is answered when something has changed, or after its time. */
+interface WaitQuestion {
+  readonly waitMs?: number;
+}
+
+/** Who joins a wait is answered sooner than it asked for by at most this part of its time. */
+const soonerMax = 1 / 20;
+
+/**
+ * Shares one waiting call between callers with the same question who come soon after each other, as
+ * those do whom one change woke. Everyone may leave, by the signal of its options; the call ends when
+ * all have left. It has the options of the first caller.
+ *
+ * @param keyOf returns the same key for questions with the same answer
+ * @returns `call` with sharing
+ */
+export function shareWaits<Question extends WaitQuestion, Answer>(
+  keyOf: (question: Question) => string,
+  call: (question: Question, options: CallOptions) => Promise<Answer>,
+): (question: Question, options: CallOptions) => Promise<Answer> {
+  const waits = new Map<string, SharedWait<Answer>>();
+
+  function begin(key: string, question: Question, options: CallOptions): SharedWait<Answer> {
+    const end = new AbortController();
+    const answer = call(question, { ...options, signal: end.signal });
+    const wait = { answer, begunMs: performance.now(), end, waiters: 0 };
+    const forget = () => {
+      if (waits.get(key) === wait) waits.delete(key);
+    };
+    end.signal.addEventListener("abort", forget);
+    answer.then(forget, forget);
+    waits.set(key, wait);
+    return wait;
+  }
+
+  return (question, options) => {
+    const key = JSON.stringify([keyOf(question), question.waitMs]);
+    const known = waits.get(key);
+    const joins = known && performance.now() - known.begunMs <= (question.waitMs ?? 0) * soonerMax;
+    return join(joins ? known : begin(key, question, options), options.signal);
+  };
+}
+
+function join<Answer>(wait: SharedWait<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
+  wait.waiters += 1;
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const leave = () => {
+    reject(signal?.reason);
+    wait.waiters -= 1;
+    if (wait.waiters === 0) wait.end.abort(signal?.reason);
+  };
+  if (signal?.aborted) leave();
+  signal?.addEventListener("abort", leave, { once: true });
+  wait.answer.then(resolve, reject);
+  return promise.finally(() => signal?.removeEventListener("abort", leave));
+}
