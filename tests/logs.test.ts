@@ -149,7 +149,7 @@ describe("after every kind of call has succeeded and failed once,", () => {
     for (const service of services) expect(logs).toContain(`"service":"${service}"`);
   });
 
-  test("no line is anything else: Node has nothing to warn of", async () => {
+  test("every line of the logs is JSON: Node has written no warning", async () => {
     const logs = await readLogs();
     expect(logs.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
   });

@@ -52,7 +52,7 @@ export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls): Publ
   };
 }
 
-/** Where a follower stands, and what it asks for. */
+/** The same for requests that have the same answer. */
 function placeOf({ tenantId, since, type, limit }: ChangesRequest): string {
   return JSON.stringify([tenantId, since, type, limit]);
 }

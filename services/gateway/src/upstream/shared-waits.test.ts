@@ -45,7 +45,7 @@ test("who waits for the same, for as long, shares one call and its answer", asyn
   expect(await Promise.all(others)).toEqual(["answer 1", "answer 2"]);
 });
 
-test("nobody is answered sooner by more than a twentieth of its time", async () => {
+test("a call is joined in the first twentieth of its time only", async () => {
   const { asked, follow } = followers();
   void follow("a");
   await vi.advanceTimersByTimeAsync(1_000);
@@ -72,7 +72,7 @@ test("an answer or a failure is not shared with those who come after it", async 
   expect(await next).toBe("new");
 });
 
-test("one who leaves does so at once, and the call ends with the last", async () => {
+test("a caller that aborts is rejected at once, and the call is aborted when the last caller has", async () => {
   const { asked, follow } = followers();
   const [first, second] = [new AbortController(), new AbortController()];
   const waits = [follow("a", 20_000, first.signal), follow("a", 20_000, second.signal)];
@@ -86,7 +86,7 @@ test("one who leaves does so at once, and the call ends with the last", async ()
   expect(asked).toHaveLength(2);
 });
 
-test("one who has left before it asks has no part in the call", async () => {
+test("a caller whose signal has aborted before is rejected, and leaves no call for others to join", async () => {
   const { asked, follow } = followers();
   await expect(follow("a", 20_000, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   expect(asked.every(({ signal }) => signal!.aborted)).toBe(true);

@@ -13,13 +13,16 @@ interface WaitQuestion {
   readonly waitMs?: number;
 }
 
-/** Who joins a wait is answered sooner than it asked for by at most this part of its time. */
-const soonerMax = 1 / 20;
+/**
+ * A call is joined in this first part of its time only. It ends that much before the time that the
+ * last one asked for: 1 s of 20.
+ */
+const joinableMax = 1 / 20;
 
 /**
  * Shares one waiting call between callers with the same question who come soon after each other, as
- * those do whom one change woke. Everyone may leave, by the signal of its options; the call ends when
- * all have left. It has the options of the first caller.
+ * those do whom one change woke. A caller whose signal aborts is rejected with its reason; the call is
+ * aborted when all callers have. It has the other options of the first caller.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing
@@ -46,7 +49,7 @@ export function shareWaits<Question extends WaitQuestion, Answer>(
   return (question, options) => {
     const key = JSON.stringify([keyOf(question), question.waitMs]);
     const known = waits.get(key);
-    const joins = known && performance.now() - known.begunMs <= (question.waitMs ?? 0) * soonerMax;
+    const joins = known && performance.now() - known.begunMs <= (question.waitMs ?? 0) * joinableMax;
     return join(joins ? known : begin(key, question, options), options.signal);
   };
 }

@@ -1,5 +1,6 @@
 import type { DomainError, ErrorKind } from "@vidimus/kit/errors";
 import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { inOneSecond } from "../../limits/rate-limited.ts";
 import { type ErrorCode, HttpError } from "./http-error.ts";
 
 /** `INVALID` becomes INVALID_PAYLOAD for requests with a body, else INVALID_QUERY. */
@@ -49,7 +50,7 @@ function fromDomain(error: DomainError, method: string): HttpError {
     ...(reason === undefined ? {} : { reason }),
   }));
   const busy = code === "UNAVAILABLE" || code === "RATE_LIMITED";
-  return new HttpError(code, error.message, { details, ...(busy ? { headers: { "retry-after": "1" } } : {}) });
+  return new HttpError(code, error.message, { details, ...(busy ? inOneSecond : {}) });
 }
 
 function frameworkCode(error: unknown): string {
