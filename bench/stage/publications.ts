@@ -1,6 +1,7 @@
 import { assembleDocument } from "@vidimus/documents/domain/document/assemble-document";
 import { canonicalJson } from "@vidimus/documents/domain/json/canonical-json";
 import { encodeCursor } from "@vidimus/documents/domain/published-reads/page-cursor";
+import { readKeys } from "@vidimus/documents/domain/published-reads/publication-keys";
 import { type PublicationRow, toPublicationRow } from "@vidimus/documents/store/publication-row";
 import type { Db } from "mongodb";
 import { createHash } from "node:crypto";
@@ -58,7 +59,7 @@ function publicationAt(tenantId: string, index: number): PublicationRow {
   const keys = { slug: `ferry-${documentId}`, language: meta.language };
   const parts = { ...shared, meta: canonicalJson({ ...meta, ...keys }) };
   const assembled = assembleDocument(parts, { documentId, type, status: "usable", version: 1, updatedAt });
-  const content = { ...keys, ...assembled };
+  const content = { keys: readKeys(type, { meta: { ...meta, ...keys }, links: [] }), ...assembled };
   return toPublicationRow(tenantId, { documentId, type, version: 1, sequence: 1, updatedAt, isFirst: true, content });
 }
 

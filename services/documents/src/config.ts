@@ -6,14 +6,11 @@ import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settin
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 
+export const documentsDatabase = "vidimus_documents";
+
 /** Settings of the documents service. */
 export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   broker: BrokerSettings;
-  /**
-   * Whether the database is migrated at the start; else the start fails unless `migrate.ts` was run
-   * before it.
-   */
-  migrate: boolean;
   /** Servers that keep the stream of references for internal teams; 0: there is no stream. */
   snapshotStreamReplicas: number;
   /** Threads that check what is not checked on the event loop. */
@@ -27,7 +24,7 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
 
 /**
  * Reads the settings; throws a ConfigError that names every fault. Variables beside the base:
- * ACCESS_TARGET, those of the broker, SNAPSHOT_STREAM_REPLICAS, MIGRATE, CHECK_THREADS,
+ * ACCESS_TARGET, those of the broker, SNAPSHOT_STREAM_REPLICAS, CHECK_THREADS,
  * ATTESTATION_KEY_FILE.
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): DocumentsConfig {
@@ -38,7 +35,6 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ...readTenantsConfig(env),
     broker: readBroker(env),
     snapshotStreamReplicas: env.int("SNAPSHOT_STREAM_REPLICAS", { min: 0, max: 5, fallback: 1 }),
-    migrate: env.onOff("MIGRATE", "on"),
     checkThreads: env.int("CHECK_THREADS", { min: 2, max: 64, fallback: defaultCheckThreads() }),
     attestationKey: env.optional("ATTESTATION_KEY_FILE") ? readSecretKey(env, "ATTESTATION_KEY_FILE") : undefined,
   };
@@ -49,7 +45,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 /** Reads the settings every service has, with this one's defaults. */
 export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 50_051, meshPort: 50_151, opsPort: 9091 };
-  return readTeamsConfig(env, { ...ports, database: "vidimus_documents" });
+  return readTeamsConfig(env, { ...ports, database: documentsDatabase });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { attestationOf } from "@vidimus/contracts/attestation";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema, type Schema } from "@vidimus/kit/mongo/schema";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
@@ -20,26 +21,25 @@ import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
 import { schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { snapshotStream } from "./snapshot-stream.ts";
+import { documentsSchema } from "./store/documents-schema.ts";
 import { DocumentStore } from "./store/document-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
-import { ensureMigrated, requirePrepared } from "./store/migrate.ts";
 import { RevisionStore } from "./store/revision-store.ts";
-import { Rollout } from "./store/rollout.ts";
 import { SequenceFloor } from "./store/sequence-floor.ts";
 import { SignatureStore } from "./store/signature-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
-/** Starts the documents service. */
-export async function startDocuments(config: DocumentsConfig): Promise<RunningTeamsService> {
+/** Starts the documents service. Tests give it another schema. */
+export async function startDocuments(
+  config: DocumentsConfig,
+  schema: Schema = documentsSchema,
+): Promise<RunningTeamsService> {
   return startService("documents", config, async (stack, process) => {
     const mongo = stack.use(
       await openMongo({ url: config.mongoUrl, database: config.database, appName: "vidimus-documents" }),
     );
-    await (config.migrate ? ensureMigrated(mongo) : requirePrepared(mongo.db));
-    const rollout = new Rollout(mongo.db);
-    // So that the first publication need not ask.
-    await rollout.hasVersion2();
+    await openSchema(mongo, schema, config.migrate);
     const documents = new DocumentStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
@@ -56,7 +56,7 @@ export async function startDocuments(config: DocumentsConfig): Promise<RunningTe
     const now = () => new Date();
     const { tracing } = process;
     const sequenceFloor = await new SequenceFloor(mongo.db).read();
-    const publishing = { mongo, rollout, tracing, types, workflow, now, announce, sequenceFloor };
+    const publishing = { mongo, tracing, types, workflow, now, announce, sequenceFloor };
     const publication = openPublication(publishing);
     reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));

@@ -21,7 +21,6 @@ import { traceTransactions } from "./trace-transactions.ts";
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 import { ClockStore } from "./store/clock-store.ts";
 import { PublicationStore } from "./store/publication-store.ts";
-import type { Rollout } from "./store/rollout.ts";
 import { SlugStore } from "./store/slug-store.ts";
 import { SnapshotStore } from "./store/snapshot-store.ts";
 import { TransitionStore } from "./store/transition-store.ts";
@@ -32,7 +31,6 @@ interface PublicationOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   readonly mongo: Pick<Mongo, "client" | "db">;
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
-  readonly rollout: Pick<Rollout, "hasVersion2">;
   /**
    * Called with the snapshots of a transaction after its commit, one at least; must neither wait nor
    * throw: `announceSnapshots`.
@@ -51,14 +49,12 @@ export interface Publication {
   readonly changeSignal: ChangeSignal;
 }
 
-/** Composes the stores and the queue. The indexes are made by `migrate`. */
+/** Composes the stores and the queue. */
 export function openPublication(options: PublicationOptions): Publication {
-  const { mongo, rollout, tracing, announce, types, ...deps } = options;
+  const { mongo, tracing, announce, types, ...deps } = options;
   const { client, db } = mongo;
   const clocks = new ClockStore(client, db);
-  const transitions = new TransitionStore(client, db, rollout, (tenantId, reading) => {
-    clocks.remember(tenantId, reading);
-  });
+  const transitions = new TransitionStore(client, db, (tenantId, reading) => clocks.remember(tenantId, reading));
   const changeSignal = new ChangeSignal();
   const checks = new PublicationChecks(types);
   const onCommit = (tenantId: string, outcomes: readonly TransitionOutcome[]) => {

@@ -10,12 +10,13 @@
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines, writeJsonLines } from "@vidimus/kit/json-lines";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema } from "@vidimus/kit/mongo/schema";
 import { runToEnd } from "@vidimus/kit/service/process";
 import { parseArgs } from "node:util";
 import { readDocumentsBaseConfig } from "./config.ts";
 import type { SnapshotKey } from "./domain/snapshots/snapshot-feed.ts";
+import { documentsSchema } from "./store/documents-schema.ts";
 import { liftSequences } from "./store/lift-sequences.ts";
-import { requirePrepared } from "./store/migrate.ts";
 import { RestoredSnapshots } from "./store/restored-snapshots.ts";
 import { SequenceFloor } from "./store/sequence-floor.ts";
 
@@ -36,7 +37,7 @@ await runToEnd(async () => {
   const { mongoUrl, database } = readDocumentsBaseConfig(env);
   env.finish();
   await using mongo = await openMongo({ url: mongoUrl, database, appName: "vidimus-documents-restore" });
-  await requirePrepared(mongo.db);
+  await openSchema(mongo, documentsSchema, "off");
   const snapshots = new RestoredSnapshots(mongo.client, mongo.db);
   switch (positionals.join(" ")) {
     case "highest":

@@ -1,13 +1,12 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
+import { migrate } from "@vidimus/kit/mongo/schema";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { readConfig } from "../src/config.ts";
-import { startDocuments } from "../src/documents.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { preparedVersion, schemaVersion } from "../src/store/rollout.ts";
+import { documentsSchema } from "../src/store/documents-schema.ts";
 import { shardKeys } from "../src/store/shard-keys.ts";
+import { runDocuments } from "./running-documents.ts";
 
 const database = testDatabaseName("migrate");
 let mongo: Mongo;
@@ -22,10 +21,8 @@ afterAll(async () => {
 });
 
 async function start() {
-  const config = { MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database, NATS_URL: inject("natsUrl") };
-  const ports = { GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0", LOG_LEVEL: "silent" };
-  const service = await startDocuments(readConfig({ ...config, ...ports, ACCESS_TARGET: "off", MIGRATE: "off" }));
-  await service[Symbol.asyncDispose]();
+  const settings = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database, migrate: "off" } as const;
+  await (await runDocuments(settings))[Symbol.asyncDispose]();
 }
 
 async function indexes(): Promise<Map<string, { key: Record<string, number>; unique?: boolean }[]>> {
@@ -47,22 +44,22 @@ test("npm run migrate without a database ends with 78 and names the setting", as
 });
 
 test("a service told not to migrate refuses a database that was not, and takes one that was", async () => {
-  await expect(start()).rejects.toThrow(`is at version 0, but ${preparedVersion} is needed`);
+  await expect(start()).rejects.toThrow(`database ${database} is new: run src/migrate.ts --prepare`);
   const { stdout } = await runMigrate({ MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database });
-  expect(stdout).toBe(`database ${database}: version 0 → ${schemaVersion}\n`);
+  expect(stdout).toBe(`database ${database}: version 0 → 1\n`);
   await start();
 });
 
 test("eight migrations at once, and one more, change nothing", async () => {
   const before = await indexes();
-  await Promise.all(Array.from({ length: 8 }, () => migrate(mongo)));
-  expect(await migrate(mongo)).toBe(schemaVersion);
+  await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, documentsSchema, "on")));
+  expect(await migrate(mongo, documentsSchema, "on")).toEqual({ from: 1, to: 1 });
   expect(await indexes()).toEqual(before);
 });
 
 test("every collection has a shard key, every unique index starts with it, and every other with the tenant", async () => {
   const all = await indexes();
-  all.delete("migrations");
+  all.delete("schema");
   expect(new Set(Object.keys(shardKeys))).toEqual(
     new Set([...all.keys()].filter((name) => !name.startsWith("system."))),
   );
@@ -76,26 +73,4 @@ test("every collection has a shard key, every unique index starts with it, and e
       else expect([name, columns[0]]).toEqual([name, "tenantId"]);
     }
   }
-});
-
-test("what was pending in the outbox of version 1 is pending afterwards, and what was acknowledged since stays so", async () => {
-  const old = await openMongo({
-    url: inject("mongoUrl"),
-    database: testDatabaseName("migrate-1"),
-    appName: "migrate-test",
-  });
-  await using stack = new AsyncDisposableStack();
-  stack.use(old);
-  stack.defer(async () => void (await old.db.dropDatabase()));
-  const key = { tenantId: "acme", documentId: "a" };
-  const snapshots = old.db.collection("snapshots");
-  await snapshots.insertMany([1, 2].map((sequence) => Object.assign({ sequence }, key)));
-  await old.db.collection("outbox").insertOne({ ...key, sequence: 1, committedAt: new Date() });
-  await old.db.collection<{ _id: number }>("migrations").insertOne({ _id: 1 });
-  expect(await migrate(old)).toBe(1);
-  const pending = () => snapshots.distinct("sequence", { pending: true });
-  expect(await pending()).toEqual([1]);
-  await snapshots.updateMany({}, { $unset: { pending: true } });
-  expect(await migrate(old)).toBe(schemaVersion);
-  expect(await pending()).toEqual([]);
 });

@@ -25,10 +25,8 @@ beforeAll(async () => {
   const schemas = new SchemaStore(mongo.db);
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
-  const rollout = { hasVersion2: async () => false };
   publication = openPublication({
     mongo,
-    rollout,
     tracing: undefined,
     types,
     workflow,

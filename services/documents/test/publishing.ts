@@ -1,6 +1,7 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import type { MigrateMode, Schema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { type Db, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
@@ -59,7 +60,8 @@ export async function runPublishing(options: {
   mongoUrl: string;
   natsUrl: string;
   database?: string;
-  migrate?: "on" | "off";
+  migrate?: MigrateMode;
+  schema?: Schema;
   attestationKeyFile?: string;
 }): Promise<Publishing> {
   await using stack = new AsyncDisposableStack();

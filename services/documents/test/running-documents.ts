@@ -1,5 +1,6 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import type { MigrateMode, Schema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { readConfig } from "../src/config.ts";
 import { startDocuments } from "../src/documents.ts";
@@ -22,7 +23,8 @@ export async function runDocuments(options: {
   mongoUrl: string;
   natsUrl: string;
   database?: string;
-  migrate?: "on" | "off";
+  migrate?: MigrateMode;
+  schema?: Schema;
   attestationKeyFile?: string;
 }): Promise<RunningDocuments> {
   await using stack = new AsyncDisposableStack();
@@ -39,7 +41,7 @@ export async function runDocuments(options: {
     LOG_LEVEL: "silent",
     ...(options.attestationKeyFile && { ATTESTATION_KEY_FILE: options.attestationKeyFile }),
   });
-  const service = stack.use(await startDocuments(config));
+  const service = stack.use(await startDocuments(config, options.schema));
   const target = `127.0.0.1:${service.grpcPort}`;
   const meshTarget = `127.0.0.1:${service.meshPort}`;
   const client = adminByDefault(stack.use(openRpcClient(DocumentService, { target, defaultTimeoutMs: callMs })));

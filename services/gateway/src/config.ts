@@ -4,6 +4,8 @@ import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service"
 import { parseRate, type Rate } from "./limits/rate.ts";
 import { readTrustedProxies } from "./trusted-proxies.ts";
 
+export const accessDatabase = "vidimus_access";
+
 /** Settings of the gateway. A rate that is undefined is off. */
 export interface GatewayConfig extends TeamsConfig {
   /** Address of the public HTTP port. */
@@ -36,7 +38,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
   const env = new EnvReader(source);
   const ports = { grpcPort: 50_050, meshPort: 50_150, opsPort: 9090 };
   const config = {
-    ...readTeamsConfig(env, { ...ports, database: "vidimus_access" }),
+    ...readTeamsConfig(env, { ...ports, database: accessDatabase }),
     httpHost: env.string("HTTP_HOST", { fallback: "127.0.0.1" }),
     httpPort: env.int("HTTP_PORT", { min: 0, max: 65_535, fallback: 8080 }),
     broker: readBroker(env),

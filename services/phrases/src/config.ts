@@ -2,6 +2,8 @@ import { EnvReader } from "@vidimus/kit/env";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
 
+export const phrasesDatabase = "vidimus_phrases";
+
 /** Settings of the phrases service: those of every service with a teams door, and ACCESS_TARGET. */
 export type PhrasesConfig = TeamsConfig & TenantsConfig;
 
@@ -9,7 +11,7 @@ export type PhrasesConfig = TeamsConfig & TenantsConfig;
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): PhrasesConfig {
   const env = new EnvReader(variables);
   const ports = { grpcPort: 50_052, meshPort: 50_152, opsPort: 9092 };
-  const base = readTeamsConfig(env, { ...ports, database: "vidimus_phrases" });
+  const base = readTeamsConfig(env, { ...ports, database: phrasesDatabase });
   const config = { ...base, ...readTenantsConfig(env) };
   env.finish();
   return config;

@@ -1,4 +1,5 @@
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema } from "@vidimus/kit/mongo/schema";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
@@ -8,6 +9,7 @@ import { ExportSlots } from "./domain/export-slots.ts";
 import { ExportTurns } from "./domain/export-turns.ts";
 import { ImportQueue } from "./domain/import/import-queue.ts";
 import { phraseRoutes } from "./rpc/phrase-routes.ts";
+import { phrasesSchema } from "./store/phrases-schema.ts";
 import { PhraseStore } from "./store/phrase-store.ts";
 
 /**
@@ -19,8 +21,8 @@ const unaryTimeoutMs = 60_000;
 export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService> {
   return startService("phrases", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "phrases" }));
+    await openSchema(mongo, phrasesSchema, config.migrate);
     const phrases = new PhraseStore(mongo.db);
-    await phrases.ensureIndexes();
     const routes = phraseRoutes({
       phrases,
       exports: new ExportSlots(),

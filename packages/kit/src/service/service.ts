@@ -4,6 +4,7 @@ import { withinDeadline } from "../deadline.ts";
 import type { EnvReader } from "../env.ts";
 import type { Grants } from "../grants/grants.ts";
 import { openLiveGrants } from "../grants/live-grants.ts";
+import type { MigrateMode } from "../mongo/schema.ts";
 import { isLoopback, needsCertificate } from "../rpc/connections.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -29,6 +30,8 @@ export interface BaseConfig {
   mongoUrl: string;
   /** Name of the service's database. */
   database: string;
+  /** What the start may do to the database. */
+  migrate: MigrateMode;
   logLevel: string;
   /** Time between "not ready" and the end of intake, in which load balancers notice. */
   drainDelayMs: number;
@@ -49,7 +52,7 @@ type TeamsDefaults = BaseDefaults & Pick<TeamsConfig, "grpcPort">;
 
 /**
  * Reads the settings of every service: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE, MESH_PORT,
- * OPS_PORT, MONGODB_URL, MONGODB_DATABASE, LOG_LEVEL and DRAIN_DELAY_MS.
+ * OPS_PORT, MONGODB_URL, MONGODB_DATABASE, MIGRATE, LOG_LEVEL and DRAIN_DELAY_MS.
  */
 export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConfig {
   const host = env.string("HOST", { fallback: "127.0.0.1" });
@@ -60,15 +63,17 @@ export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConf
     tls,
     meshPort: readPort(env, "MESH_PORT", defaults.meshPort),
     opsPort: readPort(env, "OPS_PORT", defaults.opsPort),
-    mongoUrl: env.string("MONGODB_URL"),
-    database: env.string("MONGODB_DATABASE", {
-      fallback: defaults.database,
-      pattern: /^\w{1,38}$/,
-      shape: "a database name",
-    }),
+    ...readDatabase(env, defaults.database),
+    migrate: env.oneOf("MIGRATE", ["on", "prepare", "off"], "on"),
     logLevel: env.oneOf("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
     drainDelayMs: env.int("DRAIN_DELAY_MS", { min: 0, max: 60_000, fallback: 0 }),
   };
+}
+
+/** Reads where a service's database is: MONGODB_URL and MONGODB_DATABASE. */
+export function readDatabase(env: EnvReader, fallback: string): Pick<BaseConfig, "mongoUrl" | "database"> {
+  const name = { fallback, pattern: /^\w{1,38}$/, shape: "a database name" };
+  return { mongoUrl: env.string("MONGODB_URL"), database: env.string("MONGODB_DATABASE", name) };
 }
 
 /**

@@ -83,6 +83,7 @@ export async function openWorld() {
       opsPort: 0,
       mongoUrl: inject("mongoUrl"),
       database,
+      migrate: "on",
       logLevel: process.env["TEST_LOG_LEVEL"] ?? "silent",
       drainDelayMs: 0,
       documentsTarget: feed.target,

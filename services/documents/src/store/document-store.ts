@@ -1,26 +1,16 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db, Filter } from "mongodb";
 import type { Head, HeadSummary, ListOrder, ListPosition, NewDocument } from "../domain/document/document.ts";
 import { titleText } from "../domain/document/title-text.ts";
 import type { DocumentReference, Intake, IntakeStore } from "../domain/intake/take-in.ts";
-import { fromHeadRow, fromLastPublished, toHeadRow } from "./head-row.ts";
+import { fromHeadRow, toHeadRow } from "./head-row.ts";
 import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
 
 /** What lists filter by; it stands in their indexes, so that a list reads only the rows it shows. */
 const filtered = { type: 1, status: 1, "changedBy.actor": 1 } as const;
-/**
- * One index for each order, which every write of a head writes. An index for each filter would be
- * more, and each would cost every intake. So a filter that few documents meet walks the entries of
- * the others, without their rows.
- */
-export const listIndexes = {
-  changed: { tenantId: 1, changedAt: -1, documentId: -1, ...filtered },
-  created: { tenantId: 1, createdAt: -1, documentId: -1, ...filtered, changedAt: 1 },
-} as const;
-/** By which earlier releases list; they cannot list without it. */
-export const formerListIndex = { tenantId: 1, changedAt: -1, documentId: -1, type: 1, status: 1 } as const;
 /** Most documents that are counted. */
 const countMax = 100_000;
 const maxTimeMS = 5_000;
@@ -33,7 +23,6 @@ const summaryColumns = {
   status: 1,
   title: 1,
   lastPublished: 1,
-  live: 1,
   createdAt: 1,
   changedAt: 1,
 } as const;
@@ -58,16 +47,22 @@ interface ListQuery extends ListFilter {
 
 /** Keeps the head of every document. */
 export class DocumentStore implements IntakeStore {
+  /**
+   * Lists have one index for each order, which every write of a head writes. An index for each filter
+   * would be more, and each would cost every intake. So a filter that few documents meet walks the
+   * entries of the others, without their rows.
+   */
+  static readonly indexes = {
+    heads: {
+      document: { key: { tenantId: 1, documentId: 1 }, unique: true },
+      changed: { key: { tenantId: 1, changedAt: -1, documentId: -1, ...filtered } },
+      created: { key: { tenantId: 1, createdAt: -1, documentId: -1, ...filtered, changedAt: 1 } },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #heads: Collection<HeadRow>;
 
   constructor(db: Db) {
     this.#heads = db.collection("heads");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#heads.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
-    for (const index of Object.values(listIndexes)) await this.#heads.createIndex(index);
   }
 
   /**
@@ -105,7 +100,7 @@ export class DocumentStore implements IntakeStore {
         { ...listFilter(tenantId, query), ...(after ? behind(column, after, query) : {}) },
         { ...(signal ? { signal } : {}), maxTimeMS },
       )
-      .hint(listIndexes[order])
+      .hint(DocumentStore.indexes.heads[order].key)
       .sort({ [column]: -1, documentId: -1 })
       .limit(limit)
       .project<SummaryRow>(summaryColumns)
@@ -115,7 +110,12 @@ export class DocumentStore implements IntakeStore {
 
   /** How many documents a list is about; 100,001 stands for all greater numbers. */
   async count(tenantId: string, filter: ListFilter, signal?: AbortSignal): Promise<number> {
-    const options = { ...(signal ? { signal } : {}), maxTimeMS, limit: countMax + 1, hint: listIndexes.changed };
+    const options = {
+      ...(signal ? { signal } : {}),
+      maxTimeMS,
+      limit: countMax + 1,
+      hint: DocumentStore.indexes.heads.changed.key,
+    };
     return this.#heads.countDocuments(listFilter(tenantId, filter), options);
   }
 }
@@ -133,12 +133,11 @@ function listFilter(tenantId: string, { type, status, actor, changedSince }: Lis
 type IntakeRow = Pick<HeadRow, "tenantId" | "documentId" | "intakeDigest" | "intakeToken">;
 type SummaryRow = Pick<
   HeadRow,
-  "documentId" | "type" | "version" | "status" | "title" | "lastPublished" | "live" | "createdAt" | "changedAt"
+  "documentId" | "type" | "version" | "status" | "title" | "lastPublished" | "createdAt" | "changedAt"
 >;
 
-function fromSummaryRow({ title, lastPublished, live, ...row }: SummaryRow): HeadSummary {
-  const columns = { ...(lastPublished ? { lastPublished } : {}), ...(live ? { live } : {}) };
-  return { ...row, title: titleText(title.value()), ...fromLastPublished(columns) };
+function fromSummaryRow({ title, ...row }: SummaryRow): HeadSummary {
+  return { ...row, title: titleText(title.value()) };
 }
 
 /** As one range with its ties taken out: written as two ranges, it would be two scans to merge. */

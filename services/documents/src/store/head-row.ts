@@ -1,11 +1,5 @@
 import { Binary } from "mongodb";
-import {
-  type DocumentParts,
-  type Head,
-  initialStatus,
-  type LastPublished,
-  type NewDocument,
-} from "../domain/document/document.ts";
+import { type DocumentParts, type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
 import type { HeadRow, PartsRow } from "./rows.ts";
 
 /** A new document as the row it enters with: version 1, state draft. */
@@ -26,17 +20,7 @@ export function toHeadRow(document: NewDocument): HeadRow {
 /** A row as the head it keeps. */
 export function fromHeadRow(row: HeadRow): Head {
   const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, ...columns } = row;
-  const { lastPublished: _p, live: _v, ...rest } = columns;
-  return { ...rest, ...fromPartsRow(row), intakeDigest: intakeDigest.value(), ...fromLastPublished(row) };
-}
-
-/**
- * The last published version from its column; absent while the document was never published. Rows
- * of version 2 do not name its slug.
- */
-export function fromLastPublished(row: Pick<HeadRow, "lastPublished" | "live">): { lastPublished?: LastPublished } {
-  const lastPublished = row.lastPublished ?? row.live;
-  return lastPublished ? { lastPublished } : {};
+  return { ...columns, ...fromPartsRow(row), intakeDigest: intakeDigest.value() };
 }
 
 /** A document's JSON as columns. */

@@ -3,7 +3,7 @@ import type { HeadChange } from "../domain/transitions/changes.ts";
 import type { HeadRow } from "./rows.ts";
 
 /** The slug of a document; absent when it has none. */
-export interface DocumentSlug {
+interface DocumentSlug {
   readonly documentId: string;
   readonly slug?: string;
 }
@@ -11,14 +11,8 @@ export interface DocumentSlug {
 /**
  * One statement for all heads that change alike: those that are published together differ only in
  * their slugs, and a statement for each costs mongod three times as much.
- *
- * @param asVersion2 with the columns that processes of version 2 read
  */
-export function toHeadUpdates(
-  tenantId: string,
-  heads: readonly HeadChange[],
-  asVersion2: boolean,
-): AnyBulkWriteOperation<HeadRow>[] {
+export function toHeadUpdates(tenantId: string, heads: readonly HeadChange[]): AnyBulkWriteOperation<HeadRow>[] {
   const alike = Map.groupBy(heads, ({ state: { lastPublished, ...rest } }) => {
     const { slug: _, ...shared } = lastPublished ?? {};
     return JSON.stringify([rest, shared]);
@@ -28,7 +22,7 @@ export function toHeadUpdates(
     if (!first) return [];
     const filter = { tenantId, documentId: { $in: group.map(({ documentId }) => documentId) } };
     const slugs = group.map(({ documentId, state }) => ({ documentId, ...slugOf(state) }));
-    return [{ updateMany: { filter, update: toStages(first.state, slugs, asVersion2) } }];
+    return [{ updateMany: { filter, update: toStages(first.state, slugs) } }];
   });
 }
 
@@ -36,19 +30,18 @@ function slugOf({ lastPublished }: HeadChange["state"]): { slug?: string } {
   return lastPublished?.slug === undefined ? {} : { slug: lastPublished.slug };
 }
 
-function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[], asVersion2: boolean): Document[] {
+function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[]): Document[] {
   const { lastPublished, status, changedAt } = state;
   // The name of a state is data, never a path.
   const columns = { status: { $literal: status }, changedAt };
   if (!lastPublished) return [{ $set: columns }];
   const { slug: _, ...shared } = lastPublished;
-  if (asVersion2) return [{ $set: { ...columns, live: { $literal: shared } } }, { $unset: "lastPublished" }];
   const withSlug = { $mergeObjects: [{ $literal: shared }, slugOfDocument(slugs)] };
-  return [{ $set: { ...columns, lastPublished: withSlug } }, { $unset: "live" }];
+  return [{ $set: { ...columns, lastPublished: withSlug } }];
 }
 
 /** In the update of a row with a `documentId`: `{slug}` of that document, `{}` when it has none. */
-export function slugOfDocument(slugs: readonly DocumentSlug[]): Document {
+function slugOfDocument(slugs: readonly DocumentSlug[]): Document {
   const ids = slugs.map(({ documentId }) => documentId);
   const members = slugs.map(({ slug }) => (slug === undefined ? {} : { slug }));
   const position = { $indexOfArray: [{ $literal: ids }, "$documentId"] };

@@ -1,4 +1,6 @@
+import type { DatabaseIndexes, Index } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db, Filter, MongoClient } from "mongodb";
+import { type FilterName, filterNames } from "../domain/published-reads/publication-keys.ts";
 import { publishableTypes } from "../domain/published-reads/publishable-types.ts";
 import type { PublishedDocument, PublishedQuery } from "../domain/published-reads/read-published-page.ts";
 import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
@@ -6,22 +8,14 @@ import type { VisibleDocument, PublicationState } from "../domain/published-read
 import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
 import type { CommittedSnapshot, SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 import { sessionAt } from "./causal-session.ts";
+import { keyIndexes } from "./key-indexes.ts";
 import { readRows } from "./read-rows.ts";
 import type { PublicationRow } from "./publication-row.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 
-const listIndex = { tenantId: 1, type: 1, updatedAt: -1, documentId: -1 } as const;
 /** Only what is published has bytes. */
 const isPublished = { document: { $exists: true } } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
-const tagIndex = { tenantId: 1, type: 1, tags: 1, ...newestFirst } as const;
-const siteIndex = { tenantId: 1, type: 1, sites: 1, ...newestFirst } as const;
-const languageIndex = { tenantId: 1, type: 1, language: 1, ...newestFirst } as const;
-/** A tombstone has no slug, so no two published documents of a type have the same one. */
-const slugIndex = { tenantId: 1, type: 1, slug: 1 } as const;
-const hostIndex = { tenantId: 1, hosts: 1 } as const;
-/** With the type, so that changes of other types are passed over without reading their rows. */
-const changeIndex = { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } as const;
 const snapshotColumns = { _id: 0, documentId: 1, sequence: 1, updatedAt: 1 } as const;
 const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, linksStart: 1, linksEnd: 1 } as const;
 
@@ -29,25 +23,21 @@ const maxTimeMS = 10_000;
 
 /** Keeps what readers see: one row a document, its bytes or a tombstone. */
 export class PublicationStore {
+  static readonly indexes = {
+    publications: {
+      document: { key: { tenantId: 1, documentId: 1 }, unique: true },
+      list: { key: { tenantId: 1, type: 1, ...newestFirst }, partialFilterExpression: isPublished },
+      // With the type, so that changes of other types are passed over without reading their rows.
+      changes: { key: { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } },
+      ...keyIndexes,
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #client: MongoClient;
   readonly #publications: Collection<PublicationRow>;
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
     this.#publications = db.collection("publications");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#publications.createIndex({ tenantId: 1, documentId: 1 }, { unique: true });
-    await this.#publications.createIndex(listIndex, { partialFilterExpression: isPublished });
-    await this.#publications.createIndex(changeIndex);
-    const having = (column: string) => ({ partialFilterExpression: { [column]: { $exists: true } } });
-    await this.#publications.createIndex(slugIndex, { unique: true, ...having("slug") });
-    await this.#publications.createIndex(tagIndex, having("tags"));
-    await this.#publications.createIndex(siteIndex, having("sites"));
-    await this.#publications.createIndex(languageIndex, having("language"));
-    await this.#publications.createIndex(hostIndex, having("hosts"));
   }
 
   /**
@@ -63,7 +53,7 @@ export class PublicationStore {
     await using session = sessionAt(this.#client, moment);
     const cursor = this.#publications
       .find(listFilter(tenantId, query), { session, signal, maxTimeMS })
-      .hint(indexFor(query))
+      .hint(indexFor(query).key)
       .sort(newestFirst)
       .limit(query.limit + 1)
       .batchSize(query.limit + 1)
@@ -150,7 +140,7 @@ export class PublicationStore {
 
   /** Published sites with a host, or all of them; newest first, at most 200. */
   async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<VisibleDocument[]> {
-    const narrowed = host === undefined ? {} : { hosts: host };
+    const narrowed = host === undefined ? {} : { host };
     const filter = { tenantId, type: "core/publisher-site", ...isPublished, ...narrowed };
     const rows = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
     return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(visibleOf);
@@ -166,7 +156,7 @@ export class PublicationStore {
     await using session = sessionAt(this.#client, moment);
     const cursor = this.#publications
       .find(changeFilter(tenantId, query), { projection: { _id: 0 }, session, signal, maxTimeMS })
-      .hint(changeIndex)
+      .hint(PublicationStore.indexes.publications.changes.key)
       .sort({ updatedAt: 1, documentId: 1 })
       .limit(query.limit + 1)
       .batchSize(query.limit + 1);
@@ -191,7 +181,7 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
  * planner would merge two scans; this is one scan that starts at the place.
  */
 function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
-  const { type, updatedSince, after, tag, sites, language, slug } = query;
+  const { type, updatedSince, after, filter } = query;
   const range = {
     ...(updatedSince ? { $gte: updatedSince } : {}),
     ...(after ? { $lte: after.updatedAt } : {}),
@@ -200,21 +190,21 @@ function listFilter(tenantId: string, query: PublishedQuery): Filter<Publication
     tenantId,
     type,
     ...isPublished,
-    ...(tag === undefined ? {} : { tags: tag }),
-    ...(sites === undefined ? {} : { sites: { $in: [...sites] } }),
-    ...(language === undefined ? {} : { language }),
-    ...(slug === undefined ? {} : { slug }),
+    ...Object.fromEntries(filterNames.flatMap((name) => criterion(name, filter[name]))),
     ...(Object.keys(range).length > 0 ? { updatedAt: range } : {}),
     ...(after ? { $nor: [{ updatedAt: after.updatedAt, documentId: { $gte: after.documentId } }] } : {}),
   };
 }
 
-/** The narrowest index for a query. Each keeps the order of the page; a slug finds one document. */
-function indexFor({ tag, sites, language, slug }: PublishedQuery) {
-  if (slug !== undefined) return slugIndex;
-  if (tag !== undefined) return tagIndex;
-  if (sites !== undefined) return siteIndex;
-  return language === undefined ? listIndex : languageIndex;
+function criterion(name: FilterName, value: string | readonly string[] | undefined): [string, unknown][] {
+  if (value === undefined) return [];
+  return [[name, typeof value === "string" ? value : { $in: [...value] }]];
+}
+
+/** The narrowest index for a query. Each keeps the order of the page; a unique key finds one document. */
+function indexFor({ filter }: PublishedQuery): Index {
+  const narrowest = filterNames.find((name) => filter[name] !== undefined);
+  return PublicationStore.indexes.publications[narrowest ?? "list"];
 }
 
 /**

@@ -4,6 +4,7 @@ import type { PublicationRow } from "./publication-row.ts";
 import { transactionOptions } from "./run-transaction.ts";
 import type { HeadRow, SnapshotRow } from "./rows.ts";
 import { groupSnapshots } from "./snapshot-groups.ts";
+import { SnapshotStore } from "./snapshot-store.ts";
 
 /** A signature that documents holds, as `restore.ts` of signing takes it. */
 export interface SignatureLine extends SnapshotKey {
@@ -13,7 +14,7 @@ export interface SignatureLine extends SnapshotKey {
 }
 
 /** An index of the snapshots. */
-const byKey = { tenantId: 1, documentId: 1, sequence: 1 } as const;
+const byKey = SnapshotStore.indexes.snapshots.sequence.key;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1 } as const;
 
 type DocumentKey = Omit<SnapshotKey, "sequence">;

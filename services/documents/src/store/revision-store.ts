@@ -1,17 +1,15 @@
 import { DomainError } from "@vidimus/kit/errors";
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db, MongoClient } from "mongodb";
 import { type Head, initialStatus } from "../domain/document/document.ts";
 import { requestTokenReused } from "../domain/document/request-token.ts";
 import type { DocumentVersion, Revision, VersionSummary } from "../domain/document/revision.ts";
 import { AbandonedTransactions } from "./abandoned-transactions.ts";
-import { fromHeadRow, fromLastPublished, toPartsRow } from "./head-row.ts";
+import { fromHeadRow, toPartsRow } from "./head-row.ts";
 import type { HeadRow, HistoryRow, VersionRow } from "./rows.ts";
 import { runTransaction } from "./run-transaction.ts";
 import { fromVersionRow, fromVersionSummaryRow, toVersionRow, type VersionSummaryRow } from "./version-row.ts";
-
-/** For rows of named requests only, so that the others cost nothing. */
-export const requestIndex = { tenantId: 1, documentId: 1, "request.token": 1 } as const;
 
 const summaryColumns = { _id: 0, version: 1, status: 1, title: 1, schemaGeneration: 1, createdAt: 1, createdBy: 1 };
 
@@ -22,6 +20,18 @@ interface ReadOptions {
 
 /** Keeps the older versions of documents, and writes edits into their history. */
 export class RevisionStore {
+  static readonly indexes = {
+    versions: { version: { key: { tenantId: 1, documentId: 1, version: 1 }, unique: true } },
+    history: {
+      order: { key: { tenantId: 1, documentId: 1, at: 1, _id: 1 } },
+      request: {
+        key: { tenantId: 1, documentId: 1, "request.token": 1 },
+        unique: true,
+        // For rows of named requests only, so that the others cost nothing.
+        partialFilterExpression: { "request.token": { $exists: true } },
+      },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #client: MongoClient;
   readonly #abandoned: AbandonedTransactions;
   readonly #heads: Collection<HeadRow>;
@@ -34,14 +44,6 @@ export class RevisionStore {
     this.#heads = db.collection("heads");
     this.#versions = db.collection("versions");
     this.#history = db.collection("history");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#versions.createIndex({ tenantId: 1, documentId: 1, version: 1 }, { unique: true });
-    await this.#history.createIndex({ tenantId: 1, documentId: 1, at: 1, _id: 1 });
-    const named = { "request.token": { $exists: true } };
-    await this.#history.createIndex(requestIndex, { unique: true, partialFilterExpression: named });
   }
 
   /**
@@ -114,7 +116,7 @@ function toRevisedRow(row: HeadRow, revision: Revision): HeadRow {
 }
 
 function toEditRow({ tenantId, documentId, status }: HeadRow, revised: HeadRow, token?: string): HistoryRow {
-  const { version, changedAt: at, changedBy: by } = revised;
-  const request = token === undefined ? {} : { request: { token, ...fromLastPublished(revised) } };
+  const { version, changedAt: at, changedBy: by, lastPublished } = revised;
+  const request = token === undefined ? {} : { request: { token, ...(lastPublished ? { lastPublished } : {}) } };
   return { tenantId, documentId, at, by, version, from: status, to: revised.status, ...request };
 }

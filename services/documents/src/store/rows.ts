@@ -51,8 +51,6 @@ export interface HeadRow extends PartsRow {
   writtenAt?: Date;
   /** The last published version; absent while the document was never published. */
   lastPublished?: LastPublishedRow;
-  /** What version 2 of the database has in place of `lastPublished`. */
-  live?: Omit<LastPublishedRow, "slug">;
 }
 
 /** The version that is published, or was until it was withdrawn. */
@@ -171,8 +169,6 @@ export interface SlugRow {
   type: string;
   slug: string;
   documentId: string;
-  /** Version 2 of the database also has rows of current slugs here, and tells them apart with it. */
-  current?: boolean;
 }
 
 /** `schemas`: generations of tenants' types, immutable. Unique on (tenantId, type, generation). */

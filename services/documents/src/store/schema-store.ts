@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { GenerationSummary, SchemaGeneration } from "../domain/types/schema-generation.ts";
@@ -7,15 +8,13 @@ const summaryColumns = { _id: 0, tenantId: 1, type: 1, generation: 1, createdAt:
 
 /** Keeps the schema generations of tenants' types. */
 export class SchemaStore {
+  static readonly indexes = {
+    schemas: { generation: { key: { tenantId: 1, type: 1, generation: 1 }, unique: true } },
+  } as const satisfies DatabaseIndexes;
   readonly #schemas: Collection<SchemaRow>;
 
   constructor(db: Db) {
     this.#schemas = db.collection("schemas");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#schemas.createIndex({ tenantId: 1, type: 1, generation: 1 }, { unique: true });
   }
 
   /** Keeps a generation; false when there is one of that number already. */

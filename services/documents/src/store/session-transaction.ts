@@ -1,5 +1,4 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection } from "mongodb";
-import type { Head } from "../domain/document/document.ts";
 import type { SlugName } from "../domain/published-reads/read-documents.ts";
 import type { Changes, Publication, Slug } from "../domain/transitions/changes.ts";
 import type { TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
@@ -9,7 +8,6 @@ import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
 import { fromHistoryRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
 import { readRows } from "./read-rows.ts";
 import { slugFilters } from "./slug-store.ts";
-import { toSlugUpdates } from "./slug-updates.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
 /** How long a tick of another process counts as a moment ago. */
@@ -26,17 +24,6 @@ export interface TransitionCollections {
   slugs: Collection<SlugRow>;
 }
 
-/** How a transaction is run. */
-export interface TransactionMode {
-  /** Whether rows are written so that processes of database version 2 can read them. */
-  readonly asVersion2: boolean;
-  /**
-   * Whether it looks who holds a slug, and which requests were answered before; if not, an index
-   * refuses the second one at the write.
-   */
-  readonly followsDuplicate: boolean;
-}
-
 /**
  * The statements of one transaction. A session carries one statement at a time, and each one takes
  * a round trip, so new rows are inserted together, and rows that get the same values are updated
@@ -47,26 +34,26 @@ export class SessionTransaction implements TransitionTransaction {
   hasRival = false;
   /** The tenant's clock as this transaction leaves it, once it has ticked. */
   clock: Pick<ClockRow, "tick" | "types"> | undefined;
+  /**
+   * Whether it looks who holds a slug, and which requests were answered before; if not, an index
+   * refuses the second one at the write.
+   */
+  readonly followsDuplicate: boolean;
   readonly #collections: TransitionCollections;
   readonly #session: ClientSession;
   readonly #tenantId: string;
   readonly #holder: string;
-  readonly #mode: TransactionMode;
 
   constructor(
     collections: TransitionCollections,
     session: ClientSession,
-    { tenantId, holder, mode }: { tenantId: string; holder: string; mode: TransactionMode },
+    { tenantId, holder, followsDuplicate }: { tenantId: string; holder: string; followsDuplicate: boolean },
   ) {
     this.#collections = collections;
     this.#session = session;
     this.#tenantId = tenantId;
     this.#holder = holder;
-    this.#mode = mode;
-  }
-
-  get followsDuplicate(): boolean {
-    return this.#mode.followsDuplicate;
+    this.followsDuplicate = followsDuplicate;
   }
 
   async tick(types: ReadonlySet<string>): Promise<Date> {
@@ -100,23 +87,7 @@ export class SessionTransaction implements TransitionTransaction {
     const bytesOf = ({ content, links, meta, title }: HeadRow) =>
       content.length() + links.length() + meta.length() + title.length();
     const { rows, hasMore } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
-    return { heads: await this.#withSlugs(rows.map(fromHeadRow), rows), complete: !hasMore };
-  }
-
-  /** A head as version 2 wrote it does not name the slug that its document is published under. */
-  async #withSlugs(heads: Head[], rows: readonly HeadRow[]): Promise<Head[]> {
-    const $in = rows.flatMap(({ live, documentId }) => (live ? [documentId] : []));
-    if ($in.length === 0) return heads;
-    const filter = { tenantId: this.#tenantId, documentId: { $in }, slug: { $exists: true } };
-    const projection = { _id: 0, documentId: 1, slug: 1 };
-    const held = await this.#collections.publications.find(filter, { session: this.#session, projection }).toArray();
-    const slugOf = new Map(held.map(({ documentId, slug }) => [documentId, slug]));
-    return heads.map((head) => {
-      const slug = slugOf.get(head.documentId);
-      return head.lastPublished && slug !== undefined
-        ? { ...head, lastPublished: { ...head.lastPublished, slug } }
-        : head;
-    });
+    return { heads: rows.map(fromHeadRow), complete: !hasMore };
   }
 
   async readVersions(references: readonly { documentId: string; version: number }[]) {
@@ -162,7 +133,7 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   async #writeHeads({ heads }: Changes): Promise<void> {
-    const operations = toHeadUpdates(this.#tenantId, heads, this.#mode.asVersion2);
+    const operations = toHeadUpdates(this.#tenantId, heads);
     const { matchedCount } = await this.#collections.heads.bulkWrite(operations, { session: this.#session });
     if (matchedCount !== heads.length) throw new TypeError("a head that was read is not there");
   }
@@ -175,7 +146,7 @@ export class SessionTransaction implements TransitionTransaction {
     const operations = publications
       .toSorted((a, b) => Number(a.isFirst) - Number(b.isFirst))
       .map((each): AnyBulkWriteOperation<PublicationRow> => {
-        const row = toPublicationRow(this.#tenantId, each, this.#mode.asVersion2);
+        const row = toPublicationRow(this.#tenantId, each);
         if (each.isFirst) return { insertOne: { document: row } };
         const { tenantId, documentId } = row;
         return { replaceOne: { filter: { tenantId, documentId }, replacement: row, upsert: true } };
@@ -183,8 +154,12 @@ export class SessionTransaction implements TransitionTransaction {
     await this.#collections.publications.bulkWrite(operations, { session: this.#session });
   }
 
-  async #writeSlugs(changes: Changes): Promise<void> {
-    const operations = toSlugUpdates(this.#tenantId, changes, this.#mode.asVersion2);
+  /** A slug that a document has lost may have been lost by another one before. */
+  async #writeSlugs({ retiredSlugs }: Changes): Promise<void> {
+    const tenantId = this.#tenantId;
+    const operations = retiredSlugs.map(({ type, slug, documentId }): AnyBulkWriteOperation<SlugRow> => {
+      return { updateOne: { filter: { tenantId, type, slug }, update: { $set: { documentId } }, upsert: true } };
+    });
     if (operations.length > 0) await this.#collections.slugs.bulkWrite(operations, { session: this.#session });
   }
 }

@@ -2,9 +2,9 @@ import type { Collection, Db } from "mongodb";
 import type { HeldSignature, SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 import type { SnapshotRow } from "./rows.ts";
 import { groupSnapshots } from "./snapshot-groups.ts";
+import { SnapshotStore } from "./snapshot-store.ts";
 
-/** An index of the snapshots, too. */
-const order = { tenantId: 1, documentId: 1, sequence: 1 } as const;
+const order = SnapshotStore.indexes.snapshots.sequence.key;
 const columns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, signature: 1 } as const;
 
 type SignatureColumns = Pick<SnapshotRow, "tenantId" | "documentId" | "sequence" | "signature">;

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isMongoUnavailable } from "@vidimus/kit/mongo/mongo-errors";
 import { type AnyBulkWriteOperation, type BulkWriteResult, type Collection, type Db } from "mongodb";
 import type {
@@ -14,36 +15,31 @@ import { groupSnapshots } from "./snapshot-groups.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 import { settlementOperations } from "./settlement-operations.ts";
 
-const keyIndex = { tenantId: 1, documentId: 1, sequence: 1 } as const;
-const versionIndex = { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } as const;
 const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
-/** Small, whatever is kept: a snapshot leaves these two when it is settled. */
-const pendingIndex = { pending: 1, ...pendingOrder } as const;
-/** Without it a document's older pending snapshots are found by reading all its snapshots. */
-const olderPendingIndex = { pending: 1, tenantId: 1, documentId: 1, sequence: 1 } as const;
 const isPending = { partialFilterExpression: { pending: true } } as const;
 const committedOrder = { committedAt: 1, documentId: 1, sequence: 1 } as const;
-/** Has all columns of a list, so that no row is read for it. */
-const committedIndex = { tenantId: 1, ...committedOrder, type: 1 } as const;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 } as const;
 /** How many older pending snapshots of a document are listed with a snapshot. */
 const olderPendingMax = 256;
 
 /** Keeps snapshots, and which of them are pending: the outbox, from which delivery takes them. */
 export class SnapshotStore {
+  static readonly indexes = {
+    snapshots: {
+      sequence: { key: { tenantId: 1, documentId: 1, sequence: 1 }, unique: true },
+      version: { key: { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } },
+      // Small, whatever is kept: a snapshot leaves this one and the next when it is settled.
+      pending: { key: { pending: 1, ...pendingOrder }, ...isPending },
+      // Without it a document's older pending snapshots are found by reading all its snapshots.
+      olderPending: { key: { pending: 1, tenantId: 1, documentId: 1, sequence: 1 }, ...isPending },
+      // Has all columns of a list, so that no row is read for it.
+      committed: { key: { tenantId: 1, ...committedOrder, type: 1 } },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #snapshots: Collection<SnapshotRow>;
 
   constructor(db: Db) {
     this.#snapshots = db.collection("snapshots");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#snapshots.createIndex(keyIndex, { unique: true });
-    await this.#snapshots.createIndex(versionIndex);
-    await this.#snapshots.createIndex(pendingIndex, isPending);
-    await this.#snapshots.createIndex(olderPendingIndex, isPending);
-    await this.#snapshots.createIndex(committedIndex);
   }
 
   /** Pending snapshots of all tenants, by commit and then by key, behind `after`. */
@@ -59,7 +55,7 @@ export class SnapshotStore {
     };
     return this.#snapshots
       .find(filter, { ...(signal ? { signal } : {}), maxTimeMS: 10_000 })
-      .hint(pendingIndex)
+      .hint(SnapshotStore.indexes.snapshots.pending.key)
       .sort(pendingOrder)
       .limit(limit)
       .project<CommittedSnapshot>(keyColumns)
@@ -68,7 +64,8 @@ export class SnapshotStore {
 
   /** How many are pending; counts up to 10,000. */
   async countPending(): Promise<number> {
-    return this.#snapshots.countDocuments({ pending: true }, { hint: pendingIndex, limit: 10_000, maxTimeMS: 2_000 });
+    const hint = SnapshotStore.indexes.snapshots.pending.key;
+    return this.#snapshots.countDocuments({ pending: true }, { hint, limit: 10_000, maxTimeMS: 2_000 });
   }
 
   /** A tenant's snapshots, pending or not, by commit, document and sequence. */
@@ -94,7 +91,7 @@ export class SnapshotStore {
     const cursor = this.#snapshots
       .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, options)
       // Three indexes begin with the tenant. To try them takes a quarter of a read's CPU.
-      .hint(keyIndex)
+      .hint(SnapshotStore.indexes.snapshots.sequence.key)
       // MongoDB's first batch has 101 rows. It ends the cursor only when it has room for one more.
       .batchSize(keys.length + 1);
     const { rows, hasMore } = await readRows(cursor, {

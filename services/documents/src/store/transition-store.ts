@@ -1,4 +1,5 @@
 import { uuidv7 } from "@vidimus/kit/ids";
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Db, MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
@@ -8,8 +9,7 @@ import { AbandonedTransactions } from "./abandoned-transactions.ts";
 import { momentOf } from "./causal-session.ts";
 import { toReading } from "./clock-store.ts";
 import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
-import type { Rollout } from "./rollout.ts";
-import { SessionTransaction, type TransactionMode, type TransitionCollections } from "./session-transaction.ts";
+import { SessionTransaction, type TransitionCollections } from "./session-transaction.ts";
 
 /**
  * Pause after a commit while another process wants the clock: longer than the 1 to 5 ms between
@@ -24,18 +24,20 @@ type OnTick = (tenantId: string, reading: ClockReading) => void;
  * clocks.
  */
 export class TransitionStore {
+  static readonly indexes = {
+    clocks: { tenant: { key: { tenantId: 1 }, unique: true } },
+    slugs: { slug: { key: { tenantId: 1, type: 1, slug: 1 }, unique: true } },
+  } as const satisfies DatabaseIndexes;
   readonly #client: MongoClient;
   readonly #collections: TransitionCollections;
   readonly #abandoned: AbandonedTransactions;
   readonly #holder = uuidv7();
   readonly #turns = new Map<string, Promise<void>>();
-  readonly #rollout: Pick<Rollout, "hasVersion2">;
   readonly #onTick: OnTick;
 
   /** @param onTick is told the tenant's clock after each commit that moved it */
-  constructor(client: MongoClient, db: Db, rollout: Pick<Rollout, "hasVersion2">, onTick: OnTick = () => {}) {
+  constructor(client: MongoClient, db: Db, onTick: OnTick = () => {}) {
     this.#client = client;
-    this.#rollout = rollout;
     this.#onTick = onTick;
     this.#abandoned = new AbandonedTransactions(client);
     this.#collections = {
@@ -47,13 +49,6 @@ export class TransitionStore {
       snapshots: db.collection("snapshots"),
       slugs: db.collection("slugs"),
     };
-  }
-
-  /** Makes the indexes that transitions rely on. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    const { clocks, slugs } = this.#collections;
-    await clocks.createIndex({ tenantId: 1 }, { unique: true });
-    await slugs.createIndex({ tenantId: 1, type: 1, slug: 1 }, { unique: true });
   }
 
   /**
@@ -71,11 +66,10 @@ export class TransitionStore {
    */
   async runTransition<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);
-    const asVersion2 = await this.#rollout.hasVersion2();
     try {
-      return await this.#attempt(tenantId, work, { asVersion2, followsDuplicate: false }).catch((error: unknown) => {
+      return await this.#attempt(tenantId, work, false).catch((error: unknown) => {
         if (!(error instanceof TransactionConflict && isDuplicateKey(error.cause))) throw error;
-        return this.#attempt(tenantId, work, { asVersion2, followsDuplicate: true });
+        return this.#attempt(tenantId, work, true);
       });
     } catch (error) {
       if (error instanceof TransactionConflict) await this.#abandoned.end();
@@ -86,10 +80,10 @@ export class TransitionStore {
   async #attempt<T>(
     tenantId: string,
     work: (transaction: TransitionTransaction) => Promise<T>,
-    mode: TransactionMode,
+    followsDuplicate: boolean,
   ): Promise<T> {
     const session = this.#client.startSession();
-    const about = { tenantId, holder: this.#holder, mode };
+    const about = { tenantId, holder: this.#holder, followsDuplicate };
     const transaction = new SessionTransaction(this.#collections, session, about);
     try {
       session.startTransaction(transactionOptions);

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { Activation, StoredWorkflow } from "../domain/workflow/stored-workflow.ts";
@@ -10,18 +11,16 @@ const bounds = { maxTimeMS: 5_000 };
  * with.
  */
 export class WorkflowStore {
+  static readonly indexes = {
+    workflows: { version: { key: { tenantId: 1, workflowId: 1, version: 1 }, unique: true } },
+    activations: { type: { key: { tenantId: 1, type: 1 }, unique: true } },
+  } as const satisfies DatabaseIndexes;
   readonly #workflows: Collection<WorkflowRow>;
   readonly #activations: Collection<ActivationRow>;
 
   constructor(db: Db) {
     this.#workflows = db.collection("workflows");
     this.#activations = db.collection("activations");
-  }
-
-  /** Makes the indexes. Idempotent. */
-  async ensureIndexes(): Promise<void> {
-    await this.#workflows.createIndex({ tenantId: 1, workflowId: 1, version: 1 }, { unique: true });
-    await this.#activations.createIndex({ tenantId: 1, type: 1 }, { unique: true });
   }
 
   /** Keeps a version; false when there is one of that number already. */

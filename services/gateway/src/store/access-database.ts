@@ -1,3 +1,4 @@
+import type { Schema } from "@vidimus/kit/mongo/schema";
 import type { Db } from "mongodb";
 import type { ApiKeyRow, AuditRow, TenantRow } from "./rows.ts";
 
@@ -10,15 +11,16 @@ export function accessCollections(db: Db) {
   };
 }
 
-/**
- * Makes the indexes that do not exist yet. Only the unique index on a key's prefix does not start
- * with the tenant, because a key is looked up before its tenant is known.
- */
-export async function ensureIndexes(db: Db): Promise<void> {
-  const { apiKeys, audit } = accessCollections(db);
-  await Promise.all([
-    apiKeys.createIndex({ prefix: 1 }, { unique: true }),
-    apiKeys.createIndex({ tenantId: 1, createdAt: -1 }),
-    audit.createIndex({ tenantId: 1, at: -1 }),
-  ]);
-}
+/** How the gateway keeps its rows. */
+export const accessSchema: Schema = {
+  base: 1,
+  steps: [],
+  indexes: {
+    api_keys: {
+      // The only index that does not start with the tenant: a key is looked up before its tenant is known.
+      prefix: { key: { prefix: 1 }, unique: true },
+      created: { key: { tenantId: 1, createdAt: -1 } },
+    },
+    access_audit: { time: { key: { tenantId: 1, at: -1 } } },
+  },
+};

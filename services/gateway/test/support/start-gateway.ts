@@ -19,6 +19,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
     mongoUrl: inject("mongoUrl"),
     broker: { url: inject("natsUrl") },
     database: testDatabaseName("access"),
+    migrate: "on",
     logLevel: "silent",
     drainDelayMs: 0,
     documentsTarget: "127.0.0.1:1",

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Db, Filter, FindCursor } from "mongodb";
 import type { Dictionary, Wanted, Write } from "../domain/dictionary.ts";
@@ -18,18 +19,19 @@ const withoutOwn = { _id: 0, tenantId: 0 } as const;
  * no locks.
  */
 export class PhraseStore implements Dictionary {
+  static readonly indexes = {
+    phrases: {
+      id: { key: { tenantId: 1, id: 1 }, unique: true },
+      // Also gives the order of exports.
+      phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #phrases: Collection<PhraseRow>;
   readonly #state: DictionaryState;
 
   constructor(db: Db) {
     this.#phrases = db.collection("phrases");
     this.#state = new DictionaryState(db);
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#phrases.createIndex({ tenantId: 1, id: 1 }, { unique: true });
-    // Also gives the order of exports.
-    await this.#phrases.createIndex({ tenantId: 1, language: 1, phrase: 1 }, { unique: true });
   }
 
   revision(tenantId: string): Promise<string | undefined> {

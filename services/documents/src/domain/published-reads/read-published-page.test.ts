@@ -3,7 +3,7 @@ import { type PageRequest, readPublishedPage } from "./read-published-page.ts";
 import type { ClockReading } from "./tenant-clock.ts";
 
 const type = "core/article";
-const noFilter = { tag: "", site: "", language: "", slug: "" };
+const noFilter = { tag: undefined, site: undefined, language: undefined, slug: undefined };
 const request: PageRequest = { type, limit: 50, cursor: "", ifNoneMatch: "", filter: noFilter, includeLinks: true };
 const { signal } = new AbortController();
 

@@ -18,8 +18,9 @@ export interface PublishedDocument extends PagePosition {
 }
 
 /** Which published documents, newest first; ties by id, descending. */
-export interface PublishedQuery extends PublishedFilter {
+export interface PublishedQuery {
   readonly type: string;
+  readonly filter: PublishedFilter;
   readonly updatedSince?: Date;
   /** The page starts behind this place. */
   readonly after?: PagePosition;
@@ -111,10 +112,16 @@ export async function readPublishedPage(
   const stamp = lastTick(clock, request);
   const etag = etagAt(stamp, request);
   if (matchesEtag(ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
-  const criteria = await resolveFilter(deps, tenantId, filter, moment);
-  if (!criteria) return { ...emptyPage, itemsJson: joinItems([]), etag };
+  const resolved = await resolveFilter(deps, tenantId, filter, moment);
+  if (!resolved) return { ...emptyPage, itemsJson: joinItems([]), etag };
   const after = decodeCursor(cursor);
-  const query = { ...criteria, type, limit, ...(updatedSince ? { updatedSince } : {}), ...(after ? { after } : {}) };
+  const query = {
+    type,
+    filter: resolved,
+    limit,
+    ...(updatedSince ? { updatedSince } : {}),
+    ...(after ? { after } : {}),
+  };
   const { documents, hasMore } = await deps.publications.list(tenantId, query, bytesMax, { moment, signal });
   const last = documents.at(-1);
   return {

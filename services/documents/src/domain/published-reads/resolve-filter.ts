@@ -1,27 +1,12 @@
 import { parseUuid } from "@vidimus/kit/ids";
+import { type FilterName, filterNames, keyNamed, mapFilters } from "./publication-keys.ts";
 import type { Moment } from "./tenant-clock.ts";
 
-/** Criteria as a caller names them; "" for none. */
-export interface RequestedFilter {
-  /** Id or slug of a tag. */
-  readonly tag: string;
-  /** Id or slug of a site. */
-  readonly site: string;
-  /** In any case. */
-  readonly language: string;
-  readonly slug: string;
-}
+/** Criteria as a caller names them; undefined for none. */
+export type RequestedFilter = Readonly<Record<FilterName, string | undefined>>;
 
-/** Criteria as publications are indexed; a document meets all of them. */
-export interface PublishedFilter {
-  /** Id of a linked tag. */
-  readonly tag?: string;
-  /** Id and slug of a site; the document names either. */
-  readonly sites?: readonly string[];
-  /** Lowercase. */
-  readonly language?: string;
-  readonly slug?: string;
-}
+/** Criteria as publications are indexed: a document has the value, or one of the values, of each. */
+export type PublishedFilter = Readonly<Record<FilterName, string | readonly string[] | undefined>>;
 
 /** Finds documents by slugs. */
 export interface SlugReader {
@@ -38,47 +23,52 @@ export interface FilterDeps {
   };
 }
 
-const tagType = "core/tag";
-const siteType = "core/publisher-site";
-
 /**
- * Types whose publications change the result of a filter: a slug may pass to another tag or site,
- * and a site that is named by its id is looked up by its slug, too. A tag's id always means the
- * same tag.
+ * Types whose publications change the result of a filter: a slug may pass to another document, and a
+ * document that is named by its id may be looked up by its slug, too. An id alone always means the
+ * same.
  */
-export function typesConsulted({ tag, site }: RequestedFilter): string[] {
-  const isTagSlug = tag !== "" && parseUuid(tag) === undefined;
-  return [...(isTagSlug ? [tagType] : []), ...(site === "" ? [] : [siteType])];
+export function typesConsulted(filter: RequestedFilter): string[] {
+  return filterNames.flatMap((name) => {
+    const { refersTo } = keyNamed(name);
+    const asked = filter[name];
+    if (!refersTo || asked === undefined) return [];
+    return refersTo.bySlug || parseUuid(asked) === undefined ? [refersTo.type] : [];
+  });
 }
 
 /** Translates a caller's criteria; undefined when no document can meet them. */
 export async function resolveFilter(
   deps: FilterDeps,
   tenantId: string,
-  { tag, site, language, slug }: RequestedFilter,
+  requested: RequestedFilter,
   moment: Moment | undefined,
 ): Promise<PublishedFilter | undefined> {
-  const tagId =
-    tag === "" ? undefined : (parseUuid(tag) ?? (await deps.slugs.findDocument(tenantId, tagType, tag, moment)));
-  if (tag !== "" && tagId === undefined) return undefined;
-  return {
-    ...(tagId === undefined ? {} : { tag: tagId }),
-    ...(site === "" ? {} : { sites: await namesOfSite(deps, tenantId, site, moment) }),
-    ...(language === "" ? {} : { language: language.toLowerCase() }),
-    ...(slug === "" ? {} : { slug }),
-  };
+  const values = new Map<FilterName, string | readonly string[]>();
+  for (const name of filterNames) {
+    const asked = requested[name];
+    if (asked === undefined) continue;
+    const { refersTo, normalize } = keyNamed(name);
+    const value = refersTo ? await namesOf(deps, tenantId, refersTo, asked, moment) : normalize(asked);
+    if (value.length === 0) return undefined;
+    values.set(name, value);
+  }
+  return mapFilters((name) => values.get(name));
 }
 
-/** Documents name their sites by id or by slug. */
-async function namesOfSite(
+/** What publications hold for a document that is asked for by id or slug; none when there is no such document. */
+async function namesOf(
   deps: FilterDeps,
   tenantId: string,
-  site: string,
+  { type, bySlug }: { readonly type: string; readonly bySlug: boolean },
+  asked: string,
   moment: Moment | undefined,
-): Promise<string[]> {
-  const id = parseUuid(site);
+): Promise<readonly string[]> {
+  const id = parseUuid(asked);
+  if (id !== undefined && !bySlug) return [id];
   const other = id
-    ? deps.publications.slugOf(tenantId, siteType, id, moment)
-    : deps.slugs.findDocument(tenantId, siteType, site, moment);
-  return [id ?? site, ...[(await other) ?? []].flat()];
+    ? await deps.publications.slugOf(tenantId, type, id, moment)
+    : await deps.slugs.findDocument(tenantId, type, asked, moment);
+  const found = other === undefined ? [] : [other];
+  return bySlug ? [id ?? asked, ...found] : found;
 }

@@ -1,17 +1,5 @@
 import type { Actor, DocumentParts, LastPublished } from "../document/document.ts";
-
-/** The values by which readers find a published document. */
-export interface PublicationKeys {
-  readonly slug?: string;
-  /** Lowercase. */
-  readonly language?: string;
-  /** Ids of the tags it is linked to. */
-  readonly tags?: readonly string[];
-  /** Ids and slugs of the sites it belongs to. */
-  readonly sites?: readonly string[];
-  /** Lowercase host names, of a site only. */
-  readonly hosts?: readonly string[];
-}
+import type { PublicationKeys } from "../published-reads/publication-keys.ts";
 
 /** The row that readers get for a document: its content, or a tombstone. */
 export interface Publication {
@@ -23,7 +11,8 @@ export interface Publication {
   /** Whether the document was never published before, so that it has no row. */
   readonly isFirst: boolean;
   /** Absent on a tombstone. */
-  readonly content?: PublicationKeys & {
+  readonly content?: {
+    readonly keys: PublicationKeys;
     readonly bytes: Uint8Array;
     readonly linksStart: number;
     readonly linksEnd: number;

@@ -2,11 +2,11 @@ import type { Violation } from "@vidimus/kit/errors";
 import { type DocumentValue, parsePart } from "../document/assemble-document.ts";
 import type { Actor, DocumentParts, Head } from "../document/document.ts";
 import { isJsonObject } from "../json/json-value.ts";
+import { type PublicationKeys, readKeys } from "../published-reads/publication-keys.ts";
 import { checkGuards } from "../workflow/check-guards.ts";
 import type { Guard, WorkflowDefinition } from "../workflow/definition.ts";
 import { type Chosen, standingFacts } from "../workflow/legal-transitions.ts";
 import { standingOf } from "../workflow/standing.ts";
-import { publicationKeys } from "./publication-keys.ts";
 
 /** The version that a transition acts on, read. */
 export interface LoadedVersion {
@@ -16,7 +16,7 @@ export interface LoadedVersion {
   readonly meta: Readonly<Record<string, unknown>>;
   readonly writer: string;
   readonly schemaGeneration: number;
-  readonly slug: string | undefined;
+  readonly keys: PublicationKeys;
 }
 
 /** Reads a version of a document of a type. */
@@ -27,9 +27,8 @@ export function loadVersion(
 ): LoadedVersion {
   const value = { links: parsePart(parts.links), meta: parsePart(parts.meta) };
   const meta = isJsonObject(value.meta) ? value.meta : {};
-  const { slug } = publicationKeys(type, value);
   const { schemaGeneration } = parts;
-  return { parts, value, meta, writer: writer.actor, schemaGeneration, slug };
+  return { parts, value, meta, writer: writer.actor, schemaGeneration, keys: readKeys(type, value) };
 }
 
 /** A transition whose guards are to be checked, and where its facts come from. */

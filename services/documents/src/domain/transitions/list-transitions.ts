@@ -92,8 +92,9 @@ async function refusalOf(
         return type.check({ parts: version.parts }, "publication", signal);
       },
       slugHolder: async () => {
-        if (version.slug === undefined) return undefined;
-        const holder = await deps.publications.slugHolder(tenantId, name, version.slug, signal);
+        const { slug } = version.keys;
+        if (slug === undefined) return undefined;
+        const holder = await deps.publications.slugHolder(tenantId, name, slug, signal);
         return holder === documentId ? undefined : holder;
       },
     });

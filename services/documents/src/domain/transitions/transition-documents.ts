@@ -7,7 +7,6 @@ import { planTransition, type TransitionPlan } from "../workflow/plan-transition
 import { standingOf } from "../workflow/standing.ts";
 import { checkTransition, type LoadedVersion, loadVersion } from "./check-transition.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
-import { publicationKeys } from "./publication-keys.ts";
 import type { Changes, StoredVersion } from "./changes.ts";
 import { answerRepeated } from "./repeated-transitions.ts";
 import { sealSnapshot } from "../snapshots/seal-snapshot.ts";
@@ -199,8 +198,8 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
 /** The slugs that will be taken, as far as others hold them, and those of the documents themselves. */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
-  const named = published.flatMap(({ head, version: { slug } }) =>
-    slug === undefined ? [] : [{ type: head.type, slug }],
+  const named = published.flatMap(({ head: { type }, version: { keys } }) =>
+    keys.slug === undefined ? [] : [{ type, slug: keys.slug }],
   );
   const own = loaded.flatMap(({ head: { type, documentId, lastPublished } }) => {
     return lastPublished?.slug === undefined ? [] : [{ type, slug: lastPublished.slug, documentId }];
@@ -217,7 +216,8 @@ function check(
   now: Date,
 ): Promise<void> {
   const { by } = request;
-  const { schemaGeneration, parts, slug } = version;
+  const { schemaGeneration, parts, keys } = version;
+  const { slug } = keys;
   const { documentId, type } = head;
   const { version: number } = chosen.subject;
   return checkTransition({
@@ -260,7 +260,7 @@ function traceOf({ traceparent }: DocumentTransition): Pick<DocumentTransition, 
 
 /** Seals a snapshot, and writes it or a tombstone as the publication. */
 function publish(
-  { request, head, version: { parts, value, slug } }: Loaded,
+  { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot }: NonNullable<TransitionPlan["lastPublished"]>,
   { slugs, now: updatedAt, changes, sequenceFloor }: ApplyContext,
 ): LastPublished {
@@ -271,13 +271,11 @@ function publish(
   const row = { documentId, type, version, sequence, updatedAt };
   changes.snapshots.push({ ...row, status: snapshot, bytes, sha256, ...traceOf(request) });
   const isPublished = snapshot === "usable";
-  slugs.claim(type, isPublished ? slug : undefined, documentId);
-  const publication = { ...row, isFirst: head.lastPublished === undefined };
-  if (isPublished) {
-    const content = { ...publicationKeys(type, value), bytes, linksStart, linksEnd };
-    changes.publications.push({ ...publication, content });
-  } else changes.publications.push(publication);
-  return { version, status, sequence, updatedAt, ...(isPublished && slug !== undefined ? { slug } : {}) };
+  const slug = isPublished ? keys.slug : undefined;
+  slugs.claim(type, slug, documentId);
+  const content = isPublished ? { content: { keys, bytes, linksStart, linksEnd } } : {};
+  changes.publications.push({ ...row, isFirst: head.lastPublished === undefined, ...content });
+  return { version, status, sequence, updatedAt, ...(slug === undefined ? {} : { slug }) };
 }
 
 function notFound(documentId: string): DomainError {

@@ -3,15 +3,18 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type {
   ListPublishedDocumentsRequest,
   PublishedDocumentService,
+  PublishedFilter,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
+import { mapFilters } from "../../domain/published-reads/publication-keys.ts";
 import { isPublishableType } from "../../domain/published-reads/publishable-types.ts";
 import {
   type ListPublishedDocumentsDeps,
   type PageRequest,
   readPublishedPage,
 } from "../../domain/published-reads/read-published-page.ts";
+import type { RequestedFilter } from "../../domain/published-reads/resolve-filter.ts";
 import { pageSize, documentPages } from "../requests.ts";
 
 /** One page of published documents of one type, newest first. */
@@ -30,8 +33,15 @@ export function fromListRequest(request: ListPublishedDocumentsRequest): { tenan
   if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
   const limit = pageSize(request.limit, documentPages);
   const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
-  const { tag = "", site = "", language = "", slug = "" } = request.filter ?? {};
-  const filter = { tag, site, language, slug };
+  const filter = fromFilter(request.filter);
   const page = { type, limit, cursor, ifNoneMatch, includeLinks, filter, ...since };
   return { tenantId: requireTenantId(request.tenantId), page };
+}
+
+type FilterMessage = Omit<PublishedFilter, "$typeName" | "$unknown">;
+
+/** The message and the table of keys name the same filters, or this does not compile. */
+function fromFilter(message: FilterMessage | undefined): RequestedFilter {
+  const requested: Record<keyof FilterMessage, string | undefined> = mapFilters((name) => message?.[name] || undefined);
+  return requested;
 }

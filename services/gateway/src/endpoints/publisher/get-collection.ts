@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { answerPage, type PageDeps, pageParameters, pageSchema } from "./published-page.ts";
+import { answerPage, type FilterName, type PageDeps, pageParameters, pageSchema } from "./published-page.ts";
 import { defineRoute } from "../../http/route.ts";
 import { collections, documentExample, publishedDocument } from "./publisher-schemas.ts";
 
@@ -8,16 +8,15 @@ function name(description: string, must: string, example: string) {
   return Type.Optional(Type.String(options));
 }
 
-const query = Type.Object(
-  {
-    tag: name("Only documents that link to this tag, by id or slug.", "the id or the slug of a tag", "ferries"),
-    site: name("Only documents of this site, by id or slug.", "the id or the slug of a site", "main"),
-    language: name("Only documents whose meta.language is this, in any case.", "a BCP 47 tag", "en-GB"),
-    slug: name("Only the document whose meta.slug is this now.", "a slug", "ferry-cancelled"),
-    ...pageParameters,
-  },
-  { additionalProperties: false },
-);
+/** Each filter of the request for a page is a query parameter, or this does not compile. */
+const filters = {
+  tag: name("Only documents that link to this tag, by id or slug.", "the id or the slug of a tag", "ferries"),
+  site: name("Only documents of this site, by id or slug.", "the id or the slug of a site", "main"),
+  language: name("Only documents whose meta.language is this, in any case.", "a BCP 47 tag", "en-GB"),
+  slug: name("Only the document whose meta.slug is this now.", "a slug", "ferry-cancelled"),
+} satisfies Readonly<Record<FilterName, unknown>>;
+
+const query = Type.Object({ ...filters, ...pageParameters }, { additionalProperties: false });
 
 /** One page of each collection. */
 export const getCollection = collections.map(({ name, type }) =>
@@ -47,8 +46,8 @@ export const getCollection = collections.map(({ name, type }) =>
       },
     },
     handler: (deps: PageDeps) => async (call) => {
-      const { tag = "", site = "", language = "", slug = "", ...page } = call.query;
-      return answerPage(deps, call, { type, filter: { tag, site, language, slug }, includeLinks: true }, page);
+      const { updatedSince, limit, cursor, ...filter } = call.query;
+      return answerPage(deps, call, { type, filter, includeLinks: true }, { updatedSince, limit, cursor });
     },
   }),
 );

@@ -3,6 +3,7 @@ import type { Client } from "@connectrpc/connect";
 import type {
   ListPublishedDocumentsResponse,
   PublishedDocumentService,
+  PublishedFilter,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { type TSchema, Type } from "typebox";
 import { parseTimestamp } from "./timestamp.ts";
@@ -60,20 +61,18 @@ export function pageSchema(item: TSchema) {
 
 /** Values of `pageParameters`. */
 interface PageQuery {
-  readonly updatedSince?: string;
-  readonly limit?: string;
-  readonly cursor?: string;
+  readonly updatedSince?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
 }
+
+/** By what a page may be narrowed. */
+export type FilterName = Exclude<keyof PublishedFilter, "$typeName" | "$unknown">;
 
 /** Which documents a page shows, and in which form. */
 interface PageSelection {
   readonly type: string;
-  readonly filter?: {
-    readonly tag?: string;
-    readonly site?: string;
-    readonly language?: string;
-    readonly slug?: string;
-  };
+  readonly filter?: { readonly [Name in FilterName]?: string };
   readonly includeLinks?: boolean;
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { publicationKeys } from "./publication-keys.ts";
+import { readKeys } from "./publication-keys.ts";
+
+const none = { slug: undefined, host: undefined, tag: undefined, site: undefined, language: undefined };
 
 test("an article is found by slug, language, its tags and its sites", () => {
   const links = [
@@ -10,22 +12,23 @@ test("an article is found by slug, language, its tags and its sites", () => {
     { rel: "author", type: "core/person", id: "gh" },
   ];
   const meta = { slug: "snow", language: "de-CH", sites: ["main", 7], hosts: ["x.example"] };
-  expect(publicationKeys("core/article", { meta, links })).toEqual({
+  expect(readKeys("core/article", { meta, links })).toEqual({
+    ...none,
     slug: "snow",
     language: "de-ch",
-    tags: ["ab", "cd"],
-    sites: ["ef", "main"],
+    tag: ["ab", "cd"],
+    site: ["ef", "main"],
   });
 });
 
 test("a site is found by its hosts in any case", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com"] };
-  const { hosts } = publicationKeys("core/publisher-site", { meta, links: [] });
-  expect(hosts).toEqual(["www.example.com", "example.com"]);
+  const { host } = readKeys("core/publisher-site", { meta, links: [] });
+  expect(host).toEqual(["www.example.com", "example.com"]);
 });
 
 test("what is of another kind than expected is passed over", () => {
   const meta = { slug: 7, language: ["de"], sites: "main" };
-  expect(publicationKeys("core/article", { meta, links: "none" })).toEqual({});
-  expect(publicationKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toEqual({});
+  expect(readKeys("core/article", { meta, links: "none" })).toEqual(none);
+  expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toEqual(none);
 });

@@ -1,0 +1,61 @@
+import type { Collection, Db, Document } from "mongodb";
+
+/** An index as its store declares it. `ensureIndexes`, `missingIndexes` and hints read the same one. */
+export interface Index {
+  /** Columns in order: 1 ascending, -1 descending. */
+  readonly key: Readonly<Record<string, 1 | -1>>;
+  readonly unique?: true;
+  /** Leaves out rows without any of the columns. */
+  readonly sparse?: true;
+  /** Only rows that match are indexed. */
+  readonly partialFilterExpression?: Document;
+  /** Rows are deleted this many seconds after the time in the column. */
+  readonly expireAfterSeconds?: number;
+}
+
+/** Indexes of a collection, each by the name that it has in the database. */
+export type CollectionIndexes = Readonly<Record<string, Index>>;
+
+/** Indexes of a database by collection. */
+export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
+
+/** The columns of an index, as a hint or a sort takes them. */
+export function keyOf({ key }: Index): Record<string, 1 | -1> {
+  return { ...key };
+}
+
+/** Makes the indexes that do not exist yet. Idempotent. */
+export async function ensureIndexes(db: Db, indexes: DatabaseIndexes): Promise<void> {
+  const collections = Object.entries(indexes).map(async ([collection, own]) => {
+    const descriptions = Object.entries(own).map(([name, index]) =>
+      Object.assign({ name }, index, { key: keyOf(index) }),
+    );
+    if (descriptions.length > 0) await db.collection(collection).createIndexes(descriptions);
+  });
+  await Promise.all(collections);
+}
+
+/** The declared indexes that a database lacks, each as `collection.index`. */
+export async function missingIndexes(db: Db, indexes: DatabaseIndexes): Promise<string[]> {
+  const collections = Object.entries(indexes).map(async ([collection, own]) => {
+    const existing = new Set((await readIndexes(db.collection(collection))).map(shapeOf));
+    const missing = Object.entries(own).filter(([, index]) => !existing.has(shapeOf(index)));
+    return missing.map(([name]) => `${collection}.${name}`);
+  });
+  return (await Promise.all(collections)).flat();
+}
+
+async function readIndexes(rows: Collection): Promise<Index[]> {
+  try {
+    return await rows.listIndexes().toArray();
+  } catch (error) {
+    // MongoDB has no collection of that name yet.
+    if (error instanceof Error && "codeName" in error && error.codeName === "NamespaceNotFound") return [];
+    throw error;
+  }
+}
+
+/** The same for indexes that serve the same reads and refuse the same rows. */
+function shapeOf({ key, unique, sparse, partialFilterExpression, expireAfterSeconds }: Index): string {
+  return JSON.stringify([Object.entries(key), !!unique, !!sparse, partialFilterExpression, expireAfterSeconds]);
+}

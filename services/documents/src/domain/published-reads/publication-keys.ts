@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
+
+/** What keys are read from. */
+interface KeyedDocument {
+  readonly type: string;
+  readonly meta: JsonObject;
+  readonly links: JsonValue;
+}
+
+/** A key by which readers find published documents: a column of `publications`, with its index. */
+export interface PublicationKey {
+  /** What a document has there. Values of another JSON type than expected are left out. */
+  read(document: KeyedDocument): JsonValue | undefined;
+  /** Whether a document has a list of values; the first 100 count. */
+  readonly many: boolean;
+  /** The form in which values are stored and asked for. */
+  normalize(value: string): string;
+  /**
+   * `unique`: no two published documents of a type have the same value. `newestFirst`: pages are read
+   * in order. `plain`: neither.
+   */
+  readonly index: "unique" | "newestFirst" | "plain";
+  /** Whether pages may be asked for by it. */
+  readonly filter: boolean;
+  /**
+   * Set when values name documents of a type: by id, or, with `bySlug`, by id or slug. Readers may ask
+   * with either.
+   */
+  readonly refersTo?: { readonly type: string; readonly bySlug: boolean };
+}
+
+const asIs = (value: string) => value;
+const lowercase = (value: string) => value.toLowerCase();
+const tagType = "core/tag";
+const siteType = "core/publisher-site";
+
+/**
+ * Every key, the narrowest first: a page that is asked for by several is read from the index of the
+ * first. Columns, indexes, filters, entity tags and the mapping of requests follow from this table.
+ */
+export const publicationKeys = {
+  slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
+  host: {
+    read: ({ type, meta }) => (type === siteType ? meta["hosts"] : undefined),
+    many: true,
+    normalize: lowercase,
+    index: "plain",
+    filter: false,
+  },
+  tag: {
+    read: ({ links }) => linkedIds(links, tagType),
+    many: true,
+    normalize: asIs,
+    index: "newestFirst",
+    filter: true,
+    refersTo: { type: tagType, bySlug: false },
+  },
+  site: {
+    read: ({ links, meta }) => [...linkedIds(links, siteType), ...listOf(meta["sites"])],
+    many: true,
+    normalize: asIs,
+    index: "newestFirst",
+    filter: true,
+    refersTo: { type: siteType, bySlug: true },
+  },
+  language: {
+    read: ({ meta }) => meta["language"],
+    many: false,
+    normalize: lowercase,
+    index: "newestFirst",
+    filter: true,
+  },
+} as const satisfies Readonly<Record<string, PublicationKey>>;
+
+type Table = typeof publicationKeys;
+export type KeyName = keyof Table;
+/** The keys that pages may be asked for by. */
+export type FilterName = { [Name in KeyName]: Table[Name]["filter"] extends true ? Name : never }[KeyName];
+
+/** A document's values by key; undefined where it has none. */
+export type PublicationKeys = {
+  readonly [Name in KeyName]: (Table[Name]["many"] extends true ? readonly string[] : string) | undefined;
+};
+
+/** A key of the table. */
+export function keyNamed(name: KeyName): PublicationKey {
+  return publicationKeys[name];
+}
+
+function isKeyName(name: string): name is KeyName {
+  return Object.hasOwn(publicationKeys, name);
+}
+
+/** The names of all keys, the narrowest first. */
+export const keyNames: readonly KeyName[] = Object.keys(publicationKeys).filter(isKeyName);
+
+function isFilterName(name: KeyName): name is FilterName {
+  return publicationKeys[name].filter;
+}
+
+/** The names of the keys that pages may be asked for by, the narrowest first. */
+export const filterNames: readonly FilterName[] = keyNames.filter(isFilterName);
+
+/** Makes a value for each filter. */
+export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<FilterName, Value> {
+  // The names are those of the table, all of them.
+  return Object.fromEntries(filterNames.map((name) => [name, valueOf(name)])) as Record<FilterName, Value>;
+}
+
+/** Most values of one key that are indexed for a document; further ones are left out. */
+const valuesMax = 100;
+
+/** Reads the values by which readers find a document. */
+export function readKeys(type: string, { meta, links }: { meta: JsonValue; links: JsonValue }): PublicationKeys {
+  const document = { type, meta: isJsonObject(meta) ? meta : {}, links };
+  const values = keyNames.map((name) => [name, valueIn(keyNamed(name), document)]);
+  // Each value has the form that `many` of its key says.
+  return Object.fromEntries(values) as PublicationKeys;
+}
+
+function valueIn({ read, many, normalize }: PublicationKey, document: KeyedDocument): PublicationKeys[KeyName] {
+  const found = read(document);
+  if (!many) return typeof found === "string" && found !== "" ? normalize(found) : undefined;
+  const texts = listOf(found).flatMap((value) => (typeof value === "string" ? [normalize(value)] : []));
+  return texts.length === 0 ? undefined : [...new Set(texts)].slice(0, valuesMax);
+}
+
+function linkedIds(links: JsonValue, type: string): string[] {
+  const ids = listOf(links).flatMap((link) => (isJsonObject(link) && link["type"] === type ? [link["id"]] : []));
+  return ids.flatMap((id) => (typeof id === "string" && id !== "" ? [id.toLowerCase()] : []));
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,16 @@
+import type { Index } from "@vidimus/kit/mongo/indexes";
+import { type KeyName, keyNamed, keyNames } from "../domain/published-reads/publication-keys.ts";
+
+const shapes = {
+  // A tombstone has no values, so only what is published counts.
+  unique: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1 }, unique: true }),
+  newestFirst: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1, updatedAt: -1, documentId: -1 } }),
+  plain: (name: KeyName): Index => ({ key: { tenantId: 1, [name]: 1 } }),
+};
+
+function indexOf(name: KeyName): Index {
+  return { ...shapes[keyNamed(name).index](name), partialFilterExpression: { [name]: { $exists: true } } };
+}
+
+/** The index of each publication key, with the rows that have a value of it. */
+export const keyIndexes = Object.fromEntries(keyNames.map((name) => [name, indexOf(name)])) as Record<KeyName, Index>;

@@ -1,3 +1,0 @@
-import { describeKilledMigration } from "./migration-killed.ts";
-
-describeKilledMigration(100_000, 10);
