@@ -58,11 +58,11 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 }
 
 /**
- * Reads what the migration needs: the database's settings and SIGNING_KEK_FILE.
+ * Reads what a restore needs: the database's settings and SIGNING_KEK_FILE.
  *
  * @throws ConfigError naming every fault
  */
-export function readMigrationConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
+export function readRestoreConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
   const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
   const kek = readSecretKey(env, "SIGNING_KEK_FILE");
   env.finish();
