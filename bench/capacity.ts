@@ -121,7 +121,7 @@ async function showBytes(): Promise<void> {
   const sizes: Record<string, Record<string, number>> = {};
   const grown = {
     vidimus_documents: ["heads", "history", "snapshots", "publications"],
-    vidimus_signing: ["ledger_batches"],
+    vidimus_signing: ["ledger"],
     vidimus_delivery: ["webhook_deliveries"],
   };
   for (const [database, names] of Object.entries(grown)) {

@@ -111,7 +111,7 @@ test.each([0, 300])(
         "insert documents.history",
         "insert documents.publications",
         "insert documents.snapshots",
-        "insert signing.ledger_batches",
+        "insert signing.ledger",
         "update delivery.webhook_deliveries",
         "update documents.heads",
         "update documents.snapshots",

@@ -11,7 +11,7 @@ import { as, openNewsroom } from "./support/newsroom.ts";
 import { openReceiver, payloadOf } from "./support/receiver.ts";
 
 const patient = { timeout: 60_000, interval: 100 };
-const collections = ["ring", "ledger_batches"];
+const collections = ["ring", "ledger"];
 
 async function dump(db: Db): Promise<Document[][]> {
   return Promise.all(collections.map((name) => db.collection(name).find().toArray()));

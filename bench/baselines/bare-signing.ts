@@ -13,7 +13,7 @@ import { batchItems, signingCallers } from "./signing-load.ts";
 const client = new MongoClient(process.env["MONGODB_URL"] ?? "", { writeConcern: { w: "majority", journal: true } });
 const batches = client
   .db(process.env["MONGODB_DATABASE"] ?? "")
-  .collection<{ _id: number; [column: string]: unknown }>("ledger_batches");
+  .collection<{ _id: number; [column: string]: unknown }>("ledger");
 await batches.createIndex({ "entries.snapshotKey": 1, "entries.signing": 1 }, { unique: true });
 const { privateKey } = generateKeyPairSync("ed25519");
 const signed = promisify(sign);

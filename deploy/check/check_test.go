@@ -104,12 +104,12 @@ func TestReachability(t *testing.T) {
 			in := &s.policy("signing").Spec.Ingress[0]
 			in.From = append(in.From, pods("phrases")...)
 			out := &s.policy("phrases").Spec
-			out.Egress = append(out.Egress, networkingv1.NetworkPolicyEgressRule{To: pods("signing"), Ports: port(50153)})
+			out.Egress = append(out.Egress, networkingv1.NetworkPolicyEgressRule{To: pods("signing"), Ports: port(7153)})
 		}, []string{"phrases → signing mesh", "open, the matrix says closed"}},
 		"the gateway may call signing's admin door": {func(s *Set) {
 			s.policy("signing").Spec.Ingress[0].Ports = nil
 			s.policy("gateway").Spec.Egress[2].Ports = nil
-		}, []string{"gateway → signing admin (50053): open"}},
+		}, []string{"gateway → signing admin (7053): open"}},
 		"delivery may not call signing": {func(s *Set) {
 			s.policy("signing").Spec.Ingress = nil
 		}, []string{"delivery → signing mesh", "closed, the matrix says open"}},
@@ -132,13 +132,13 @@ func TestReachability(t *testing.T) {
 			[]string{"gateway → dns dns (53): closed"}},
 		"any namespace may come to a teams door": {func(s *Set) {
 			s.policy("documents").Spec.Ingress[0].From[0].NamespaceSelector = &metav1.LabelSelector{}
-		}, []string{"stranger → documents teams (50051): open"}},
+		}, []string{"stranger → documents teams (7051): open"}},
 		"pods of the namespace without a policy are open": {func(s *Set) { s.dropPolicy("default-deny") },
 			[]string{"stranger → neighbour any (8080): open"}},
 		"a namespace with our labels is taken for ours": {func(s *Set) {
 			s.policy("signing").Spec.Ingress[0].From[0].NamespaceSelector = &metav1.LabelSelector{}
 			s.policy("signing").Spec.Ingress[0].From[1].NamespaceSelector = &metav1.LabelSelector{}
-		}, []string{"stranger with our labels → signing mesh (50153): open"}},
+		}, []string{"stranger with our labels → signing mesh (7153): open"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ var secretText = regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@|-----BEGIN [A-Z ]*PR
 
 // The only workloads that may mount a Secret.
 var secretOwners = map[string][]string{
-	"signing-kek":     {"signing", "signing-migrate"},
+	"signing-kek":     {"signing"},
 	"delivery-kek":    {"delivery"},
 	"attestation-key": {"documents", "signing"},
 }

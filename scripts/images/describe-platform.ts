@@ -12,7 +12,7 @@ export async function describePlatform(
   const address = Object.fromEntries(
     await Promise.all(services.map(async (service) => [service, await platform.addressOf(service)] as const)),
   );
-  const door = (service: Service, name: string) => `${address[service]}:${specOf(service).ports[name] ?? 50_053}`;
+  const door = (service: Service, name: string) => `${address[service]}:${specOf(service).ports[name] ?? 7053}`;
   const doors = (name: string) => ({
     access: door("gateway", name),
     documents: door("documents", name),

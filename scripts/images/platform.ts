@@ -63,7 +63,7 @@ export async function openPlatform(
   const urls = await openBacking(stack, state, hostAddress, identities);
   const run = (service: Service, ...command: string[]) =>
     startArguments(service, specOf(service), { state, identities, urls, hostAddress, settings }, command);
-  for (const service of ["documents", "signing"] as const) await podman(...(await run(service, "src/migrate.ts")));
+  await podman(...(await run("documents", "src/migrate.ts")));
   for (const service of ["signing", "documents", "phrases", "delivery", "gateway"] as const) {
     await podman(...(await run(service)));
     await untilReady(service, specOf(service).ports["ops"] ?? 0);

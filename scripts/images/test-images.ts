@@ -46,7 +46,7 @@ async function checkReach(): Promise<void> {
   const { mesh = 0, ops = 0 } = specOf("signing").ports;
   const address = await platform.addressOf("signing");
   for (const service of ["documents", "phrases"] as const) {
-    for (const port of [mesh, ops, 50_053])
+    for (const port of [mesh, ops, 7053])
       expectEqual(`${service} → signing ${port}`, await dial(service, address, port), "timeout");
   }
   for (const service of ["gateway", "delivery"] as const) {

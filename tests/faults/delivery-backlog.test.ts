@@ -33,7 +33,7 @@ it(
     await own.ledger.expectDelivered(run.published, { each: true, ms: waitMs });
     await stack.untilSettled();
     expect(own.ledger.posts).toHaveLength(10_000);
-    const batches = mongo.db(stack.databases.signing).collection("ledger_batches");
+    const batches = mongo.db(stack.databases.signing).collection("ledger");
     const signatures = { $group: { _id: "$entries.snapshotKey", count: { $sum: 1 } } };
     const byCount = { $group: { _id: "$count", snapshots: { $sum: 1 } } };
     const signed = await batches.aggregate([{ $unwind: "$entries" }, signatures, byCount]).toArray();

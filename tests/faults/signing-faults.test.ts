@@ -136,7 +136,7 @@ async function killSigning(signal: NodeJS.Signals): Promise<void> {
 /** How many signatures the ledger has of each snapshot. */
 async function signaturesBySnapshot(): Promise<Map<string, number>> {
   const rows = await ledger
-    .collection("ledger_batches")
+    .collection("ledger")
     .aggregate<{ _id: string; count: number }>([
       { $unwind: "$entries" },
       { $group: { _id: "$entries.snapshotKey", count: { $sum: 1 } } },
@@ -228,7 +228,7 @@ test("with signing off on every replica there is no active key, and nothing leav
   stack.env["SIGNING"] = "off";
   await killSigning("SIGTERM");
   await vi.waitUntil(async () => (await trustList()).active === null, patient);
-  const batches = () => ledger.collection("ledger_batches").countDocuments();
+  const batches = () => ledger.collection("ledger").countDocuments();
   const documentIds: string[] = [];
   for (let count = 0; count < 5; count += 1) {
     const documentId = await newsroom.push();

@@ -20,11 +20,8 @@ export interface ReplicaProcess extends AsyncDisposable {
   kill(): Promise<void>;
   /** Stops the process as a deployment does. */
   stop(): Promise<void>;
-  /**
-   * Starts a process in place of the one that ended, with settings on top of the first one's, from this
-   * checkout of the project unless another is named.
-   */
-  start(settings?: NodeJS.ProcessEnv, dir?: string): Promise<void>;
+  /** Starts a process in place of the one that ended, with settings on top of the first one's. */
+  start(settings?: NodeJS.ProcessEnv): Promise<void>;
   /** RPCs that the process has handled since its start. */
   handledCalls(): Promise<number>;
 }
@@ -36,17 +33,15 @@ interface ReplicaOptions {
   /** The whole environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
-  /** Checkout of the project that it is started from; this one by default. */
-  readonly dir?: string;
 }
 
 /** Starts a process and waits until it is ready. */
 export async function openReplica(options: ReplicaOptions): Promise<ReplicaProcess> {
-  const { service, name, ports, env, logFile, dir } = options;
+  const { service, name, ports, env, logFile } = options;
   const opsUrl = `http://127.0.0.1:${ports.ops}`;
-  let current = await startServiceProcess(service, env, logFile, dir);
-  const start = async (settings: NodeJS.ProcessEnv = {}, from?: string) => {
-    current = await startServiceProcess(service, { ...env, ...settings }, logFile, from);
+  let current = await startServiceProcess(service, env, logFile);
+  const start = async (settings: NodeJS.ProcessEnv = {}) => {
+    current = await startServiceProcess(service, { ...env, ...settings }, logFile);
     await untilServiceReady(service, opsUrl, logFile);
   };
   const stop = async () => current[Symbol.asyncDispose]();

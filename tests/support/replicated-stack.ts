@@ -29,12 +29,8 @@ type Place = Required<ServicePorts>;
 /** As in a deployment: balancers have this time to notice that a process is not ready. */
 const drainDelayMs = 1_000;
 
-/**
- * Starts the processes on free ports, with databases of their own, and creates the tenants.
- *
- * @param from checkout of the project that they are started from; this one by default
- */
-export async function openReplicatedStack(mongoUrl: string, from?: string): Promise<ReplicatedStack> {
+/** Starts the processes on free ports, with databases of their own, and creates the tenants. */
+export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedStack> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "vidimus-replicas-"));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
@@ -64,8 +60,7 @@ export async function openReplicatedStack(mongoUrl: string, from?: string): Prom
   const open = async (service: ServiceName, own: Place, number: number) => {
     const env = serviceEnv(service, { ...shared, ports, replicas }, environment, own);
     const name = `${service}-${number}`;
-    const place = { ports: own, logFile: join(dir, name), ...(from && { dir: from }) };
-    return stack.use(await openReplica({ service, name, env, ...place }));
+    return stack.use(await openReplica({ service, name, env, ports: own, logFile: join(dir, name) }));
   };
   const opened: [ServiceName, ReplicaProcess[]][] = [];
   // Ten Nodes that start at once would keep each other from the three seconds that a start has.

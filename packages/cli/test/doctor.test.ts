@@ -241,9 +241,9 @@ describe("internal ports", () => {
   });
 
   test("a malformed list of mesh doors is an error before any request", async () => {
-    expect(await run(["doctor", "--gateway", unreachable, "--mesh", "127.0.0.1:50151"])).toMatchObject({
+    expect(await run(["doctor", "--gateway", unreachable, "--mesh", "127.0.0.1:7151"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("--mesh (VIDIMUS_MESH) must be a list like documents=host:50151"),
+      stderr: expect.stringContaining("--mesh (VIDIMUS_MESH) must be a list like documents=host:7151"),
     });
   });
 

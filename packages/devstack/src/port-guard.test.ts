@@ -20,6 +20,15 @@ test.for(["127.0.0.1", "0.0.0.0"])(
   },
 );
 
+test("a port that is given back within a second passes", async () => {
+  const port = await pickFreePort();
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  setTimeout(() => server.close(), 1_000);
+  await assertPortFree(port, "GATEWAY_PORT");
+  expect(server.listening).toBe(false);
+});
+
 test("no port is picked twice, although nothing listens on the ones that were picked", async () => {
   const ports = new Set<number>();
   for (let pick = 0; pick < 600; pick += 1) ports.add(await pickFreePort());

@@ -1,17 +1,18 @@
+import { repeatWhileTaken } from "@vidimus/kit/service/listen";
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
 
 /**
  * Checks a port before a child is started, because the child's own EADDRINUSE would only be in its
- * log file.
+ * log file. A port that is taken is tried again for 5 s.
  *
  * @param variable the setting that changes the port, for the message
  * @throws PortTakenError, or DevstackError when the port is not usable for another reason
  */
 export async function assertPortFree(port: number, variable: string, host = "127.0.0.1"): Promise<void> {
   try {
-    await listenOnce(port, host);
+    await repeatWhileTaken(() => listenOnce(port, host));
   } catch (error) {
     const code = codeOf(error);
     if (code === "EADDRINUSE") {

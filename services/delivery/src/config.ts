@@ -90,8 +90,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ...base,
     ...readTenantsConfig(env),
     ...(otherKek ? { otherKek } : {}),
-    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
-    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
+    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:7151" }),
+    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:7153" }),
     broker: readBroker(env, "nats://127.0.0.1:4222"),
     allowHttp,
     allowCidrs: readCidrs(env, "DELIVERY_ALLOW_CIDRS"),
@@ -105,7 +105,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 
 /** Reads the settings every service has, with this one's defaults. */
 export function readDeliveryBaseConfig(env: EnvReader): TeamsConfig {
-  const ports = { grpcPort: 50_054, meshPort: 50_154, opsPort: 9_094 };
+  const ports = { grpcPort: 7054, meshPort: 7154, opsPort: 9_094 };
   return readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
 }
 

@@ -5,8 +5,8 @@ const needed = { MONGODB_URL: "mongodb://127.0.0.1:27017", NATS_URL: "nats://127
 
 test("two URLs are enough", () => {
   expect(readConfig(needed)).toMatchObject({
-    grpcPort: 50_051,
-    meshPort: 50_151,
+    grpcPort: 7051,
+    meshPort: 7151,
     opsPort: 9091,
     database: "vidimus_documents",
     broker: { url: needed.NATS_URL },

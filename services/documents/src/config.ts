@@ -44,7 +44,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 
 /** Reads the settings every service has, with this one's defaults. */
 export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
-  const ports = { grpcPort: 50_051, meshPort: 50_151, opsPort: 9091 };
+  const ports = { grpcPort: 7051, meshPort: 7151, opsPort: 9091 };
   return readTeamsConfig(env, { ...ports, database: documentsDatabase });
 }
 

@@ -36,16 +36,16 @@ export interface GatewayConfig extends TeamsConfig {
  */
 export function readConfig(source: Readonly<Record<string, string | undefined>>): GatewayConfig {
   const env = new EnvReader(source);
-  const ports = { grpcPort: 50_050, meshPort: 50_150, opsPort: 9090 };
+  const ports = { grpcPort: 7050, meshPort: 7150, opsPort: 9090 };
   const config = {
     ...readTeamsConfig(env, { ...ports, database: accessDatabase }),
     httpHost: env.string("HTTP_HOST", { fallback: "127.0.0.1" }),
     httpPort: env.int("HTTP_PORT", { min: 0, max: 65_535, fallback: 8080 }),
     broker: readBroker(env),
-    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:50151" }),
-    phrasesTarget: env.string("PHRASES_TARGET", { fallback: "127.0.0.1:50152" }),
-    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:50153" }),
-    deliveryTarget: env.string("DELIVERY_TARGET", { fallback: "127.0.0.1:50154" }),
+    documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:7151" }),
+    phrasesTarget: env.string("PHRASES_TARGET", { fallback: "127.0.0.1:7152" }),
+    signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:7153" }),
+    deliveryTarget: env.string("DELIVERY_TARGET", { fallback: "127.0.0.1:7154" }),
     ipRate: readRate(env, "IP_RATE_LIMIT", "3000/60s"),
     authFailureRate: readRate(env, "AUTH_FAILURE_RATE_LIMIT", "300/60s"),
     writeBudget: readRate(env, "WRITE_BUDGET", "3000/60s"),

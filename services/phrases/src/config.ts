@@ -10,7 +10,7 @@ export type PhrasesConfig = TeamsConfig & TenantsConfig;
 /** Reads the settings. Throws a `ConfigError` that names every fault. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): PhrasesConfig {
   const env = new EnvReader(variables);
-  const ports = { grpcPort: 50_052, meshPort: 50_152, opsPort: 9092 };
+  const ports = { grpcPort: 7052, meshPort: 7152, opsPort: 9092 };
   const base = readTeamsConfig(env, { ...ports, database: phrasesDatabase });
   const config = { ...base, ...readTenantsConfig(env) };
   env.finish();

@@ -5,7 +5,7 @@ import type { KeyObject } from "node:crypto";
 import type { RingRules } from "./domain/tend-ring.ts";
 
 const hourMs = 3_600_000;
-const baseDefaults = { meshPort: 50_153, opsPort: 9093, database: "vidimus_signing" };
+const baseDefaults = { meshPort: 7153, opsPort: 9093, database: "vidimus_signing" };
 
 /** Settings of the signing service. */
 export interface SigningConfig extends BaseConfig {
@@ -58,11 +58,11 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 }
 
 /**
- * Reads what the migration needs: the database's settings and SIGNING_KEK_FILE.
+ * Reads what a restore needs: the database's settings and SIGNING_KEK_FILE.
  *
  * @throws ConfigError naming every fault
  */
-export function readMigrationConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
+export function readRestoreConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" | "database"> & { kek: KeyObject } {
   const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
   const kek = readSecretKey(env, "SIGNING_KEK_FILE");
   env.finish();

@@ -9,7 +9,7 @@ import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines } from "@vidimus/kit/json-lines";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { runToEnd } from "@vidimus/kit/service/process";
-import { readMigrationConfig } from "./config.ts";
+import { readRestoreConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
 import { adoptSignatures, toHeldSignature } from "./domain/adopt-signatures.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
@@ -17,7 +17,7 @@ import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 
 await runToEnd(async () => {
-  const { mongoUrl, database, kek } = readMigrationConfig(new EnvReader(process.env));
+  const { mongoUrl, database, kek } = readRestoreConfig(new EnvReader(process.env));
   await using mongo = await openMongo({ url: mongoUrl, database, appName: "signing-restore" });
   const rings = new SealedRings(new RingStore(mongo.db), localWrappedCustody(kek));
   const ledger = new LedgerStore(mongo.db, () => rings.sealKey());

@@ -21,7 +21,6 @@ import { reportKeyAge } from "./report-key-age.ts";
 import { type KeyAdminDeps, keyAdminRoutes } from "./rpc/key-admin/key-admin-routes.ts";
 import { reportHead } from "./report-head.ts";
 import { signingRoutes } from "./rpc/signing-routes.ts";
-import { assertNoFirstLedger } from "./store/move-first-ledger.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 import { SignerStore } from "./store/signer-store.ts";
@@ -46,7 +45,6 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
     const signers = new SignerStore(mongo.db, randomUUID(), custody.kekIds);
     await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
-    await assertNoFirstLedger(mongo.db);
     const generate = () => rings.generate();
     const watch = new RingWatch({
       rings,

@@ -21,7 +21,7 @@ afterAll(() => stack.disposeAsync());
 /** How often the ledger names a document. */
 function entriesOf({ documentId }: TestDigest): Promise<number> {
   const name = { $regex: `/${documentId}/` };
-  return client.db(database).collection("ledger_batches").countDocuments({ "entries.snapshotKey": name });
+  return client.db(database).collection("ledger").countDocuments({ "entries.snapshotKey": name });
 }
 
 async function expectRefused(item: TestDigest & { attestation: Uint8Array }): Promise<void> {

@@ -70,7 +70,7 @@ async function open() {
     );
   }
   documents.held.set(nameOf(items[4]!), { reference: items[4]! });
-  const batches = client.db(signing.database).collection<{ _id: number }>("ledger_batches");
+  const batches = client.db(signing.database).collection<{ _id: number }>("ledger");
   const opened = opening.move();
   return {
     items,

@@ -114,7 +114,7 @@ test("an audit states a head, finds it again, and finds what was cut off since",
   });
   await client
     .db(signing.database)
-    .collection<{ _id: number }>("ledger_batches")
+    .collection<{ _id: number }>("ledger")
     .deleteMany({ _id: { $gte: 3 } });
   const { fault } = await signing.admin.auditLedger({ notedHead: report.head }, asAdmin);
   expect(fault).toContain("no batch has the noted head");

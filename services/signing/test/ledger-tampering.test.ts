@@ -39,7 +39,7 @@ function operator(database: string) {
     const readRing = async () => (await rings.read())!;
     return auditLedger({ batches: ledger.batches(), sealKey: rings.sealKey(), readRing, notedHead });
   };
-  return { rings, ledger, audit, batches: db.collection<BatchDocument>("ledger_batches") };
+  return { rings, ledger, audit, batches: db.collection<BatchDocument>("ledger") };
 }
 
 /** Three batches of two snapshots each, and an audit that finds them whole. */

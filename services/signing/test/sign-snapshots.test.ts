@@ -16,7 +16,7 @@ let rows: ReturnType<ReturnType<MongoClient["db"]>["collection"]>;
 beforeAll(async () => {
   const kek = stack.use(kekFiles()).make(1);
   const client = stack.use(new MongoClient(inject("mongoUrl")));
-  rows = client.db(database).collection("ledger_batches");
+  rows = client.db(database).collection("ledger");
   [one, two] = await Promise.all([
     runSigning(database, { SIGNING_KEK_FILE: kek }),
     runSigning(database, { SIGNING_KEK_FILE: kek }),

@@ -141,10 +141,10 @@ test("a batch that cannot be stored is not answered, and the next one is", async
   const ledger = new LedgerStore(db, () => sealKey);
   await ledger.ensureIndexes();
   const validator = { ringRevision: { $gt: 7 } };
-  await db.command({ collMod: "ledger_batches", validator });
+  await db.command({ collMod: "ledger", validator });
   const digests = [aDigest(), aDigest()];
   await expect(signWith(ledger, before, digests)).rejects.toMatchObject({ code: 121 });
-  await db.command({ collMod: "ledger_batches", validator: {} });
+  await db.command({ collMod: "ledger", validator: {} });
   expect(await signWith(ledger, afterwards, digests)).toMatchObject([
     { kind: "signed", signature: { signedAt: afterwards() } },
     { kind: "signed" },

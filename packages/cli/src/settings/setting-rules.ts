@@ -35,7 +35,7 @@ export const settingRules = {
     variable: "VIDIMUS_MESH",
     what: "the mesh doors",
     pattern: /^[a-z]+=[^\s,=]+:\d{1,5}(,[a-z]+=[^\s,=]+:\d{1,5})*$/,
-    shape: "a list like documents=host:50151,signing=host:50153",
+    shape: "a list like documents=host:7151,signing=host:7153",
   },
   ops: {
     variable: "VIDIMUS_OPS",

@@ -8,8 +8,8 @@ let root: string;
 let project: string;
 const dev = {
   gateway: "http://127.0.0.1:8080",
-  grpc: { access: "127.0.0.1:50050", documents: "127.0.0.1:50051", delivery: "127.0.0.1:50054" },
-  mesh: { documents: "127.0.0.1:50151", signing: "127.0.0.1:50153" },
+  grpc: { access: "127.0.0.1:7050", documents: "127.0.0.1:7051", delivery: "127.0.0.1:7054" },
+  mesh: { documents: "127.0.0.1:7151", signing: "127.0.0.1:7153" },
   tenants: [
     { id: "demo", apiKey: "vk_demo" },
     { id: "rival", apiKey: "vk_rival" },
@@ -40,10 +40,10 @@ test("a dev stack above the working directory gives everything: addresses, tenan
   const names = ["gateway", "access", "documents", "delivery", "mesh", "tenant", "key", "role"] as const;
   expect(names.map((name) => settings.get(name))).toEqual([
     "http://127.0.0.1:8080",
-    "127.0.0.1:50050",
-    "127.0.0.1:50051",
-    "127.0.0.1:50054",
-    "documents=127.0.0.1:50151,signing=127.0.0.1:50153",
+    "127.0.0.1:7050",
+    "127.0.0.1:7051",
+    "127.0.0.1:7054",
+    "documents=127.0.0.1:7151,signing=127.0.0.1:7153",
     "demo",
     "vk_demo",
     "admin",

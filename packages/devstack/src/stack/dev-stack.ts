@@ -62,7 +62,7 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
   const { stateDir, env, report } = options;
   const ports = readPorts(env);
   await clearLeftovers(stateDir, report);
-  await assertPortsFree(ports);
+  await Promise.race([assertPortsFree(ports), aborted(options.signal)]);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
   await mkdir(stateDir, { recursive: true });

@@ -32,27 +32,22 @@ const allocatorSettings = {
 };
 
 /** Returns the path of a service's program. */
-export function mainFile(name: ServiceName, dir = projectDir): string {
-  return join(dir, "services", name, "src", "main.ts");
+export function mainFile(name: ServiceName): string {
+  return join(projectDir, "services", name, "src", "main.ts");
 }
 
-/**
- * Starts one service as a process, with the Node that runs this one.
- *
- * @param dir checkout of the project that it is started from; this one by default
- */
+/** Starts one service as a process, with the Node that runs this one. */
 export async function startServiceProcess(
   name: ServiceName,
   env: NodeJS.ProcessEnv,
   logFile: string,
-  dir = projectDir,
 ): Promise<Supervised> {
-  const args = [...(nodeFlags[name] ?? []), mainFile(name, dir)];
+  const args = [...(nodeFlags[name] ?? []), mainFile(name)];
   const child = await startChild({
     command: process.execPath,
     args,
     logFile,
-    cwd: dir,
+    cwd: projectDir,
     env: { ...allocatorSettings, NODE_COMPILE_CACHE: compileCacheDir, ...env },
   });
   return {

@@ -4,7 +4,7 @@ import { Health } from "@vidimus/contracts/grpc/health/v1/health";
 import type { Http2Server } from "node:http2";
 import { Server as NetServer } from "node:net";
 import { promisify } from "node:util";
-import { listenFault } from "../service/listen-fault.ts";
+import { listen } from "../service/listen.ts";
 import { callObserver } from "./call-observer.ts";
 import { assertLoopback, drain, trackConnections } from "./connections.ts";
 import { healthService } from "./health.ts";
@@ -26,19 +26,11 @@ import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "./rpc-
  * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startMeshServer(options: RpcServerOptions): Promise<RpcServer> {
-  const { host, routes, readiness, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs, certificate, tracing } = {
-    ...rpcServerDefaults,
-    ...options,
-  };
+  const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
+  const { routes, certificate, tracing } = options;
   if (!certificate) assertLoopback(host);
   // grpc-js would write to stderr what it also throws, for example that the port is taken.
   setLogger({ error: (message: unknown) => log.debug({ message: String(message) }, "grpc-js") });
-  const server = new Server({
-    "grpc.max_send_message_length": messageBytesMax,
-    "grpc.max_receive_message_length": messageBytesMax,
-    // channelz counts every call and message, which costs CPU, and its data is not used.
-    "grpc.enable_channelz": 0,
-  });
   const guard = new LateGuard();
   const door: MeshDoor = {
     observe: callObserver(log, metrics),
@@ -47,11 +39,9 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
     guard: certificate && guard,
     running: new Set(),
   };
-  const router = meshRouter(server, door);
-  for (const route of routes) route.register(router);
-  router.service(Health, healthService(readiness, new Set(routes.map(({ service }) => service.typeName))));
   const credentials = certificate ? new LiveServerCredentials(certificate) : ServerCredentials.createInsecure();
-  const port = await bind(server, host, options.port, credentials);
+  const place = { host, port: options.port, hostSetting: "HOST", portSetting: "MESH_PORT" };
+  const { server, port } = await listen(place, () => bound(createServer(options, door), place, credentials));
   const http2Servers = http2ServersOf(server);
   if (certificate) {
     const report = refusalReport("mesh", log, metrics);
@@ -83,11 +73,28 @@ class LateGuard implements MeshGuard {
   }
 }
 
-function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
+function createServer({ routes, readiness }: RpcServerOptions, door: MeshDoor): Server {
+  const server = new Server({
+    "grpc.max_send_message_length": messageBytesMax,
+    "grpc.max_receive_message_length": messageBytesMax,
+    // channelz counts every call and message, which costs CPU, and its data is not used.
+    "grpc.enable_channelz": 0,
+  });
+  const router = meshRouter(server, door);
+  for (const route of routes) route.register(router);
+  router.service(Health, healthService(readiness, new Set(routes.map(({ service }) => service.typeName))));
+  return server;
+}
+
+/** Binds a new server: after a failed bind grpc-js answers every later one with the same failure. */
+async function bound(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  credentials: ServerCredentials,
+): Promise<{ server: Server; port: number }> {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return promisify(server.bindAsync.bind(server))(address, credentials)
-    .catch(withListenCode)
-    .catch(listenFault({ host, port, hostSetting: "HOST", portSetting: "MESH_PORT" }));
+  const bind = promisify(server.bindAsync.bind(server));
+  return { server, port: await bind(address, credentials).catch(withListenCode) };
 }
 
 /** Sets `code`, which grpc-js only quotes: "No address added out of …: [listen EADDRINUSE: …]". */

@@ -5,7 +5,7 @@ import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflecti
 import { fastify } from "fastify";
 import { createSecureServer, createServer, type Http2SecureServer, type Http2Server } from "node:http2";
 import type { Grants } from "../grants/grants.ts";
-import { listenFault } from "../service/listen-fault.ts";
+import { listen } from "../service/listen.ts";
 import { portOf } from "../service/port.ts";
 import type { KnownTenants } from "../tenants/known-tenants.ts";
 import type { CertificateSource } from "../tls/service-credentials.ts";
@@ -45,7 +45,7 @@ type TeamsServerOptions = RpcServerOptions & TeamsAccess;
  */
 export async function startRpcServer(options: TeamsServerOptions): Promise<RpcServer> {
   const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
-  const { certificate, routes, tenants, tracing } = options;
+  const { port, certificate, routes, tenants, tracing } = options;
   if (!certificate) assertLoopback(host);
   const shutdown = new AbortController();
   const app = fastify({ http2: true, logger: false, serverFactory: (handler) => httpServer(handler, certificate) });
@@ -71,8 +71,7 @@ export async function startRpcServer(options: TeamsServerOptions): Promise<RpcSe
     routes: (router) => registerAll(router, options),
   });
   const connections = trackConnections([app.server], sessionAgeMs);
-  const place = { host, port: options.port };
-  await app.listen(place).catch(listenFault({ ...place, hostSetting: "HOST", portSetting: "GRPC_PORT" }));
+  await listen({ host, port, hostSetting: "HOST", portSetting: "GRPC_PORT" }, () => app.listen({ host, port }));
   return {
     host,
     port: portOf(app.server.address()),

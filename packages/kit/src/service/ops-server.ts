@@ -1,5 +1,5 @@
 import { fastify } from "fastify";
-import { listenFault } from "./listen-fault.ts";
+import { listen } from "./listen.ts";
 import { portOf } from "./port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Readiness } from "./readiness.ts";
@@ -57,8 +57,8 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
     if (page) return reply.type(page.type).send(page.body);
     return reply.code(404).send({ ok: false, reason: "no such page" });
   });
-  const place = { host: options.host, port: options.port };
-  await app.listen(place).catch(listenFault({ ...place, hostSetting: "HOST", portSetting: "OPS_PORT" }));
+  const { host, port } = options;
+  await listen({ host, port, hostSetting: "HOST", portSetting: "OPS_PORT" }, () => app.listen({ host, port }));
   return {
     port: portOf(app.server.address()),
     [Symbol.asyncDispose]: () => app.close(),

@@ -12,7 +12,7 @@ export interface TenantsConfig {
 
 /** Reads ACCESS_TARGET; `off` is for a service that runs alone. */
 export function readTenantsConfig(env: EnvReader): TenantsConfig {
-  const target = env.string("ACCESS_TARGET", { fallback: "127.0.0.1:50150" });
+  const target = env.string("ACCESS_TARGET", { fallback: "127.0.0.1:7150" });
   return { accessTarget: target === "off" ? undefined : target };
 }
 

@@ -1,5 +1,5 @@
 import { withinDeadline } from "@vidimus/kit/deadline";
-import { listenFault } from "@vidimus/kit/service/listen-fault";
+import { listen } from "@vidimus/kit/service/listen";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { portOf } from "@vidimus/kit/service/port";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
@@ -81,7 +81,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   const resources = { turns: new LoopTurns(), slots: pools.slots, longPolls, answers, releaseBody };
   mountRoutes(app, routes, options.deps, requestChecks(options), resources);
   const place = { host: options.host, port: options.port };
-  await app.listen(place).catch(listenFault({ ...place, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }));
+  await listen({ ...place, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }, () => app.listen({ ...place }));
   const port = portOf(app.server.address());
   log.info({ port }, "public port open");
   return {

@@ -175,6 +175,7 @@ test.each<[string, KeyRing, string]>([
   ["a retired key that can still sign", standby({ state: "retired" }), "still has"],
   ["a revoked key that can still sign", standby({ state: "revoked" }), "still has"],
   ["a standby without a private key", standby({ sealed: undefined }), "lacks"],
+  ["an active key without its time", withKey("first", { activeSince: undefined }), "lacks its time of activation"],
   ["one key twice", standby({ keyId: "first" }), "twice"],
   ["no revision", { ...ringOf(founded), revision: 0 }, "revision 0"],
 ])("a ring with %s is refused", (_, ring, fault) => {

@@ -98,8 +98,9 @@ export function assertRing({ revision, keys }: KeyRing): void {
   if (!Number.isSafeInteger(revision) || revision < 1) throw new Error(`the key ring has revision ${revision}`);
   if (active.length > 1) throw new Error(`the key ring has ${active.length} active keys`);
   if (new Set(keys.map(({ keyId }) => keyId)).size < keys.length) throw new Error("the key ring names a key twice");
-  for (const { keyId, state, validUntil, sealed } of keys) {
+  for (const { keyId, state, validUntil, activeSince, sealed } of keys) {
     const maySign = state === "active" || state === "pending";
+    if (state === "active" && !activeSince) throw new Error(`the active key ${keyId} lacks its time of activation`);
     if (validUntil === undefined && state !== "active") throw new Error(`the ${state} key ${keyId} has no end`);
     if (maySign !== (sealed !== undefined)) {
       throw new Error(`the ${state} key ${keyId} ${sealed ? "still has" : "lacks"} its private key`);

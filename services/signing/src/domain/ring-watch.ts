@@ -91,8 +91,7 @@ export class RingWatch {
 
   /** When the key that signs began to; undefined while none does. */
   activeSince(): Date | undefined {
-    const signing = this.#last && signingKey(this.#last.ring);
-    return signing && (signing.activeSince ?? signing.validFrom);
+    return this.#last && signingKey(this.#last.ring)?.activeSince;
   }
 
   async #freshLook(): Promise<Look | undefined> {

@@ -43,9 +43,8 @@ export async function withStandby(
 }
 
 function rotate(keys: readonly RingKey[], now: Date, { rotateAfterMs }: RingRules): readonly RingKey[] {
-  const active = activeKey(keys);
-  const isDue =
-    !active || (rotateAfterMs !== undefined && after(active.activeSince ?? active.validFrom, rotateAfterMs) <= now);
+  const since = activeKey(keys)?.activeSince;
+  const isDue = !since || (rotateAfterMs !== undefined && after(since, rotateAfterMs) <= now);
   const successor = isDue && keys.find((key) => isReady(key, now));
   return successor ? activateKey(keys, successor.keyId, now, { emergency: false }) : keys;
 }

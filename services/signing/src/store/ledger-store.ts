@@ -47,7 +47,7 @@ export class LedgerStore implements Ledger {
 
   /** @param sealKey of the ring that was read last */
   constructor(db: Db, sealKey: () => SealKey) {
-    this.#batches = db.collection("ledger_batches");
+    this.#batches = db.collection("ledger");
     this.#sealKey = sealKey;
     this.#record = createBatcher({
       run: (recordings: Recording[]) => this.#recordAll(recordings),

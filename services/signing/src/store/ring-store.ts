@@ -1,7 +1,7 @@
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { SealedKey } from "../domain/key-custody.ts";
-import type { KeyRing, KeyState, RingKey } from "../domain/key-ring.ts";
+import type { KeyState, RingKey } from "../domain/key-ring.ts";
 import { RingFault, type SealedRing } from "../domain/sealed-ring.ts";
 import type { SealedRingStorage } from "../domain/sealed-rings.ts";
 
@@ -25,7 +25,7 @@ interface RingRow {
   _id: "ring";
   revision: number;
   keys: RingKeyRow[];
-  /** Absent in the rows of version 0.1.0, which `migrate.ts` seals. */
+  /** Both are missing only where somebody took them out. */
   seal?: SealedKeyRow;
   mac?: Binary;
 }
@@ -45,12 +45,6 @@ export class RingStore implements SealedRingStorage {
   async read(): Promise<SealedRing | undefined> {
     const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });
     return row ? fromRow(row) : undefined;
-  }
-
-  /** The ring of version 0.1.0, which had no seal; undefined when there is none. */
-  async readUnsealed(): Promise<KeyRing | undefined> {
-    const row = await this.#rings.findOne({ _id: "ring", mac: { $exists: false } }, { maxTimeMS: 5_000 });
-    return row ? { revision: row.revision, keys: row.keys.map(fromKeyRow) } : undefined;
   }
 
   async save(sealed: SealedRing): Promise<boolean> {
@@ -90,8 +84,7 @@ function toSealedRow({ custody, envelope }: SealedKey): SealedKeyRow {
 }
 
 function fromRow({ revision, keys, seal, mac }: RingRow): SealedRing {
-  if (!seal || !mac)
-    throw new RingFault("the key ring has no seal; seal one of version 0.1.0 with `npm run migrate:signing`");
+  if (!seal || !mac) throw new RingFault("the key ring has no seal");
   return { ring: { revision, keys: keys.map(fromKeyRow) }, seal: fromSealedRow(seal), mac: mac.value() };
 }
 

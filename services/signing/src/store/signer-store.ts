@@ -6,8 +6,8 @@ interface SignerRow {
   _id: string;
   /** By the clock of the database, which all processes share. */
   seenAt: Date;
-  /** Of the KEKs that the process holds. A process of an earlier version states none. */
-  kekIds?: readonly string[];
+  /** Of the KEKs that the process holds. */
+  kekIds: readonly string[];
 }
 
 const aliveMs = 10_000;

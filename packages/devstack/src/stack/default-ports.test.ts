@@ -1,0 +1,63 @@
+import { readConfig as readDelivery } from "@vidimus/delivery/config";
+import { readConfig as readDocuments } from "@vidimus/documents/config";
+import { readConfig as readGateway } from "@vidimus/gateway/config";
+import { readConfig as readPhrases } from "@vidimus/phrases/config";
+import { readConfig as readSigning } from "@vidimus/signing/config";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { portSettings, readPorts } from "./service-plan.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "vidimus-ports-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const kekFile = join(folder, "kek");
+writeFileSync(kekFile, Buffer.alloc(32, 0xff), { mode: 0o600 });
+
+const env = {
+  MONGODB_URL: "mongodb://127.0.0.1:27017",
+  NATS_URL: "nats://127.0.0.1:4222",
+  SIGNING: "off",
+  DELIVERY_KEK_FILE: kekFile,
+};
+const configs = {
+  gateway: readGateway(env),
+  documents: readDocuments(env),
+  phrases: readPhrases(env),
+  signing: readSigning(env),
+  delivery: readDelivery(env),
+};
+
+/** Linux gives outgoing connections the ports from here on. */
+const firstOutgoingPort = 32_768;
+
+test("no default port may be taken by an outgoing connection, and no two doors have the same", () => {
+  const ports = portSettings.map(({ fallback }) => fallback);
+  expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
+  expect(new Set(ports).size).toBe(ports.length);
+});
+
+test("a service listens where the dev stack puts it by default", () => {
+  const { signing, ...planned } = readPorts({});
+  for (const name of ["gateway", "documents", "phrases", "delivery"] as const) {
+    const { grpc: grpcPort, mesh: meshPort, ops: opsPort } = planned[name];
+    expect(configs[name]).toMatchObject({ grpcPort, meshPort, opsPort });
+  }
+  expect(configs.gateway.httpPort).toBe(planned.gateway.http);
+  expect(configs.signing).toMatchObject({ meshPort: signing.mesh, opsPort: signing.ops, adminPort: undefined });
+});
+
+test("a service calls the others at their default mesh doors", () => {
+  const mesh = Object.fromEntries(
+    Object.entries(readPorts({})).map(([name, ports]) => [name, `127.0.0.1:${ports.mesh}`]),
+  );
+  const { gateway, documents, phrases, delivery } = configs;
+  expect(gateway).toMatchObject({
+    documentsTarget: mesh["documents"],
+    phrasesTarget: mesh["phrases"],
+    signingTarget: mesh["signing"],
+    deliveryTarget: mesh["delivery"],
+  });
+  expect(delivery).toMatchObject({ documentsTarget: mesh["documents"], signingTarget: mesh["signing"] });
+  for (const { accessTarget } of [documents, phrases, delivery]) expect(accessTarget).toBe(mesh["gateway"]);
+});
