@@ -122,7 +122,7 @@ async function showBytes(): Promise<void> {
   const grown = {
     vidimus_documents: ["heads", "history", "snapshots", "publications"],
     vidimus_signing: ["ledger"],
-    vidimus_delivery: ["webhook_deliveries"],
+    vidimus_delivery: ["deliveries"],
   };
   for (const [database, names] of Object.entries(grown)) {
     for (const name of names) sizes[`${database}.${name}`] = await bytesOf(client.db(database), name);

@@ -120,7 +120,7 @@ async function publishRefused(): Promise<string> {
   const id = await room.push();
   refused.add(id);
   await room.transition(id, "publish");
-  const rows = mongo.db("vidimus_delivery").collection("webhook_deliveries");
+  const rows = mongo.db("vidimus_delivery").collection("deliveries");
   await vi.waitFor(
     async () => expect(await rows.countDocuments({ documentId: id, attemptCount: { $gt: 0 } })).toBe(1),
     patient,

@@ -34,7 +34,7 @@ export class MessageCounter implements Disposable {
 }
 
 /** Commands of timers: they come whether there are snapshots or not. */
-const idle = new Set(["aggregate delivery.webhook_deliveries", "find delivery.deliveries"]);
+const idle = new Set(["aggregate delivery.deliveries"]);
 const idleCollections = /[.](?:replicas|signers|ring|tenants|rollouts)$/;
 
 /** Counts what a snapshot costs in all services. Open it before the constellation. */
@@ -57,7 +57,7 @@ export class SnapshotCosts implements Disposable {
     const from = this.#seen.length;
     await publish();
     const isDone = (name: string) => this.#seen.indexOf(name, from) >= 0;
-    await vi.waitUntil(() => isDone("update delivery.webhook_deliveries") && isDone("update documents.snapshots"), {
+    await vi.waitUntil(() => isDone("update delivery.deliveries") && isDone("update documents.snapshots"), {
       timeout: 10_000,
       interval: 5,
     });

@@ -62,7 +62,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
 
 async function sealSecrets(endpoints: EndpointStore, log: Logger): Promise<void> {
   const sealed = await endpoints.sealAll();
-  if (sealed > 0) log.info({ endpoints: sealed }, "encrypted what endpoints keep secret under DELIVERY_KEK_FILE");
+  if (sealed > 0) log.info({ endpoints: sealed }, "encrypted what endpoints keep secret anew, under DELIVERY_KEK_FILE");
 }
 
 function openPost(
@@ -134,9 +134,8 @@ async function openDelivering(
   const ingest = new Ingest({ ...storing, ...taking, noteSignedAnew, tracing }, stop.signal);
   const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry }));
   follow = listenForReferences({ bus, ingest, isPreferredFor, isPreferredForPartition, log });
-  const beforeWalk = async () => void (await stores.firstBuild.carryOver(new Date()));
   const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs, overdueMs } = pace;
-  const walks = { intervalMs, aloneMs, overdueMs, isPreferredFor, beforeWalk };
+  const walks = { intervalMs, aloneMs, overdueMs, isPreferredFor };
   stack.use(startReconciler({ feed, ingest, bus, log, ...walks }));
   stack.defer(() => stop.abort());
   return { bus, sending, feed };

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { webhookIdOf } from "../src/domain/payload.ts";
 import { snapshotOf } from "./support/feed.ts";
 import { eventually } from "./support/eventually.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
@@ -197,45 +196,5 @@ describe("a delivery whose endpoint is gone", () => {
     // As if the delete had been killed halfway.
     await world.endpoints().deleteMany({ tenantId: "acme" });
     await eventually(() => world.deliveries().countDocuments({ tenantId: "acme" })).toBe(0);
-  });
-});
-
-describe("pending rows of the first build", () => {
-  it("are sent before what is newer, and their leases are waited for", async () => {
-    await using receiver = await openReceiver();
-    await register("acme", receiver);
-    const endpoint = await world.endpoints().findOne({ tenantId: "acme" });
-    const documentId = randomUUID();
-    const rowOf = (sequence: number) => {
-      const snapshot = snapshotOf("acme", documentId, sequence);
-      world.feed.publish(snapshot);
-      world.feed.settle(snapshot);
-      const names = {
-        tenantId: "acme",
-        endpointId: endpoint!._id,
-        documentId,
-        sequence,
-        webhookId: webhookIdOf(snapshot),
-      };
-      const attempts = [{ at: new Date(), tookMs: 1, status: 503 }];
-      return {
-        _id: randomUUID(),
-        ...names,
-        state: "pending" as const,
-        createdAt: new Date(),
-        attemptCount: 1,
-        attempts,
-      };
-    };
-    await world.firstBuild().insertOne({ ...rowOf(1), lease: { until: new Date(Date.now() + 500) } });
-    await using _delivery = await openDelivery(world);
-    await world.firstBuild().insertOne(rowOf(2));
-    await receiver.arrivals(2);
-    await publish(world, "acme", documentId, 3);
-    await receiver.arrivals(3);
-    expect(new Set(sequences(receiver))).toEqual(new Set([1, 2, 3]));
-    expect(sequences(receiver).at(-1)).toBe(3);
-    expect(await world.firstBuild().countDocuments()).toBe(0);
-    expect(await world.deliveries().findOne({ documentId, sequence: 1 })).toMatchObject({ attemptCount: 2 });
   });
 });

@@ -56,7 +56,7 @@ test("a long lane that has lost its bearer gets its oldest row as one, and few o
   await mongo.db.command({ profile: 2 });
   await lanes.appointBearers(behind.slice(0, 2), new Date());
   await mongo.db.command({ profile: 0 });
-  const read = await mongo.db.collection("system.profile").findOne({ "command.find": "webhook_deliveries" });
+  const read = await mongo.db.collection("system.profile").findOne({ "command.find": "deliveries" });
   expect(read!["docsExamined"]).toBeLessThanOrEqual(16);
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
   const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
@@ -84,7 +84,7 @@ test("a claim reads the rows of many lanes together, and of a very long one its 
     const whole = Array.from({ length: depth }, (_, at) => at + 1);
     expect(sequences.get(nameOf(n))).toEqual(n === 60 ? [...whole.slice(0, 100), 1_199, 1_200] : whole);
   }
-  const finds = await mongo.db.collection("system.profile").countDocuments({ "command.find": "webhook_deliveries" });
+  const finds = await mongo.db.collection("system.profile").countDocuments({ "command.find": "deliveries" });
   // What is due, three pages behind it, and three pages of the long lane.
   expect(finds).toBeLessThanOrEqual(7);
 });

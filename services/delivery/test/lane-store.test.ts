@@ -9,7 +9,7 @@ import { LaneStore } from "../src/store/lane-store.ts";
 const database = testDatabaseName("lanes");
 let mongo: Awaited<ReturnType<typeof openMongo>>;
 let store: LaneStore;
-const rows = () => mongo.db.collection("webhook_deliveries");
+const rows = () => mongo.db.collection("deliveries");
 
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "lane-store-test" });
@@ -33,7 +33,7 @@ describe("the schedule", () => {
     await mongo.db.command({ profile: 2 });
     const schedule = await store.schedule();
     await mongo.db.command({ profile: 0 });
-    const read = await mongo.db.collection("system.profile").findOne({ "command.aggregate": "webhook_deliveries" });
+    const read = await mongo.db.collection("system.profile").findOne({ "command.aggregate": "deliveries" });
     expect(schedule.map(({ endpointId }) => endpointId)).toEqual(["busy", "other"]);
     expect(read!["docsExamined"]).toBeLessThanOrEqual(4);
   });

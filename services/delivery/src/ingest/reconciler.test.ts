@@ -32,7 +32,6 @@ function open(bus: { number: number | undefined }, { pending = [], ingest = asyn
     },
     ingest: { ingest, isInHand: () => false },
     isPreferredFor: () => true,
-    beforeWalk: async () => {},
     bus: { connectionNumber: () => bus.number },
     log: pino({ level: "silent" }),
     intervalMs: 3_600_000,

@@ -15,8 +15,6 @@ interface ReconcilerDeps {
   readonly bus: Pick<EventBus, "connectionNumber">;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
-  /** Runs before each walk. */
-  readonly beforeWalk: () => Promise<void>;
   readonly log: Logger;
   /** Interval of the walks. Snapshots younger than two intervals are left to the broker. */
   readonly intervalMs: number;
@@ -100,7 +98,6 @@ interface WalkScope {
 async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);
-  await deps.beforeWalk().catch(note);
   const now = Date.now();
   if (standstill) await walkUntil(deps, now - deps.overdueMs, standing(standstill, now), signal).catch(note);
   const until = isAll ? undefined : now - 2 * deps.intervalMs;

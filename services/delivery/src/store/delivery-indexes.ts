@@ -7,7 +7,7 @@ export const laneIndex = "lane";
 export const dueIndex = "schedule";
 
 /**
- * Indexes of `webhook_deliveries`. The first three have undelivered rows only, so that their size
+ * Indexes of `deliveries`. The first three have undelivered rows only, so that their size
  * follows the backlog and not the history. Deliveries are unique by their id.
  */
 export const deliveryIndexes: IndexDescription[] = [

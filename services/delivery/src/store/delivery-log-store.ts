@@ -60,12 +60,12 @@ type SnapshotRow = Pick<DeliveryRow, "documentId" | "sequence"> & SignedDelivery
 /** Longest that a list may search, for states that are rare. */
 const searchMsMax = 5_000;
 
-/** Reads `webhook_deliveries` for people, and records what they have sent again. */
+/** Reads `deliveries` for people, and records what they have sent again. */
 export class DeliveryLogStore {
   readonly #rows: Collection<DeliveryRow>;
 
   constructor(db: Db) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
   }
 
   async ensureIndexes(): Promise<void> {

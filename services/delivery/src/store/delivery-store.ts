@@ -16,7 +16,7 @@ export class DeliveryStore {
 
   /** @param holder names this process in its leases */
   constructor(db: Db, holder: string) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
     this.#holder = holder;
   }
 

@@ -15,7 +15,7 @@ export class EndpointHealthStore {
   readonly #states: Pick<EndpointStateStore, "listOf">;
 
   constructor(db: Db, states: Pick<EndpointStateStore, "listOf">) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
     this.#states = states;
   }
 

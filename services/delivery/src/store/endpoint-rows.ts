@@ -1,11 +1,5 @@
 import { Binary } from "mongodb";
-import {
-  type EndpointEvent,
-  endpointEvents,
-  eventsByDefault,
-  type ManagedEndpoint,
-  maxInFlightByDefault,
-} from "../domain/endpoint.ts";
+import { type EndpointEvent, endpointEvents, type ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
@@ -31,10 +25,7 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   };
 }
 
-/**
- * A row as its endpoint. Rows of the first build have a secret in the clear and nothing else, and
- * get the defaults. A secret whose time has ended is left out.
- */
+/** A row as its endpoint. A secret whose time has ended is left out. */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
   const owner = { tenantId: row.tenantId, endpointId: row._id };
   const { documentTypes, ratePerSecond, disabled } = row;
@@ -43,14 +34,14 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
     ...owner,
     url: row.url,
     createdAt: row.createdAt,
-    updatedAt: row.updatedAt ?? row.createdAt,
+    updatedAt: row.updatedAt,
     secrets,
     enabled: !disabled,
-    events: row.events?.filter(isEndpointEvent) ?? eventsByDefault,
+    events: row.events.filter(isEndpointEvent),
     headers: row.headers ? openHeaders(box, owner, row.headers) : {},
-    maxInFlight: row.maxInFlight ?? maxInFlightByDefault,
+    maxInFlight: row.maxInFlight,
     notices: row.notices ?? [],
-    revision: row.revision ?? 0,
+    revision: row.revision,
     ...(documentTypes ? { documentTypes } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     ...(disabled ? { disabled } : {}),
@@ -58,20 +49,16 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
   };
 }
 
-/** Whether a row has a secret in the clear, or one that another KEK has sealed. */
-export function needsSealing(box: SecretBox, { secret, secrets = [], headers }: EndpointRow): boolean {
-  if (secret) return true;
+/** Whether a row has anything that another KEK has sealed. */
+export function needsSealing(box: SecretBox, { secrets, headers }: EndpointRow): boolean {
   const sealed = [...secrets.map((each) => each.sealed), ...(headers ? [headers] : [])];
   return sealed.some((each) => !box.isCurrent(each.value()));
 }
 
 function openSecrets(box: SecretBox, row: EndpointRow, now: Date) {
   const owner = { tenantId: row.tenantId, endpointId: row._id };
-  const [newest, previous] = row.secrets ?? [];
-  if (!newest) {
-    if (!row.secret) throw new Error(`endpoint ${row._id} is stored without a secret`);
-    return { secrets: [row.secret.value()] as const };
-  }
+  const [newest, previous] = row.secrets;
+  if (!newest) throw new Error(`endpoint ${row._id} is stored without a secret`);
   const first = box.open(owner, "secret", newest.sealed.value());
   if (!previous?.endsAt || previous.endsAt <= now) return { secrets: [first] as const };
   const second = box.open(owner, "secret", previous.sealed.value());

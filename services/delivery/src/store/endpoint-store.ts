@@ -59,10 +59,8 @@ export class EndpointStore {
    */
   async replace(endpoint: ManagedEndpoint): Promise<boolean> {
     const { tenantId, endpointId, revision } = endpoint;
-    // Rows of the first build have no revision.
-    const read = revision === 0 ? { revision: { $exists: false } } : { revision };
     const { _id: _, ...row } = toRow(this.#box, { ...endpoint, revision: revision + 1 });
-    const { matchedCount } = await this.#endpoints.replaceOne({ tenantId, _id: endpointId, ...read }, row);
+    const { matchedCount } = await this.#endpoints.replaceOne({ tenantId, _id: endpointId, revision }, row);
     return matchedCount === 1;
   }
 
@@ -73,8 +71,8 @@ export class EndpointStore {
   }
 
   /**
-   * Seals every secret that rests in the clear, as the first build stored it, or under another KEK.
-   * Opens every other one, so that a wrong KEK is found at the start and not at the first webhook.
+   * Seals every secret anew that rests under another KEK. Opens every other one, so that a wrong KEK
+   * is found at the start and not at the first webhook.
    *
    * @returns how many endpoints were sealed
    * @throws ConfigError when a secret is under a KEK that is not known here

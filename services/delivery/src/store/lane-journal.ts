@@ -13,14 +13,14 @@ import type { DeliveryRow } from "./rows.ts";
  */
 export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
 
-/** Journals attempts in `webhook_deliveries`. */
+/** Journals attempts in `deliveries`. */
 export class LaneJournal {
   readonly #rows: Collection<DeliveryRow>;
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
   constructor(db: Db, holder: string) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
     this.#holder = holder;
   }
 

@@ -35,7 +35,7 @@ export interface ClaimScope {
 /** More undelivered rows than any snapshot has: one for each of its signatures. */
 const signaturesMax = 16;
 
-/** The lanes in `webhook_deliveries` as a queue that any number of processes take from. */
+/** The lanes in `deliveries` as a queue that any number of processes take from. */
 export class LaneStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #loader: LaneLoader;
@@ -43,7 +43,7 @@ export class LaneStore {
 
   /** @param holder names this process in its leases */
   constructor(db: Db, holder: string) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
     this.#loader = new LaneLoader(this.#rows);
     this.#holder = holder;
   }

@@ -14,12 +14,12 @@ export interface DeliveryFate {
   readonly webhookId: string;
 }
 
-/** Reads and ends rows of `webhook_deliveries` for snapshots that are sent again. */
+/** Reads and ends rows of `deliveries` for snapshots that are sent again. */
 export class ResentRowStore {
   readonly #rows: Collection<DeliveryRow>;
 
   constructor(db: Db) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
   }
 
   /** What became of deliveries that are stored, by id. */

@@ -11,7 +11,7 @@ export class RestoredDeliveries {
   readonly #rows: Collection<DeliveryRow>;
 
   constructor(db: Db) {
-    this.#rows = db.collection("webhook_deliveries");
+    this.#rows = db.collection("deliveries");
   }
 
   /** The highest sequence of any document that has a row; 0 without one. Reads every row. */

@@ -2,31 +2,29 @@ import type { Binary } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointNotice, NoticeBody } from "../domain/endpoint-notice.ts";
 
-/** `endpoints`: one row per endpoint. Rows of the first build have only those that are required. */
+/** `endpoints`: one row per endpoint. */
 export interface EndpointRow {
   /** The endpoint's id. */
   _id: string;
   tenantId: string;
   url: string;
   createdAt: Date;
-  updatedAt?: Date;
-  /** 32 bytes in the clear, of rows of the first build until the next start seals them. */
-  secret?: Binary;
+  updatedAt: Date;
   /** One, or two after a rotation; newest first. */
-  secrets?: SecretRow[];
-  events?: string[];
+  secrets: SecretRow[];
+  events: string[];
   /** Absent: all types. */
   documentTypes?: string[];
   /** Names and values as JSON, sealed, because receivers ask for credentials in them. */
   headers?: Binary;
-  maxInFlight?: number;
+  maxInFlight: number;
   ratePerSecond?: number;
   /** Present while it is disabled. */
   disabled?: { at: Date; reason: "operator" | "gone"; by?: string };
   /** Changes that are not announced yet; absent when there are none. */
   notices?: EndpointNotice[];
   /** Grows with every change. */
-  revision?: number;
+  revision: number;
 }
 
 /** A secret, sealed by `secret-box.ts`. */
@@ -37,7 +35,7 @@ export interface SecretRow {
 }
 
 /**
- * `webhook_deliveries`: one row per endpoint and webhook. The id is a hash of both, so it is unique on
+ * `deliveries`: one row per endpoint and webhook. The id is a hash of both, so it is unique on
  * endpoint, document, sequence and signing number.
  *
  * The undelivered rows of a document and an endpoint are a lane. Exactly one of them is its bearer:
@@ -128,24 +126,6 @@ export interface ReplicaRow {
   seenAt: Date;
   /** `host:port` of its ops door, if the port is a fixed one. */
   address?: string;
-}
-
-/**
- * `deliveries`: a row of the first build. It has what it had before; only pending ones are read, to
- * be carried over.
- */
-export interface FirstBuildRow {
-  _id: string;
-  tenantId: string;
-  endpointId: string;
-  documentId: string;
-  sequence: number;
-  webhookId: string;
-  state: "pending" | "delivered" | "exhausted";
-  lease?: { until: Date };
-  attemptCount: number;
-  attempts: AttemptRow[];
-  createdAt: Date;
 }
 
 /** `replays`: one row per replay. */
