@@ -8,6 +8,8 @@ import { parseCidrs } from "./domain/address-rules.ts";
 import { createPortRule, httpPortsByDefault, portsByDefault } from "./domain/port-rules.ts";
 import { promisedRetries, type RetryPlan } from "./domain/retry-plan.ts";
 
+export const deliveryDatabase = "vidimus_delivery";
+
 /** Settings of the delivery service. */
 export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   /** `host:port` of documents' mesh door. */
@@ -106,7 +108,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 /** Reads the settings every service has, with this one's defaults. */
 export function readDeliveryBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7054, meshPort: 7154, opsPort: 9_094 };
-  return readTeamsConfig(env, { ...ports, database: "vidimus_delivery" });
+  return readTeamsConfig(env, { ...ports, database: deliveryDatabase });
 }
 
 function readPorts(env: EnvReader, allowHttp: boolean): string {

@@ -6,6 +6,7 @@ import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
@@ -29,6 +30,7 @@ import { startResigning } from "./revocation/start-resigning.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
 import { openSending, type Sending } from "./send/open-sending.ts";
+import { deliverySchema } from "./store/delivery-schema.ts";
 import type { EndpointStore } from "./store/endpoint-store.ts";
 import { openStores, type Stores } from "./store/open-stores.ts";
 import { settleWithListedKeys, signWithListedKeys } from "./trust/listed-keys.ts";
@@ -40,7 +42,8 @@ import { TrustList } from "./trust/trust-list.ts";
 export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
-    const stores = await openStores(mongo.db, config);
+    await openSchema(mongo, deliverySchema, config.migrate);
+    const stores = openStores(mongo.db, config);
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
     const post = openPost(stack, config.pace, rule, process.tracing);

@@ -1,6 +1,8 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { expect, inject, test } from "vitest";
+import { deliveryIndexes } from "../src/store/delivery-indexes.ts";
 import { DeliveryStore } from "../src/store/delivery-store.ts";
 import type { NewDelivery } from "../src/store/delivery-rows.ts";
 import { LaneStore } from "../src/store/lane-store.ts";
@@ -11,7 +13,7 @@ const appName = "lane-claims-test";
 async function openLanes(name: string) {
   const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName(name), appName });
   const deliveries = new DeliveryStore(mongo.db, "test");
-  await deliveries.ensureIndexes();
+  await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
   const close = async () => {
     await mongo.db.dropDatabase();
     await mongo[Symbol.asyncDispose]();

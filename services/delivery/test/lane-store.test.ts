@@ -1,4 +1,5 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
@@ -14,7 +15,7 @@ const rows = () => mongo.db.collection("deliveries");
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "lane-store-test" });
   store = new LaneStore(mongo.db, "test");
-  await rows().createIndexes(deliveryIndexes);
+  await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
 });
 beforeEach(async () => void (await rows().deleteMany({})));
 afterAll(async () => {

@@ -5,7 +5,8 @@ import type { KeyObject } from "node:crypto";
 import type { RingRules } from "./domain/tend-ring.ts";
 
 const hourMs = 3_600_000;
-const baseDefaults = { meshPort: 7153, opsPort: 9093, database: "vidimus_signing" };
+export const signingDatabase = "vidimus_signing";
+const baseDefaults = { meshPort: 7153, opsPort: 9093, database: signingDatabase };
 
 /** Settings of the signing service. */
 export interface SigningConfig extends BaseConfig {

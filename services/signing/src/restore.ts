@@ -8,6 +8,7 @@
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines } from "@vidimus/kit/json-lines";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema } from "@vidimus/kit/mongo/schema";
 import { runToEnd } from "@vidimus/kit/service/process";
 import { readRestoreConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
@@ -15,6 +16,7 @@ import { adoptSignatures, toHeldSignature } from "./domain/adopt-signatures.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
+import { signingSchema } from "./store/signing-schema.ts";
 
 await runToEnd(async () => {
   const { mongoUrl, database, kek } = readRestoreConfig(new EnvReader(process.env));
@@ -28,7 +30,7 @@ await runToEnd(async () => {
     case "adopt": {
       const ring = await rings.read();
       if (!ring) throw new ConfigError(`database ${database} has no key ring: restore signing first`);
-      await ledger.ensureIndexes();
+      await openSchema(mongo, signingSchema, "prepare");
       const { adopted, known, refused } = await adoptSignatures({ ledger, ring }, held());
       for (const { snapshotKey, reason } of refused) process.stderr.write(`${snapshotKey}: ${reason}\n`);
       process.stdout.write(`database ${database}: ${adopted} signatures adopted, ${known} were there\n`);

@@ -1,5 +1,6 @@
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { openSchema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
@@ -24,6 +25,7 @@ import { signingRoutes } from "./rpc/signing-routes.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 import { SignerStore } from "./store/signer-store.ts";
+import { signingSchema } from "./store/signing-schema.ts";
 import { watchRing } from "./watch-ring.ts";
 
 /** A started signing service. */
@@ -41,10 +43,10 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
   return startService("signing", config, async (stack, process) => {
     const { log, metrics } = process;
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
+    await openSchema(mongo, signingSchema, config.migrate);
     const rings = new SealedRings(new RingStore(mongo.db), custody);
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
     const signers = new SignerStore(mongo.db, randomUUID(), custody.kekIds);
-    await Promise.all([ledger.ensureIndexes(), signers.ensureIndexes()]);
     const generate = () => rings.generate();
     const watch = new RingWatch({
       rings,

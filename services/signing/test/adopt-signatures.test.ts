@@ -1,5 +1,6 @@
 /** What a ledger takes back that was restored from an older backup. */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
@@ -33,9 +34,9 @@ test("signatures come back into the ledger as they were, and those that no key o
   const sealKey = await custody.openSealKey(await custody.generateSealKey());
   const [{ ring, key }, stranger] = [await openSigner(), await openSigner()];
   const ledgerOf = async (name: string) => {
-    const ledger = new LedgerStore(mongo.client.db(`${mongo.db.databaseName}_${name}`), () => sealKey);
-    await ledger.ensureIndexes();
-    return ledger;
+    const db = mongo.client.db(`${mongo.db.databaseName}_${name}`);
+    await ensureIndexes(db, LedgerStore.indexes);
+    return new LedgerStore(db, () => sealKey);
   };
   const [lost, restored, foreign] = [await ledgerOf("lost"), await ledgerOf("restored"), await ledgerOf("foreign")];
   const digests = Array.from({ length: 300 }, (_, at): SnapshotDigest => {

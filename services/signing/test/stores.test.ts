@@ -1,3 +1,4 @@
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
@@ -92,7 +93,7 @@ async function signWith(ledger: Ledger, now: () => Date, digests: SnapshotDigest
 
 test("a process that dies after signing and before storing leaves nothing behind: the retry's signature is the only one", async () => {
   const ledger = new LedgerStore(mongo.db, () => sealKey);
-  await ledger.ensureIndexes();
+  await ensureIndexes(mongo.db, LedgerStore.indexes);
   const dying: Ledger = { record: () => Promise.reject(new Error("killed")) };
   const digests = [aDigest()];
   await expect(signWith(dying, before, digests)).rejects.toThrow("killed");
@@ -103,7 +104,7 @@ test("a process that dies after signing and before storing leaves nothing behind
 
 test("a process that dies after storing and before answering has signed: the retry gets that signature, a minute later too", async () => {
   const ledger = new LedgerStore(mongo.db, () => sealKey);
-  await ledger.ensureIndexes();
+  await ensureIndexes(mongo.db, LedgerStore.indexes);
   const dying: Ledger = {
     record: async (entries, revision) => {
       await ledger.record(entries, revision);
@@ -120,7 +121,7 @@ test("a process that dies after storing and before answering has signed: the ret
 test("two processes that record at the same time chain their batches without a gap, and store each snapshot once", async () => {
   const db = mongo.client.db(testDatabaseName("signing"));
   const [one, two] = [new LedgerStore(db, () => sealKey), new LedgerStore(db, () => sealKey)];
-  await one.ensureIndexes();
+  await ensureIndexes(db, LedgerStore.indexes);
   const digests = Array.from({ length: 40 }, aDigest);
   const calls = digests.flatMap((each, index) =>
     [one, two].map((ledger) => signWith(ledger, index % 2 === 0 ? before : afterwards, [each, digests[0]!])),
@@ -139,7 +140,7 @@ test("two processes that record at the same time chain their batches without a g
 test("a batch that cannot be stored is not answered, and the next one is", async () => {
   const db = mongo.client.db(testDatabaseName("signing"));
   const ledger = new LedgerStore(db, () => sealKey);
-  await ledger.ensureIndexes();
+  await ensureIndexes(db, LedgerStore.indexes);
   const validator = { ringRevision: { $gt: 7 } };
   await db.command({ collMod: "ledger", validator });
   const digests = [aDigest(), aDigest()];

@@ -1,4 +1,5 @@
-import type { Filter, IndexDescription } from "mongodb";
+import type { CollectionIndexes } from "@vidimus/kit/mongo/indexes";
+import type { Filter } from "mongodb";
 import type { Lane } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./rows.ts";
 
@@ -10,27 +11,24 @@ export const dueIndex = "schedule";
  * Indexes of `deliveries`. The first three have undelivered rows only, so that their size
  * follows the backlog and not the history. Deliveries are unique by their id.
  */
-export const deliveryIndexes: IndexDescription[] = [
+export const deliveryIndexes = {
   // One bearer per lane, whoever believes what: a newer row cannot be sent beside an older one.
-  {
-    name: "bearer",
+  bearer: {
     key: { tenantId: 1, documentId: 1, endpointId: 1 },
     unique: true,
     partialFilterExpression: { nextAttemptAt: { $exists: true } },
   },
-  {
-    name: dueIndex,
+  [dueIndex]: {
     // With the tenant, so that the schedule is read from the index alone.
     key: { endpointId: 1, nextAttemptAt: 1, tenantId: 1 },
     partialFilterExpression: { nextAttemptAt: { $exists: true } },
   },
-  {
-    name: laneIndex,
+  [laneIndex]: {
     key: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 },
     partialFilterExpression: { state: { $in: ["pending", "held"] } },
   },
-  { name: "expiry", key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
-];
+  expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
+} as const satisfies CollectionIndexes;
 
 /** Matches the rows of a lane. */
 export function laneFilter({ tenantId, documentId, endpointId }: Lane): Filter<DeliveryRow> {

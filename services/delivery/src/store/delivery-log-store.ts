@@ -1,5 +1,6 @@
+import type { CollectionIndexes } from "@vidimus/kit/mongo/indexes";
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, Filter, IndexDescription } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Db, Filter } from "mongodb";
 import type { AttemptOutcome, Lane } from "../domain/delivery.ts";
 import {
   type DeliveryState,
@@ -48,10 +49,10 @@ const ofDocumentIndex = "of_document";
  * one document are few, so they are sorted in memory: an index with their time and id took 240 bytes,
  * because its keys come in no order and leave pages half empty.
  */
-const indexes: IndexDescription[] = [
-  { name: logOfEndpointIndex, key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
-  { name: ofDocumentIndex, key: { tenantId: 1, documentId: 1 } },
-];
+export const logIndexes = {
+  [logOfEndpointIndex]: { key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
+  [ofDocumentIndex]: { key: { tenantId: 1, documentId: 1 } },
+} as const satisfies CollectionIndexes;
 
 /** What is read of a delivery to know what became of its snapshot. */
 const snapshotProjection = { _id: 0, documentId: 1, sequence: 1, signingNumber: 1, state: 1, endedReplayId: 1 };
@@ -66,10 +67,6 @@ export class DeliveryLogStore {
 
   constructor(db: Db) {
     this.#rows = db.collection("deliveries");
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#rows.createIndexes(indexes);
   }
 
   /** Newest first, each with its last attempt only. */

@@ -1,7 +1,7 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
 import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
-import { deliveryIndexes, laneFilter } from "./delivery-indexes.ts";
+import { laneFilter } from "./delivery-indexes.ts";
 import { keptMs, type NewDelivery, toRow } from "./delivery-rows.ts";
 import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
@@ -18,10 +18,6 @@ export class DeliveryStore {
   constructor(db: Db, holder: string) {
     this.#rows = db.collection("deliveries");
     this.#holder = holder;
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#rows.createIndexes(deliveryIndexes);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointStateRow } from "./rows.ts";
@@ -11,15 +12,14 @@ export interface EndpointState {
 
 /** Keeps the states of endpoints in trouble, for the replica that takes them over. */
 export class EndpointStateStore {
+  static readonly indexes = {
+    // An open breaker is stored again at every probe; a row that old is of a deleted endpoint.
+    endpoint_states: { expiry: { key: { updatedAt: 1 }, expireAfterSeconds: 3 * 24 * 60 * 60 } },
+  } as const satisfies DatabaseIndexes;
   readonly #states: Collection<EndpointStateRow>;
 
   constructor(db: Db) {
     this.#states = db.collection("endpoint_states");
-  }
-
-  async ensureIndexes(): Promise<void> {
-    // An open breaker is stored again at every probe; a row that old is of a deleted endpoint.
-    await this.#states.createIndex({ updatedAt: 1 }, { expireAfterSeconds: 3 * 24 * 60 * 60 });
   }
 
   async list(): Promise<EndpointState[]> {

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db, Filter } from "mongodb";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import { fromRow, needsSealing, toRow } from "./endpoint-rows.ts";
@@ -6,16 +7,18 @@ import type { SecretBox } from "./secret-box.ts";
 
 /** Keeps endpoints. Their secrets and headers rest encrypted. */
 export class EndpointStore {
+  static readonly indexes = {
+    endpoints: {
+      tenant: { key: { tenantId: 1, _id: 1 } },
+      notices: { key: { "notices.at": 1 }, sparse: true },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #endpoints: Collection<EndpointRow>;
   readonly #box: SecretBox;
 
   constructor(db: Db, box: SecretBox) {
     this.#endpoints = db.collection("endpoints");
     this.#box = box;
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#endpoints.createIndexes([{ key: { tenantId: 1, _id: 1 } }, { key: { "notices.at": 1 }, sparse: true }]);
   }
 
   async insert(endpoint: ManagedEndpoint): Promise<void> {

@@ -16,10 +16,10 @@ import { ResigningStore } from "./resigning-store.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { TrustListStore } from "./trust-list-store.ts";
 
-export type Stores = Awaited<ReturnType<typeof openStores>>;
+export type Stores = ReturnType<typeof openStores>;
 
-/** Opens the stores of this process, and makes their indexes. */
-export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek" | "otherKek">) {
+/** Opens the stores of this process. */
+export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek" | "otherKek">) {
   /** Names this process in its leases. */
   const replica = uuidv7();
   const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek));
@@ -29,8 +29,6 @@ export async function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig,
   const deliveryLog = new DeliveryLogStore(db);
   const replays = new ReplayStore(db);
   const resends = new ResendStore(db);
-  const all = [endpoints, deliveries, deliveryLog, states, replicas, replays, resends];
-  for (const store of all) await store.ensureIndexes();
   const lanes = new LaneStore(db, replica);
   const journal = new LaneJournal(db, replica);
   const sending = { endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays };

@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db, Filter } from "mongodb";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
@@ -15,19 +16,18 @@ export interface ClaimedReplay {
 
 /** Keeps replays. */
 export class ReplayStore {
+  static readonly indexes = {
+    replays: {
+      // One at a time: two would send the same document's snapshots beside each other.
+      running: { key: { endpointId: 1 }, unique: true, partialFilterExpression: { state: "running" } },
+      lease: { key: { leaseUntil: 1 }, partialFilterExpression: { state: "running" } },
+      expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
+    },
+  } as const satisfies DatabaseIndexes;
   readonly #replays: Collection<ReplayRow>;
 
   constructor(db: Db) {
     this.#replays = db.collection("replays");
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#replays.createIndexes([
-      // One at a time: two would send the same document's snapshots beside each other.
-      { key: { endpointId: 1 }, unique: true, partialFilterExpression: { state: "running" } },
-      { key: { leaseUntil: 1 }, partialFilterExpression: { state: "running" } },
-      { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
-    ]);
   }
 
   /** @returns whether it was stored; not while another replay of the endpoint runs */

@@ -1,17 +1,17 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db } from "mongodb";
 import type { ReplicaRow } from "./rows.ts";
 
 /** Keeps which processes of delivery run. Ages are by MongoDB's clock, so that clocks may differ. */
 export class ReplicaStore {
+  static readonly indexes = {
+    // The row of a process that was killed ends after a day.
+    replicas: { expiry: { key: { seenAt: 1 }, expireAfterSeconds: 24 * 60 * 60 } },
+  } as const satisfies DatabaseIndexes;
   readonly #replicas: Collection<ReplicaRow>;
 
   constructor(db: Db) {
     this.#replicas = db.collection("replicas");
-  }
-
-  async ensureIndexes(): Promise<void> {
-    // The row of a process that was killed ends after a day.
-    await this.#replicas.createIndex({ seenAt: 1 }, { expireAfterSeconds: 24 * 60 * 60 });
   }
 
   /**

@@ -1,17 +1,17 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db } from "mongodb";
 import type { Reference } from "../domain/payload.ts";
 import type { ResendRow } from "./rows.ts";
 
 /** Keeps which snapshots are to be sent again because they were signed anew: one for a document. */
 export class ResendStore {
+  static readonly indexes = {
+    resends: { due: { key: { tenantId: 1, dueAt: 1 } } },
+  } as const satisfies DatabaseIndexes;
   readonly #rows: Collection<ResendRow>;
 
   constructor(db: Db) {
     this.#rows = db.collection("resends");
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#rows.createIndex({ tenantId: 1, dueAt: 1 });
   }
 
   /** Notes snapshots. Of one document the one with the highest sequence stays. */

@@ -1,4 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { Binary, type Collection, type Db, MongoServerError } from "mongodb";
@@ -39,6 +40,9 @@ const attemptsMax = 60;
  * all; its number is the compare-and-swap between processes. Unique on snapshot and signing number.
  */
 export class LedgerStore implements Ledger {
+  static readonly indexes = {
+    ledger: { signature: { key: { "entries.snapshotKey": 1, "entries.signing": 1 }, unique: true } },
+  } as const satisfies DatabaseIndexes;
   readonly #batches: Collection<BatchRow>;
   readonly #sealKey: () => SealKey;
   readonly #record: (recording: Recording) => Promise<LedgerEntry[]>;
@@ -55,10 +59,6 @@ export class LedgerStore implements Ledger {
       bytesMax: batchEntriesMax,
       sizeOf: ({ entries }) => entries.length,
     });
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#batches.createIndex({ "entries.snapshotKey": 1, "entries.signing": 1 }, { unique: true });
   }
 
   /** The last batch; undefined while nothing was signed. */

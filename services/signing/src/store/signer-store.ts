@@ -1,3 +1,4 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db } from "mongodb";
 import type { Signers } from "../domain/ring-watch.ts";
 
@@ -16,6 +17,9 @@ const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
 
 /** Which processes sign. While there is one, a process with signing off does not pause the ring. */
 export class SignerStore implements Signers {
+  static readonly indexes = {
+    signers: { expiry: { key: { seenAt: 1 }, expireAfterSeconds: keptSeconds } },
+  } as const satisfies DatabaseIndexes;
   readonly #rows: Collection<SignerRow>;
   readonly #id: string;
   readonly #kekIds: readonly string[];
@@ -28,10 +32,6 @@ export class SignerStore implements Signers {
     this.#rows = db.collection("signers");
     this.#id = id;
     this.#kekIds = kekIds;
-  }
-
-  async ensureIndexes(): Promise<void> {
-    await this.#rows.createIndex({ seenAt: 1 }, { expireAfterSeconds: keptSeconds });
   }
 
   async report(): Promise<void> {
