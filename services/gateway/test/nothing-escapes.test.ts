@@ -50,7 +50,7 @@ async function measured(method: string, status: number): Promise<number> {
 
 const long = "x".repeat(600);
 
-/** What used to be answered before any of our code ran; method and code as they are logged. */
+/** What Node or Fastify would answer by itself; method and code as they are logged. */
 const odd: readonly (readonly [name: string, text: () => string, method: string, status: number, code: string])[] = [
   ["a path that cannot be decoded", () => get("/%zz"), "GET", 400, "INVALID_QUERY"],
   ["a path of bytes that are no UTF-8", () => get("/v1/phrases/%ff", auth()), "GET", 400, "INVALID_QUERY"],

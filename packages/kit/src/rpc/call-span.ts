@@ -21,7 +21,7 @@ export function tracedFor(traceparents: Iterable<string | undefined>): CallOptio
 }
 
 /** The options of a call that several callers share. */
-export interface SharedCall {
+interface SharedCall {
   /** Metadata of the first caller whose trace is recorded, else of the first one. */
   readonly headers: HeadersInit;
   /** Links to the other recorded traces, if there are any. */

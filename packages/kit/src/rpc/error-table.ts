@@ -45,18 +45,12 @@ export function toErrorInfo(error: DomainError): {
   return { kind: error.kind, ...fitError(error), code: codes[error.kind], reason: error.reason };
 }
 
-type ReceivedError = Pick<ErrorInfo, "kind" | "message" | "code"> & {
-  readonly reason?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly violations: readonly Pick<ErrorInfo["violations"][number], "pointer" | "message" | "line" | "reason">[];
-};
-
 /**
  * Converts an `ErrorInfo` back to the error that it was made from. A kind of a newer release
  * becomes the general kind of its RPC code. When the code is unknown too, the error is not a
  * `DomainError`, because it is treated as a bug of the sender.
  */
-export function fromErrorInfo(info: ReceivedError): Error {
+export function fromErrorInfo(info: ErrorInfo): Error {
   const kind = errorKinds.find((known) => known === info.kind) ?? kindsOfCodes.get(info.code);
   if (kind === undefined) return new TypeError(`unknown error kind "${info.kind}"`);
   const violations = info.violations.map(({ pointer, message, line, reason }) => ({
@@ -65,8 +59,8 @@ export function fromErrorInfo(info: ReceivedError): Error {
     ...(line ? { line } : {}),
     ...(reason ? { reason } : {}),
   }));
-  const { reason, metadata = {} } = info;
-  return new DomainError(kind, info.message, { violations, reason, metadata });
+  const { message, reason, metadata } = info;
+  return new DomainError(kind, message, { violations, reason, metadata });
 }
 
 /**
@@ -108,7 +102,7 @@ export function fromConnectError(error: unknown): DomainError | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const [info] = error.findDetails(ErrorInfoSchema);
   if (info) {
-    const named = fromErrorInfo({ ...info, code: info.code || error.code });
+    const named = fromErrorInfo({ ...info, code: error.code });
     return named instanceof DomainError ? named : undefined;
   }
   if (error.code === Code.Unavailable)

@@ -6,7 +6,7 @@ import type {
 import { freeBuffer } from "@vidimus/kit/free-buffer";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { DomainError } from "@vidimus/kit/errors";
-import { shareCall, type SharedCall } from "@vidimus/kit/rpc/call-span";
+import { shareCall } from "@vidimus/kit/rpc/call-span";
 import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { setTimeout as pause } from "node:timers/promises";
@@ -133,7 +133,7 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
     draft: { documentJson, intakeToken },
     createdBy: actorOf(caller),
   }));
-  const shared = optionsOf(batch);
+  const shared = shareCall(batch.map(({ rpc }) => rpc));
   const call = (timeoutMs: number) => documents.batchCreateDocuments({ items }, { ...shared, timeoutMs });
   try {
     return outcomesOf(await repeated(call, performance.now() + leftMs), batch.length);
@@ -141,18 +141,6 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
     // V8 would mark the whole heap each time that 64 MiB of them have come.
     for (const { documentJson } of batch) freeBuffer(documentJson);
   }
-}
-
-/**
- * The metadata of a shared call is that of one of its documents. Without an actor when there are
- * several: a documents process of an earlier release would name it as the creator of all.
- */
-function optionsOf(batch: readonly Waiting[]): SharedCall {
-  const shared = shareCall(batch.map(({ rpc }) => rpc));
-  if (batch.every(({ caller }) => caller.keyId === batch[0]?.caller.keyId)) return shared;
-  const headers = new Headers(shared.headers);
-  headers.delete("vidimus-actor");
-  return { ...shared, headers };
 }
 
 /** Repeats a call that found no server or lost its answer, up to four times, until the deadline. */

@@ -80,7 +80,7 @@ export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
 
   /**
    * The kind's RPC code, a value of google.rpc.Code. A caller of an older release uses it when it
-   * does not know the kind. 0 from services of an older release.
+   * does not know the kind.
    *
    * @generated from field: uint32 code = 4;
    */
