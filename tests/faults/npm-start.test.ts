@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { MongoClient } from "mongodb";
 import { projectDir } from "@vidimus/devstack/paths";
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { describeProcess } from "@vidimus/devstack/process-info";
@@ -117,7 +118,23 @@ describe("npm start", { timeout: 120_000 }, () => {
 
   it("says which setting a service refuses", async () => {
     const said = await npm("start", { IP_RATE_LIMIT: "many" }).ended;
-    expect(said).toMatch(/gateway refuses to start:[^]*IP_RATE_LIMIT must be a rate/);
+    expect(said).toMatch(/^gateway refuses to start: IP_RATE_LIMIT must be a rate/m);
+  });
+
+  it("answers data of an earlier build with one line, which says how to start over", async () => {
+    const start = npm("start");
+    await running(start);
+    const { mongodb } = (await readDevJson(stateDir))!;
+    const client = await new MongoClient(mongodb).connect();
+    await client.db("vidimus_documents").collection("schema").drop();
+    await client.close();
+    await npm("stop").ended;
+    const said = await npm("start").ended;
+    await rm(stateDir, { recursive: true });
+    expect(said).toBe(
+      "documents refuses to start: database vidimus_documents is of an earlier build, " +
+        "and nothing was released yet: start over with `npm start -- --fresh`\n",
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { configFaults } from "@vidimus/kit/service/process";
 import { DevstackError } from "../errors.ts";
 import { type DevJson, type DevTenant, type devAddresses, writeDevJson } from "./dev-json.ts";
 import { endOfLog } from "./service-process.ts";
@@ -6,10 +7,6 @@ import type { SupervisorEvents } from "./supervisor.ts";
 
 /** Exit code of a service whose setting is not usable. */
 const configExitCode = 78;
-/**
- * More than one, because a free port may for a moment be the local port of an outgoing connection.
- */
-const refusalsMax = 3;
 
 /** Returns the path of a process's log file. */
 export function logFile(stateDir: string, name: string): string {
@@ -18,12 +15,9 @@ export function logFile(stateDir: string, name: string): string {
 
 /** Tracks the pids, and writes them to dev.json once the tenants are known. */
 export class StackState implements SupervisorEvents {
-  /**
-   * Rejects with DevstackError when a service refused its settings three times during the start.
-   */
+  /** Rejects with DevstackError when a service refused its settings during the start. */
   readonly refused: Promise<never>;
   readonly #refused = Promise.withResolvers<never>();
-  readonly #refusals = new Map<string, number>();
   readonly addresses: ReturnType<typeof devAddresses>;
   readonly #stateDir: string;
   readonly #report: (line: string) => void;
@@ -49,19 +43,16 @@ export class StackState implements SupervisorEvents {
 
   onExit(name: string, { code, signal }: { code: number | null; signal: string | null }): void {
     this.#pids.delete(name);
-    if (code === configExitCode && !this.#published) void this.#noteRefusal(name);
+    if (code === configExitCode && !this.#published) return void this.#refuse(name);
     this.#report(
       `${name} ended (${signal ?? `code ${code}`}), starting it again; its log is ${logFile(this.#stateDir, name)}`,
     );
   }
 
-  async #noteRefusal(name: string): Promise<void> {
-    const refusals = (this.#refusals.get(name) ?? 0) + 1;
-    this.#refusals.set(name, refusals);
-    if (refusals < refusalsMax) return;
-    this.#refused.reject(
-      new DevstackError(`${name} refuses to start:\n${await endOfLog(logFile(this.#stateDir, name))}`),
-    );
+  /** A restart does not help until a setting is changed. */
+  async #refuse(name: string): Promise<void> {
+    const [reason] = (await endOfLog(logFile(this.#stateDir, name))).split(configFaults).slice(-1);
+    this.#refused.reject(new DevstackError(`${name} refuses to start: ${reason}`));
   }
 
   onFault(name: string, error: unknown): void {

@@ -6,6 +6,8 @@ import { lowerHelpers } from "./lower-helpers.ts";
  * EX_CONFIG of sysexits.h. A restart does not help until a setting, or what it points to, is fixed.
  */
 const configExitCode = 78;
+/** What stands before the faults of a configuration on stderr. */
+export const configFaults = "cannot start, the configuration has faults:\n";
 
 /**
  * Runs a service until SIGTERM or SIGINT, disposes it, and ends the process: with code 0 after a
@@ -48,7 +50,7 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
 /** Writes to stderr why the process ends. Returns its exit code. */
 function report(error: unknown): number {
   if (error instanceof ConfigError) {
-    process.stderr.write(`cannot start, the configuration has faults:\n${error.message}\n`);
+    process.stderr.write(`${configFaults}${error.message}\n`);
     return configExitCode;
   }
   process.stderr.write(`${errorText(error)}\n`);
