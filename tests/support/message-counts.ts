@@ -35,7 +35,7 @@ export class MessageCounter implements Disposable {
 
 /** Commands of timers: they come whether there are snapshots or not. */
 const idle = new Set(["aggregate delivery.deliveries"]);
-const idleCollections = /[.](?:replicas|signers|ring|tenants|rollouts)$/;
+const idleCollections = /[.](?:replicas|signers|ring|tenants)$/;
 
 /** Counts what a snapshot costs in all services. Open it before the constellation. */
 export class SnapshotCosts implements Disposable {

@@ -80,14 +80,12 @@ function readOrder(order: DocumentOrder): ListOrder {
   }
 }
 
-/** A place in a list by change is as in earlier releases, which know no other order. */
-function tokenOf({ changedAt, createdAt, documentId }: HeadSummary, order: ListOrder): string {
-  if (order === "changed") return encodeOpaqueToken([changedAt.getTime(), documentId]);
-  return encodeOpaqueToken([createdAt.getTime(), documentId, order]);
+function tokenOf(head: HeadSummary, order: ListOrder): string {
+  return encodeOpaqueToken([order, head[`${order}At`].getTime(), head.documentId]);
 }
 
 function toPosition(values: readonly (string | number)[], order: ListOrder): ListPosition | undefined {
-  const [time, id, named = "changed", ...more] = values;
+  const [named, time, id, ...more] = values;
   const documentId = typeof id === "string" ? parseUuid(id) : undefined;
   if (documentId === undefined || !isEpochMs(time) || named !== order || more.length > 0) return undefined;
   return { at: new Date(time), documentId };

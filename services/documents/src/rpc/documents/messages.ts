@@ -29,12 +29,9 @@ export function fromDraft(draft: Draft | undefined): Pick<IntakeItem, "json" | "
   return { json: draft?.documentJson ?? new Uint8Array(), intakeToken: draft?.intakeToken ?? "" };
 }
 
-/**
- * Reads an item of the gateway, which names its own actor. The actor of `by` is for gateways of an
- * earlier release, whose batches have one actor, in the metadata.
- */
+/** Reads an item of the gateway, which names its own actor: a call carries items of many callers. */
 export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
-  const { actor, role } = createdBy ?? by;
+  const { actor, role } = createdBy ?? throwMissing("created_by");
   return { tenantId, ...fromDraft(draft), createdBy: { ...by, actor, role }, isByScope: true };
 }
 
