@@ -3,21 +3,24 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
 
+const loopback = "127.0.0.1";
+
 /**
  * Checks a port before a child is started, because the child's own EADDRINUSE would only be in its
  * log file. A port that is taken is tried again for 5 s.
  *
  * @param variable the setting that changes the port, for the message
+ * @param onWait called while the port is taken, before it is tried again
  * @throws PortTakenError, or DevstackError when the port is not usable for another reason
  */
-export async function assertPortFree(port: number, variable: string, host = "127.0.0.1"): Promise<void> {
+export async function assertPortFree(port: number, variable: string, onWait?: () => void): Promise<void> {
   try {
-    await repeatWhileTaken(() => listenOnce(port, host));
+    await repeatWhileTaken(() => listenOnce(port), onWait);
   } catch (error) {
     const code = codeOf(error);
     if (code === "EADDRINUSE") {
       throw new PortTakenError(
-        `port ${port} is taken (another process listens on ${host}:${port}); set ${variable} to another`,
+        `port ${port} is taken (another process listens on ${loopback}:${port}); set ${variable} to another`,
       );
     }
     throw new DevstackError(`port ${port} cannot be used (${code ?? String(error)}); set ${variable} to another`);
@@ -48,18 +51,18 @@ export async function pickFreePort(): Promise<number> {
     if (picked.has(port)) continue;
     picked.add(port);
     try {
-      return await listenOnce(port, "127.0.0.1");
+      return await listenOnce(port);
     } catch (error) {
       if (codeOf(error) !== "EADDRINUSE") throw error;
     }
   }
 }
 
-async function listenOnce(port: number, host: string): Promise<number> {
+async function listenOnce(port: number): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once("error", reject);
-  server.listen({ port, host, exclusive: true }, () => {
+  server.listen({ port, host: loopback, exclusive: true }, () => {
     const address = server.address();
     const bound = typeof address === "object" && address !== null ? address.port : port;
     server.close(() => resolve(bound));

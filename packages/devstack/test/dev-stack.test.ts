@@ -20,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
-const open = (fresh = false): Promise<DevStack> => openDevStack({ stateDir, env, fresh, report: () => {} });
+const open = (fresh = false, report: (line: string) => void = () => {}): Promise<DevStack> =>
+  openDevStack({ stateDir, env, fresh, report });
 
 function push(dev: DevJson): Promise<Response> {
   return fetch(`${dev.gateway}/v1/documents`, {
@@ -82,13 +83,14 @@ describe("the dev stack", () => {
     expect((await push(stack.dev)).status).toBe(201);
   });
 
-  it("names every taken port with the variable that changes it", async () => {
+  it("says once that it waits for taken ports, then names each with the variable that changes it", async () => {
     const listeners = [createServer(), createServer()];
     listeners[0]!.listen(Number(env["GATEWAY_PORT"]), "127.0.0.1");
     listeners[1]!.listen(Number(env["SIGNING_OPS_PORT"]), "127.0.0.1");
     await Promise.all(listeners.map((server) => once(server, "listening")));
     try {
-      const fault = await open().then(
+      const said: string[] = [];
+      const fault = await open(false, (line) => said.push(line)).then(
         () => "",
         (error: Error) => error.message,
       );
@@ -96,6 +98,7 @@ describe("the dev stack", () => {
         expect.stringMatching(new RegExp(`port ${env["GATEWAY_PORT"]} is taken .*set GATEWAY_PORT`)),
         expect.stringMatching(new RegExp(`port ${env["SIGNING_OPS_PORT"]} is taken .*set SIGNING_OPS_PORT`)),
       ]);
+      expect(said).toEqual(["waiting for ports that are taken, for 5 s"]);
     } finally {
       for (const server of listeners) server.close();
     }

@@ -62,7 +62,7 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
   const { stateDir, env, report } = options;
   const ports = readPorts(env);
   await clearLeftovers(stateDir, report);
-  await Promise.race([assertPortsFree(ports), aborted(options.signal)]);
+  await Promise.race([assertPortsFree(ports, report), aborted(options.signal)]);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
   await mkdir(stateDir, { recursive: true });
@@ -135,8 +135,15 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
 }
 
 /** Throws a DevstackError that lists every taken port with the variable that changes it. */
-async function assertPortsFree(ports: StackPorts): Promise<void> {
-  const checks = portSettings.map(({ service, kind, variable }) => assertPortFree(ports[service][kind] ?? 0, variable));
+async function assertPortsFree(ports: StackPorts, report: (line: string) => void): Promise<void> {
+  let isWaiting = false;
+  const onWait = () => {
+    if (!isWaiting) report("waiting for ports that are taken, for 5 s");
+    isWaiting = true;
+  };
+  const checks = portSettings.map(({ service, kind, variable }) =>
+    assertPortFree(ports[service][kind] ?? 0, variable, onWait),
+  );
   const faults = (await Promise.allSettled(checks)).filter((check) => check.status === "rejected");
   if (faults.length === 0) return;
   throw new DevstackError(

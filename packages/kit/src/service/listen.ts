@@ -11,7 +11,7 @@ interface ListenPlace {
   readonly portSetting: string;
 }
 
-/** Longer than a process takes to stop that nobody waits for. */
+/** After this time the port is taken for good, and an operator has to choose another. */
 const takenMsMax = 5_000;
 const betweenAttemptsMs = 100;
 const hostCodes = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL"]);
@@ -34,8 +34,10 @@ export async function listen<T>(place: ListenPlace, open: () => Promise<T>): Pro
 /**
  * Repeats an attempt to listen for 5 s while it fails because the port is taken: by a process that
  * is about to end, or by an outgoing connection. Rejects with the last error.
+ *
+ * @param onWait called before each repeat
  */
-export async function repeatWhileTaken<T>(open: () => Promise<T>): Promise<T> {
+export async function repeatWhileTaken<T>(open: () => Promise<T>, onWait = () => {}): Promise<T> {
   const deadlineMs = performance.now() + takenMsMax;
   for (;;) {
     try {
@@ -43,6 +45,7 @@ export async function repeatWhileTaken<T>(open: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (codeOf(error) !== "EADDRINUSE" || performance.now() >= deadlineMs) throw error;
     }
+    onWait();
     await pause(betweenAttemptsMs);
   }
 }
