@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Readable } from "node:stream";
+import { finished, Readable } from "node:stream";
 import { closeUnlessRead } from "../bodies/lingering-close.ts";
 import { type Answer, bodyBytes, bodyPieces } from "./answer.ts";
 
@@ -15,8 +15,19 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     if (typeof body !== "function" && body !== undefined) void reply.header("content-length", bodyBytes(body));
     return reply.send();
   }
-  if (typeof body === "function") return reply.send(readable(body()));
+  if (typeof body === "function") return reply.send(resetOnFault(request, reply, readable(body())));
   return reply.send(typeof body === "object" ? Buffer.concat(bodyPieces(body)) : body);
+}
+
+/**
+ * Resets the connection when a stream fails after its answer began. HTTP/1.0 has no other end of a
+ * body than that of its connection, so a connection that was only closed would make it look whole.
+ */
+function resetOnFault(request: FastifyRequest, reply: FastifyReply, stream: Readable): Readable {
+  finished(stream, { writable: false }, (fault) => {
+    if (fault && reply.raw.headersSent) request.raw.socket.resetAndDestroy();
+  });
+  return stream;
 }
 
 function readable(stream: AsyncIterable<Uint8Array>): Readable {
