@@ -26,7 +26,7 @@ export type ListPhrasesRequest = Message<"vidimus.phrases.v1.ListPhrasesRequest"
   tenantId: string;
 
   /**
-   * Only phrases of exactly this language, after canonicalisation; "" for all.
+   * Only phrases of exactly this language, in any case; "" for all.
    *
    * @generated from field: string language = 2;
    */
@@ -274,7 +274,7 @@ export type GetDictionaryRevisionResponse = Message<"vidimus.phrases.v1.GetDicti
   revision: string;
 
   /**
-   * The request's language in its canonical form.
+   * The request's language in the case of RFC 5646, 2.1.1.
    *
    * @generated from field: string language = 2;
    */
