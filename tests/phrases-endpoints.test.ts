@@ -93,11 +93,14 @@ describe("GET /v1/phrases", () => {
     expect(await (await demo.get("?language=tlh&format=csv")).text()).toBe(`${phraseColumns}\r\n`);
   });
 
-  test("language is canonicalised, and matches exactly", async () => {
+  test("language matches exactly, in any case, and languages that are aliases are two", async () => {
     const mine = freshLanguage();
     await demo.put({ language: mine.toUpperCase(), phrase: "p" });
     expect(await phrasesOf(demo.get(`?language=${mine.toUpperCase()}`))).toHaveLength(1);
     expect((await phrasesOf(demo.get("?language=sv"))).filter(({ language }) => language === mine)).toEqual([]);
+    const [iw, he] = [await demo.put({ language: "IW", phrase: "p" }), await demo.put({ language: "he", phrase: "p" })];
+    expect(iw.id).not.toBe(he.id);
+    expect(await phrasesOf(demo.get("?language=iw"))).toEqual([{ ...iw, language: "iw" }]);
   });
 
   test("without language every language is listed, and only the tenant's own", async () => {

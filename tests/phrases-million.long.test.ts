@@ -1,5 +1,8 @@
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openDictionary } from "./support/dictionary.ts";
@@ -103,5 +106,65 @@ test.for([
     expect(found).toBe(run.expected);
   });
   console.log(run, growth.map(({ name, bytes }) => `${name} ${Math.round(bytes / 2 ** 20)} MiB`).join(", "));
+  for (const { name, bytes } of growth) expect(bytes, name).toBeLessThanOrEqual(growthMax);
+});
+
+/** Phrases with known ids, which are renamed during an export. */
+const movers = 10_000;
+const moverId = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+/** To the beginning or to the end of the order, by turns. */
+const renamed = (n: number) => `${n % 2 ? "a" : "ö"} ${n}`;
+
+/** Renames one phrase after the other, every 10 ms, until stopped. */
+function renameOneByOne() {
+  const stopped = new AbortController();
+  const counts = { sent: 0, done: 0 };
+  const work = async () => {
+    while (!stopped.signal.aborted && counts.sent < movers) {
+      const n = counts.sent++;
+      await Promise.all([demo.put({ id: moverId(n), language: "sv", phrase: renamed(n) }), pause(10)]);
+      counts.done += 1;
+    }
+  };
+  const ended = work();
+  return {
+    counts,
+    stop: async () => {
+      stopped.abort();
+      await ended;
+    },
+  };
+}
+
+test("a million phrases during a rename every 10 ms are those of one moment: RSS grows by at most 64 MB", async () => {
+  const rows = Array.from({ length: movers }, (_, n) => `${moverId(n)},sv,m ${n}`);
+  expect((await demo.import(["id,language,phrase", ...rows].join("\n"))).status).toBe(200);
+  await fresh("csv", "identity");
+  const renames = renameOneByOne();
+  await vi.waitFor(() => expect(renames.counts.done).toBeGreaterThan(10));
+  const names = new Map<string, string>();
+  let lines = 0;
+  let range = { from: 0, to: 0 };
+  const growth = await growthDuring(async () => {
+    const from = renames.counts.done;
+    const response = await demo.get("?language=sv&format=csv", { "accept-encoding": "identity" });
+    range = { from, to: renames.counts.sent };
+    for await (const line of createInterface(Readable.fromWeb(response.body as ReadableStream))) {
+      lines += 1;
+      const [id = "", , name = ""] = line.split(",");
+      if (!id.startsWith("00000000-0000-4000-8000-")) continue;
+      expect(names.has(id)).toBe(false);
+      names.set(id, name);
+    }
+  });
+  await renames.stop();
+  expect(lines).toBe(1 + million + movers);
+  const shown = Array.from({ length: movers }, (_, n) => names.get(moverId(n)) === renamed(n));
+  const moment = shown.indexOf(false);
+  expect(moment).toBeGreaterThanOrEqual(range.from);
+  expect(moment).toBeLessThanOrEqual(range.to);
+  expect(shown.slice(moment)).not.toContain(true);
+  expect(renames.counts.done).toBeGreaterThan(range.to + 100);
+  console.log(`${renames.counts.done} renames`, growth);
   for (const { name, bytes } of growth) expect(bytes, name).toBeLessThanOrEqual(growthMax);
 });

@@ -70,13 +70,6 @@ test("a start finds its way when mongod listens long before it has loaded its co
   expect(await countRows(second.url)).toBe(1);
 });
 
-test("mongod keeps no history of rows beyond what a majority has", async () => {
-  const { url } = await open();
-  await using client = new MongoClient(url);
-  const answer = await client.db("admin").command({ getParameter: 1, minSnapshotHistoryWindowInSeconds: 1 });
-  expect(answer["minSnapshotHistoryWindowInSeconds"]).toBe(0);
-});
-
 test("a mongod killed with SIGKILL starts again on the same port, and no acknowledged row is lost", async () => {
   const first = await open();
   await insertRow(first.url);

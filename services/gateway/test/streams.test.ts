@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
@@ -86,11 +87,40 @@ describe("a streamed answer", () => {
         }
         throw new Error("the cursor died");
       };
-      const answer = await raw(encoding);
-      expect(answer).toMatch(/^HTTP\/1.1 200 /);
-      expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+      const { text } = await raw(encoding);
+      expect(text).toMatch(/^HTTP\/1.1 200 /);
+      expect(text).not.toMatch(/\r\n0\r\n\r\n$/);
     },
   );
+
+  test.each(["identity", "gzip", "br"])(
+    "that breaks resets the connection of an HTTP/1.0 client, which takes an ended one for the end as %s",
+    async (encoding) => {
+      parts = async function* parts() {
+        while (!arrived.signal.aborted) {
+          yield randomBytes(10_000).toString("latin1");
+          await turn();
+        }
+        throw new Error("the cursor died");
+      };
+      const { text, error } = await raw(encoding, "1.0");
+      expect(text).toMatch(/^HTTP\/1.1 200 /);
+      expect(text).not.toMatch(/content-length|transfer-encoding/i);
+      expect(error).toBe("ECONNRESET");
+    },
+  );
+
+  test("that is under way when a stopping gateway has waited long enough is reset", async () => {
+    const stopping = await serveRoutes([exportRoute], {}, 0);
+    parts = async function* parts() {
+      yield part.repeat(10);
+      await new Promise(() => {});
+    };
+    const cut = raw("identity", "1.0", stopping);
+    await once(arrived.signal, "abort");
+    await stopping.server[Symbol.asyncDispose]();
+    expect(await cut).toMatchObject({ text: expect.stringMatching(/^HTTP\/1.1 200 /) as string, error: "ECONNRESET" });
+  });
 
   test.each(["identity", "gzip", "br"])(
     "that breaks before its first byte is a 500 in the envelope as %s",
@@ -108,18 +138,25 @@ describe("a streamed answer", () => {
     },
   );
 
-  function raw(encoding: string): Promise<string> {
-    const head = `GET /v1/export HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
+  /** What a client gets of an export until its connection ends, and the code of the error that ends it. */
+  function raw(
+    encoding: string,
+    version = "1.1",
+    from = { server, key },
+  ): Promise<{ text: string; error: string | undefined }> {
+    const head = `GET /v1/export HTTP/${version}\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${from.key}\r\n`;
     return new Promise((resolve) => {
-      const socket = connect(server.port, "127.0.0.1", () =>
+      const socket = connect(from.server.port, "127.0.0.1", () =>
         socket.write(`${head}Accept-Encoding: ${encoding}\r\n\r\n`),
       );
       let text = "";
+      let error: string | undefined;
       socket.on("data", (chunk) => {
         arrived.abort();
         text += chunk.toString("latin1");
       });
-      socket.on("error", () => {}).on("close", () => resolve(text));
+      socket.on("error", ({ code }: NodeJS.ErrnoException) => (error = code));
+      socket.on("close", () => resolve({ text, error }));
     });
   }
 

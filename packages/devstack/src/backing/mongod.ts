@@ -58,11 +58,8 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
-  // By default rows and index keys of the last five minutes are kept in each version, for reads of a
-  // moment that is past. No service makes such reads; docs/operations.md, "Sizing", says what it costs.
-  const history = ["--setParameter", "minSnapshotHistoryWindowInSeconds=0"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
-  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...history, ...tests];
+  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...tests];
 }
 
 function accessArgs(access: MongodAccess | undefined): string[] {

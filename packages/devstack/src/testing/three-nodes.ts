@@ -65,9 +65,7 @@ function nodeArgs(dataDir: string, port: number): string[] {
   const size = ["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64"];
   // By default a primary waits 15 s for a successor when it gets SIGTERM.
   const stop = "shutdownTimeoutMillisForSignaledShutdown=100";
-  // As in docs/operations.md, so that elections are tried with it.
-  const history = "minSnapshotHistoryWindowInSeconds=0";
-  const parameters = ["diagnosticDataCollectionEnabled=false", "enableTestCommands=1", stop, history];
+  const parameters = ["diagnosticDataCollectionEnabled=false", "enableTestCommands=1", stop];
   return [...place, "--replSet", replicaSetName, ...size, ...parameters.flatMap((each) => ["--setParameter", each])];
 }
 

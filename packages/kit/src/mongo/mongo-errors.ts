@@ -6,8 +6,11 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 
-/** Server codes: not or no longer primary, shutting down, no majority, or a network error. */
-const transientCodes = new Set([6, 7, 64, 89, 91, 112, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+/**
+ * Server codes: not or no longer primary, shutting down, no majority, a network error, or a snapshot
+ * read during a change of indexes.
+ */
+const transientCodes = new Set([6, 7, 64, 89, 91, 112, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
 /** Whether MongoDB is unavailable at the moment, so that the same call may succeed later. */
 export function isMongoUnavailable(error: unknown): boolean {
@@ -22,6 +25,14 @@ export function isMongoUnavailable(error: unknown): boolean {
 /** Whether a command exceeded its `maxTimeMS` (MaxTimeMSExpired). */
 export function isMongoTimeout(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 50;
+}
+
+/**
+ * Whether a read of a past moment took longer than mongod keeps that moment (SnapshotTooOld): for
+ * `minSnapshotHistoryWindowInSeconds`, by default 300.
+ */
+export function isSnapshotTooOld(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === 239;
 }
 
 /** Whether a unique index refused a row. */

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorInfo, ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { DomainError, errorKinds, type ErrorKind, type Violation } from "../errors.ts";
-import { isMongoTimeout, isMongoUnavailable } from "../mongo/mongo-errors.ts";
+import { isMongoTimeout, isMongoUnavailable, isSnapshotTooOld } from "../mongo/mongo-errors.ts";
 import { fitError } from "./fit-error.ts";
 
 const codes: Readonly<Record<ErrorKind, Code>> = {
@@ -71,6 +71,11 @@ export function asDomainError(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
   if (isMongoTimeout(error)) {
     return new DomainError("deadline_exceeded", "the database did not answer in time", { cause: error });
+  }
+  if (isSnapshotTooOld(error)) {
+    return new DomainError("deadline_exceeded", "the database no longer has the moment that this call reads", {
+      cause: error,
+    });
   }
   if (isMongoUnavailable(error)) {
     return new DomainError("unavailable", "the database cannot be reached", { cause: error });

@@ -118,7 +118,7 @@ function callReplicas<I extends DescMessage, O extends DescMessage>(
 ): Promise<UnaryResponse<I, O>> {
   if (!isPrompt(method)) return callUnary(order, method, message);
   markPrompt(order.metadata);
-  return withSecondTry(replicas, () => callUnary(order, method, message));
+  return withSecondTry(replicas, () => callUnary(order, method, message), order.signal);
 }
 
 /**

@@ -11,22 +11,29 @@ const triesMax = 3;
  * is one. A try that lost is not cancelled: its answer shows that its server is back.
  *
  * @param attempt makes the call at a server that the channel picks
+ * @param signal of the caller; attempts end themselves when it aborts
  */
-export function withSecondTry<T>(replicas: Replicas, attempt: () => Promise<T>): Promise<T> {
+export function withSecondTry<T>(
+  replicas: Pick<Replicas, "hasDetour" | "isAny">,
+  attempt: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let tries = 0;
     let out = 0;
+    let isOver = false;
     let timer: NodeJS.Timeout | undefined;
+    const mayTry = () => !isOver && !signal?.aborted && tries < triesMax;
     const settle = (end: () => void) => {
+      isOver = true;
       clearTimeout(timer);
-      timer = undefined;
       end();
     };
     // After a pause of this process all timers are due before the answers that have come are read.
     // An immediate runs after them.
     const watch = () => (timer = setTimeout(() => setImmediate(look), silentMs));
     const look = () => {
-      if (timer === undefined || tries === triesMax) return;
+      if (!mayTry()) return;
       if (replicas.hasDetour(performance.now())) start();
       watch();
     };
@@ -38,7 +45,7 @@ export function withSecondTry<T>(replicas: Replicas, attempt: () => Promise<T>):
         (error: unknown) => {
           out -= 1;
           if (!isLost(error)) return settle(() => reject(error));
-          if (tries < triesMax && replicas.isAny) start();
+          if (mayTry() && replicas.isAny) start();
           else if (out === 0) settle(() => reject(error));
         },
       );

@@ -69,6 +69,7 @@ describe("a known key", () => {
 
   test.each([
     ["revoked", { revokedAt: new Date(0) }],
+    ["revoked by a gateway whose clock is ahead", { revokedAt: new Date(1_000_000 + 60_000) }],
     ["expired", { expiresAt: new Date(1_000_000) }],
     ["of a disabled tenant", { tenantDisabled: true }],
   ])("opens nothing once it is %s", async (_, change) => {

@@ -19,7 +19,7 @@ export type Eviction = { readonly prefix: string } | { readonly tenantId: string
 interface KeyVerifierDeps {
   /** Looks a key up. Rejects with an `unavailable` DomainError while the database cannot answer. */
   find(prefix: string): Promise<KnownKey | undefined>;
-  /** Milliseconds since 1970, compared with the ends of keys; the wall clock by default. */
+  /** Milliseconds since 1970, compared with when keys expire; the wall clock by default. */
   now?: () => number;
   /** Milliseconds for the age of entries; the monotonic clock by default. */
   elapsed?: () => number;
@@ -136,10 +136,10 @@ export class KeyVerifier {
     return { tenantId: key.tenantId, keyId: key.keyId, prefix, scopes: key.scopes };
   }
 
+  /** A revocation counts whatever time it carries: the clock of who revoked may be ahead of ours. */
   #isLive({ revokedAt, expiresAt, tenantDisabled }: KnownKey): boolean {
-    const now = this.#now();
-    const over = (end: Date | undefined) => end !== undefined && end.getTime() <= now;
-    return !tenantDisabled && !over(revokedAt) && !over(expiresAt);
+    const expired = expiresAt !== undefined && expiresAt.getTime() <= this.#now();
+    return !tenantDisabled && revokedAt === undefined && !expired;
   }
 }
 

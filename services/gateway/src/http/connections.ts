@@ -43,6 +43,8 @@ export class Connections {
       this.#open.add(socket);
       socket.once("close", () => this.#open.delete(socket));
     });
+    // Without a listener Node only closes a connection on which no byte moves.
+    app.server.on("timeout", (socket: Socket) => this.#cut(socket));
     // Fastify closes what is idle when it begins to stop, and announces the end of a connection to
     // requests that come afterwards. A connection with a request under way would stay open behind its
     // answer, and be cut ten seconds later, perhaps in the moment in which its client uses it again.
@@ -55,6 +57,21 @@ export class Connections {
       socket.on("error", () => socket.destroy());
       this.#refuseUnread(socket, "CONNECT", noTunnel());
     });
+  }
+
+  /** Ends all connections at once. */
+  cut(): void {
+    for (const socket of this.#open) this.#cut(socket);
+  }
+
+  /**
+   * A client may take the end of a connection for the end of its answer, as HTTP/1.0 has it. So an
+   * answer that is not sent to its end has its connection reset.
+   */
+  #cut(socket: Socket): void {
+    const last = this.#last.get(socket);
+    if (last && !last.writableFinished) socket.resetAndDestroy();
+    else socket.destroy();
   }
 
   /** Ends the connections of all requests that are worked on, behind their answers. */

@@ -88,7 +88,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
     port,
     async [Symbol.asyncDispose]() {
       const closed = app.close();
-      if (!(await withinDeadline(closed, options.drainMs ?? 10_000))) app.server.closeAllConnections();
+      if (!(await withinDeadline(closed, options.drainMs ?? 10_000))) connections.cut();
       await closed;
     },
   };

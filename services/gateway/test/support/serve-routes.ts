@@ -7,7 +7,11 @@ import { openPools } from "../../src/limits/pools.ts";
 import { RateLimits } from "../../src/limits/rate-limits.ts";
 
 /** A public port with routes of a test, without limits, and the one key that may call them. */
-export async function serveRoutes(routes: readonly Route<object>[], poolSizes: Parameters<typeof openPools>[1] = {}) {
+export async function serveRoutes(
+  routes: readonly Route<object>[],
+  poolSizes: Parameters<typeof openPools>[1] = {},
+  drainMs = 10_000,
+) {
   const registry = new Registry();
   const { key, prefix } = mintApiKey();
   const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
@@ -23,6 +27,7 @@ export async function serveRoutes(routes: readonly Route<object>[], poolSizes: P
     log: createLogger("test", "silent"),
     registry,
     pools: openPools(registry, poolSizes),
+    drainMs,
   });
   return { server, key };
 }

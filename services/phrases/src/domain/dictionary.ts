@@ -27,12 +27,23 @@ export interface Dictionary {
    */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
   /**
-   * Batches, ordered by language and text, each to be iterated once. The next is fetched when it is
-   * asked for.
+   * Reads the dictionary, or one language of it, as it is now. Writes do not change what is read
+   * from it afterwards.
    */
-  list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Iterable<Phrase>>;
+  snapshot(tenantId: string, language: string | undefined, signal: AbortSignal): Promise<DictionarySnapshot>;
   /**
    * The revision of a tenant's dictionary. Every change gives a new one; undefined during a change.
    */
   revision(tenantId: string): Promise<string | undefined>;
+}
+
+/** A dictionary at one moment. */
+export interface DictionarySnapshot extends AsyncDisposable {
+  /** As `Dictionary.revision`. */
+  readonly revision: string | undefined;
+  /**
+   * Batches, ordered by language and text, each to be iterated once. The next is fetched when it is
+   * asked for. Throws when the database has dropped the moment, after five minutes by default.
+   */
+  readonly batches: AsyncIterator<Iterable<Phrase>>;
 }

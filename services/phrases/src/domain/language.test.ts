@@ -1,36 +1,66 @@
 import { expect, test } from "vitest";
-import { canonicalLanguage, languageFault } from "./language.ts";
+import { languageFault, parseLanguage } from "./language.ts";
 
 test.each([
   ["SV-se", "sv-SE"],
-  ["iw", "he"],
-  ["eng", "en"],
-  ["no", "no"],
-  ["nb", "nb"],
   ["ZH-hans-cn", "zh-Hans-CN"],
-  ["es-419", "es-419"],
+  ["ES-419", "es-419"],
+  ["AZ-LATN", "az-Latn"],
+  ["DE-ch-1901", "de-CH-1901"],
+  ["sl-ROZAJ-biske-1994", "sl-rozaj-biske-1994"],
+  ["UND", "und"],
+  ["zh-CMN-hans-CN", "zh-cmn-Hans-CN"],
+  ["SGN-ase-us", "sgn-ase-US"],
+  ["zh-min-NAN", "zh-min-nan"],
+  ["EN-gb-OED", "en-GB-oed"],
+  ["I-KLINGON", "i-klingon"],
+  ["sgn-be-fr", "sgn-BE-FR"],
+  ["Art-Lojban", "art-lojban"],
+])("%s is %s by case alone, and stays so", (tag, kept) => {
+  expect(parseLanguage(tag)).toBe(kept);
+  expect(parseLanguage(kept)).toBe(kept);
+});
+
+test.each([
+  ["iw", "he"],
+  ["tl", "fil"],
+  ["cmn", "zh"],
+  ["zh-cmn", "zh"],
+  ["sh", "sr-Latn"],
+  ["eng", "en"],
+  ["no", "nb"],
+  ["i-klingon", "tlh"],
   ["sl-rozaj-biske", "sl-biske-rozaj"],
-  ["und", "und"],
-])("%s is %s, and stays so", (tag, canonical) => {
-  expect(canonicalLanguage(tag)).toBe(canonical);
-  expect(canonicalLanguage(canonical)).toBe(canonical);
+])("%s and %s are two languages", (one, other) => {
+  expect([one, other].map(parseLanguage)).toEqual([one, other]);
 });
 
 test.each([
   "",
   "s",
   "sv_SE",
+  "sv--SE",
+  "-sv",
+  "sv-",
+  "sv ",
+  "root",
   "english",
-  "swedish",
-  "i-klingon",
+  "abcdefgh",
+  "sv-SE-SE",
+  "sv-abc-abc-abc-abc",
+  "sv-Latn-Latn",
+  "i-unknown",
   "x-private",
   "en-x-private",
   "en-u-co-phonebk",
-  "sv ",
+  "de-1901-1901",
+  "sl-rozaj-ROZAJ",
+  "\u017fv",
+  "\u212ao",
   "a".repeat(36),
+  `sv${"-abcde".repeat(6)}`,
 ])("%j is no language", (tag) => {
-  expect(canonicalLanguage(tag)).toBeUndefined();
-  expect(canonicalLanguage(tag)).toBeUndefined();
+  expect(parseLanguage(tag)).toBeUndefined();
 });
 
 test("a tag with an underscore is refused with the tag it was meant to be, and a long one is cut", () => {

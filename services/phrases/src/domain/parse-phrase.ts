@@ -1,6 +1,6 @@
 import type { Violation } from "@vidimus/kit/errors";
 import { parseUuid } from "@vidimus/kit/ids";
-import { canonicalLanguage, languageFault } from "./language.ts";
+import { parseLanguage, languageFault } from "./language.ts";
 import type { PhraseDraft } from "./phrase.ts";
 
 const phraseCharsMax = 256;
@@ -93,7 +93,7 @@ function readLanguage(value: unknown, report: Report, pointer: string): string |
   if (value === undefined || value === "") report(pointer, "is required");
   else if (typeof value !== "string") report(pointer, "must be a string");
   else {
-    const language = canonicalLanguage(value);
+    const language = parseLanguage(value);
     if (language === undefined) report(pointer, languageFault(value));
     return language;
   }

@@ -1,5 +1,5 @@
 /**
- * A phrase as a caller sent it, checked. Texts are in NFC and trimmed, the language is canonical.
+ * A phrase as a caller sent it, checked. Texts are in NFC and trimmed, the language is as `parseLanguage` returns it.
  */
 export interface PhraseDraft {
   /** Lowercase UUID; absent when the caller gave none. */

@@ -14,7 +14,7 @@ export function getDictionaryRevision({
 }: GetDictionaryRevisionDeps): MethodImpl<typeof PhraseService.method.getDictionaryRevision> {
   return async ({ tenantId, language }) => {
     requireTenantId(tenantId);
-    const canonical = readLanguageFilter(language);
-    return { revision: (await phrases.revision(tenantId)) ?? "", language: canonical ?? "" };
+    const filter = readLanguageFilter(language);
+    return { revision: (await phrases.revision(tenantId)) ?? "", language: filter ?? "" };
   };
 }

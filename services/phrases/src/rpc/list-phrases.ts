@@ -10,7 +10,7 @@ import { csvText, jsonText, type PhraseText } from "../domain/text/phrase-text.t
 import { invalid, readLanguageFilter } from "./requests.ts";
 
 export interface ListPhrasesDeps {
-  phrases: Pick<Dictionary, "list">;
+  phrases: Pick<Dictionary, "snapshot">;
   exports: Pick<ExportSlots, "take">;
   exportTurns: Pick<ExportTurns, "run">;
 }
@@ -28,13 +28,14 @@ export function listPhrases({
     const text = textOf(format);
     const filter = readLanguageFilter(language);
     using _slot = await exports.take(tenantId, signal);
-    await using batches = phrases.list(tenantId, filter, signal);
-    const pieces = new PhrasePieces(text, batches);
+    await using snapshot = await phrases.snapshot(tenantId, filter, signal);
+    const pieces = new PhrasePieces(text, snapshot.batches);
+    const revision = snapshot.revision ?? "";
     while (!pieces.hasEnded) {
       await exportTurns.run(tenantId, signal, () => pieces.extend());
       const content = pieces.take();
       if (!content) continue;
-      yield { content };
+      yield { content, revision };
       // It has been sent. V8 would free it only when it collects its old objects.
       freeBuffer(content);
     }

@@ -1,16 +1,16 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { canonicalLanguage, languageFault } from "../domain/language.ts";
+import { parseLanguage, languageFault } from "../domain/language.ts";
 
 /**
- * The canonical form of a language to list; undefined for all.
+ * The language to list, as phrases keep it; undefined for all.
  *
  * @throws DomainError `invalid` when it is not a BCP 47 tag
  */
 export function readLanguageFilter(language: string): string | undefined {
   if (language === "") return undefined;
-  const canonical = canonicalLanguage(language);
-  if (canonical === undefined) throw invalid("/language", `language ${languageFault(language)}`);
-  return canonical;
+  const parsed = parseLanguage(language);
+  if (parsed === undefined) throw invalid("/language", `language ${languageFault(language)}`);
+  return parsed;
 }
 
 /** A DomainError `invalid` with one violation. */

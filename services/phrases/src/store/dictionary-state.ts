@@ -2,6 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Collection, Db } from "mongodb";
 import type { DictionaryRow } from "./rows.ts";
+import type { SnapshotOptions } from "./snapshot-options.ts";
 
 /** A change writes nothing after this time. It is longer than any call may take. */
 const changeMsMax = 90_000;
@@ -35,12 +36,15 @@ export class DictionaryState {
 
   /** The revision: "0" before the first change, undefined while a change is marked. */
   async revision(tenantId: string): Promise<string | undefined> {
-    const row = await this.#rows.findOne({ _id: tenantId }, { maxTimeMS: 5_000 });
-    if (!row) return "0";
-    if (row.changes.length === 0) return row.revision;
+    const row = await this.#find(tenantId);
     const abandoned = new Date(Date.now() - abandonedAfterMs);
-    if (row.changes.some(({ since }) => since < abandoned)) await this.#pull(tenantId, { since: { $lt: abandoned } });
-    return undefined;
+    if (row?.changes.some(({ since }) => since < abandoned)) await this.#pull(tenantId, { since: { $lt: abandoned } });
+    return revisionOf(row);
+  }
+
+  /** The revision at the moment of a snapshot. */
+  async revisionAt(snapshot: SnapshotOptions, tenantId: string): Promise<string | undefined> {
+    return revisionOf(await this.#find(tenantId, snapshot));
   }
 
   /** Makes a change that has not begun. */
@@ -61,6 +65,10 @@ export class DictionaryState {
     };
   }
 
+  #find(tenantId: string, options: Partial<SnapshotOptions> = {}): Promise<DictionaryRow | null> {
+    return this.#rows.findOne({ _id: tenantId }, { maxTimeMS: 5_000, ...options });
+  }
+
   async #push(tenantId: string, change: DictionaryRow["changes"][number]): Promise<void> {
     const update = { $push: { changes: change }, $set: { revision: uuidv7() } };
     await this.#rows.updateOne({ _id: tenantId }, update, { upsert: true });
@@ -69,4 +77,9 @@ export class DictionaryState {
   async #pull(tenantId: string, which: { token: string } | { since: { $lt: Date } }): Promise<void> {
     await this.#rows.updateOne({ _id: tenantId }, { $pull: { changes: which }, $set: { revision: uuidv7() } });
   }
+}
+
+function revisionOf(row: DictionaryRow | null): string | undefined {
+  if (!row) return "0";
+  return row.changes.length === 0 ? row.revision : undefined;
 }

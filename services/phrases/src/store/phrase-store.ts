@@ -1,11 +1,12 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, Filter, FindCursor } from "mongodb";
-import type { Dictionary, Wanted, Write } from "../domain/dictionary.ts";
+import type { AnyBulkWriteOperation, Collection, Db, Filter, FindCursor, MongoClient } from "mongodb";
+import type { Dictionary, DictionarySnapshot, Wanted, Write } from "../domain/dictionary.ts";
 import type { Phrase } from "../domain/phrase.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
 import { DictionaryState } from "./dictionary-state.ts";
 import type { PhraseRow } from "./rows.ts";
+import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
  * Rows that an export fetches at once. With 500 rows a batch outlives two garbage collections, and
@@ -26,10 +27,12 @@ export class PhraseStore implements Dictionary {
       phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
     },
   } as const satisfies DatabaseIndexes;
+  readonly #client: MongoClient;
   readonly #phrases: Collection<PhraseRow>;
   readonly #state: DictionaryState;
 
   constructor(db: Db) {
+    this.#client = db.client;
     this.#phrases = db.collection("phrases");
     this.#state = new DictionaryState(db);
   }
@@ -46,9 +49,23 @@ export class PhraseStore implements Dictionary {
     return rows.map(fromRow);
   }
 
-  async *list(tenantId: string, language: string | undefined, signal: AbortSignal): AsyncGenerator<Iterable<Phrase>> {
+  async snapshot(tenantId: string, language: string | undefined, signal: AbortSignal): Promise<DictionarySnapshot> {
+    await using stack = new AsyncDisposableStack();
+    const snapshot = snapshotOptions(this.#client);
+    stack.use(snapshot.session);
+    const revision = await this.#state.revisionAt(snapshot, tenantId);
     const filter = language === undefined ? { tenantId } : { tenantId, language };
-    const options = { projection: withoutOwn, batchSize: rowsPerBatch, signal };
+    const batches = stack.use(this.#list(filter, snapshot, signal));
+    const opened = stack.move();
+    return { revision, batches, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  }
+
+  async *#list(
+    filter: Filter<PhraseRow>,
+    snapshot: SnapshotOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Iterable<Phrase>> {
+    const options = { ...snapshot, projection: withoutOwn, batchSize: rowsPerBatch, signal };
     await using cursor = this.#phrases.find(filter, options).sort({ tenantId: 1, language: 1, phrase: 1 });
     while (await cursor.hasNext()) yield buffered(cursor);
   }

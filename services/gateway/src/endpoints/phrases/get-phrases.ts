@@ -57,8 +57,9 @@ export const getPhrases = defineRoute({
     operationId: "listPhrases",
     summary: "Read or export the dictionary",
     description:
-      "All of it, in one answer, ordered by language and phrase. An answer that breaks off is cut, never ended: " +
-      "a file that arrived whole is whole. A tenant has eight exports under way at once; a ninth waits for up to a second, " +
+      "All of it as it was at one moment, in one answer, ordered by language and phrase. An answer that breaks off " +
+      "has its connection reset: a file that arrived whole is whole. The database keeps the moment for five minutes " +
+      "by default, and an answer that is not read by then is cut. A tenant has eight exports under way at once; a ninth waits for up to a second, " +
       "and is then answered 429; a seventeenth is at once.",
     success: {
       status: 200,
@@ -75,33 +76,42 @@ export const getPhrases = defineRoute({
   handler: (deps: GetPhrasesDeps) => async (call) => {
     const { language = "", format = "json" } = call.query;
     const { tenantId } = call.caller;
-    // Read before the rows, so that the tag is never newer than the rows.
     const state = await deps.phrases.getDictionaryRevision({ tenantId, language }, call.rpc);
-    const etag = state.revision && `W/"${state.revision}-${state.language || "all"}-${format}"`;
-    if (etag !== "" && holdsCopy(call, etag)) return notModified(etag, cacheControl);
+    const tagOf = (revision: string) => `W/"${revision}-${state.language || "all"}-${format}"`;
+    const known = tagOf(state.revision);
+    if (state.revision !== "" && holdsCopy(call, known)) return notModified(known, cacheControl);
     const { headers, ...form } = formats[format];
+    // During a change the dictionary has no revision, because two readers may see different rows.
+    const headersOf = (revision: string) => ({
+      ...headers,
+      "cache-control": cacheControl,
+      ...(revision === "" ? {} : { etag: tagOf(revision) }),
+    });
     const request = { tenantId, language: state.language, format: form.format };
+    let shown = "";
+    const show = (revision: string) => (shown = revision);
     return {
       status: 200,
-      // No tag while the dictionary is being changed, because the rows read then may mix two
-      // states.
-      headers: { ...headers, "cache-control": cacheControl, ...(etag === "" ? {} : { etag }) },
-      body: () => exported(deps, request, form, { ...call.rpc, signal: call.gone() }),
+      headers: headersOf(state.revision),
+      // The dictionary may have changed since it was asked for its revision.
+      headersOnceBegun: () => headersOf(shown),
+      body: () => exported(deps, request, { ...form, show }, { ...call.rpc, signal: call.gone() }),
     };
   },
 });
 
-/** Reads the next piece when the socket has taken the last. */
+/** Reads the next piece when the socket has taken the last. Shows the revision of the rows with the first. */
 async function* exported(
   { phrases }: GetPhrasesDeps,
   request: { tenantId: string; language: string; format: PhraseFormat },
-  { before, after }: { before: string; after: string },
+  { before, after, show }: { before: string; after: string; show(revision: string): void },
   rpc: CallOptions & { signal: AbortSignal },
 ): AsyncGenerator<Buffer> {
   let lead = before;
   // No deadline of its own, because the answer has one. The signal ends the call when this loop is
   // left early.
-  for await (const { content } of phrases.listPhrases(request, { ...rpc, timeoutMs: 0 })) {
+  for await (const { content, revision } of phrases.listPhrases(request, { ...rpc, timeoutMs: 0 })) {
+    show(revision);
     if (lead !== "") yield Buffer.from(lead);
     lead = "";
     yield Buffer.from(content.buffer, content.byteOffset, content.byteLength);

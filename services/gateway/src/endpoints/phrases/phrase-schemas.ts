@@ -3,7 +3,7 @@ import { Type } from "typebox";
 const text = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description });
 
 const said = {
-  language: Type.String({ maxLength: 35, description: "BCP 47 tag; kept in its canonical form." }),
+  language: Type.String({ maxLength: 35, description: "BCP 47 tag; kept as sent but for its case." }),
   phrase: text(256, "Kept in NFC, without white space around it. No line breaks, no control characters."),
 };
 

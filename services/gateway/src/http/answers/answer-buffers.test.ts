@@ -36,7 +36,7 @@ test.each([true, false])(
     using answers = new AnswerBuffers(openPools(registry), new AnswerEncoder(), registry);
     const { promise: broken, reject } = Promise.withResolvers<never>();
     const answer = { status: 200, headers: {}, body: () => breaking(broken) };
-    const raw = Object.assign(new EventEmitter(), { closed: false });
+    const raw = Object.assign(new EventEmitter(), { closed: false, req: { socket: {} } });
     const request = { method: "GET", headers: {} } as FastifyRequest;
     const prepared = answers.prepare(request, { raw } as unknown as FastifyReply, answer);
     raw.closed = left;

@@ -7,6 +7,8 @@ import { type HttpError, statusOf } from "../errors/http-error.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** The headers in place of those above once a streamed body has begun, where its bytes decide them. */
+  readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
    * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
    * for HEAD.

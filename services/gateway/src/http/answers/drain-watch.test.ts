@@ -21,9 +21,21 @@ afterEach(() => {
 
 /** An answer that waits for its reader, and its socket. */
 function answer() {
-  const socket = { bytesWritten: 0, cut: false, resetAndDestroy: () => void (socket.cut = true) };
-  const raw = { writableNeedDrain: true, writableEnded: false, writableFinished: false, socket };
-  return { response: Object.assign(new EventEmitter(), raw) as unknown as ServerResponse, raw, socket };
+  const socket = { bytesWritten: 0, writableLength: 0, cut: false, resetAndDestroy: () => void (socket.cut = true) };
+  const flags = { writableNeedDrain: true, writableEnded: false, writableFinished: false };
+  const raw = Object.assign(new EventEmitter(), { ...flags, socket, req: { socket } });
+  return { response: raw as unknown as ServerResponse, raw, socket };
+}
+
+/** An answer behind others of its connection. `begin` gives it the socket. */
+function queued() {
+  const { response, raw, socket } = answer();
+  Object.assign(raw, { socket: null });
+  const begin = () => {
+    Object.assign(raw, { socket });
+    raw.emit("socket", socket);
+  };
+  return { response, socket, begin };
 }
 
 const reasons = async () => (await cut.get()).values.map(({ labels, value }) => [labels.reason, value]);
@@ -76,7 +88,6 @@ test("a fast start does not pay for a reader that then stands still for minutes"
 test("an answer that waits for its source, not for its reader, is not cut", async () => {
   const { response, raw, socket } = answer();
   raw.writableNeedDrain = false;
-  Object.assign(response, raw);
   watch.watch(response, 600_000);
   await seconds(120);
   expect(socket.cut).toBe(false);
@@ -92,4 +103,45 @@ test("an answer that is not over by its deadline is cut, and one that ended is l
   await seconds(31, () => take(late));
   expect([late.socket.cut, over.socket.cut]).toEqual([true, false]);
   expect(await reasons()).toEqual([["late", 1]]);
+});
+
+test("a pipelined answer has its time from its turn on, and is cut like any other", async () => {
+  const { response, socket, begin } = queued();
+  watch.watch(response, 60_000);
+  await seconds(70);
+  expect(socket.cut).toBe(false);
+  socket.bytesWritten = 100 * kib * kib;
+  begin();
+  await seconds(10);
+  expect(socket.cut).toBe(false);
+  await seconds(66);
+  expect(socket.cut).toBe(true);
+});
+
+test("a pipelined answer whose turn came is cut at its deadline", async () => {
+  const { response, socket, begin } = queued();
+  watch.watch(response, 60_000);
+  await seconds(30);
+  begin();
+  const take = () => (socket.bytesWritten += 64 * kib);
+  await seconds(59, take);
+  expect(socket.cut).toBe(false);
+  await seconds(2, take);
+  expect(await reasons()).toEqual([["late", 1]]);
+});
+
+test("an answer behind one that is not taken is cut with it, though that one is too small to be watched", async () => {
+  const { response, socket } = queued();
+  socket.writableLength = 10 * kib;
+  watch.watch(response, 60_000);
+  await seconds(11);
+  expect(socket.cut).toBe(true);
+});
+
+test("what a connection took before an answer is no credit for it", async () => {
+  const { response, socket } = answer();
+  socket.bytesWritten = 100 * kib * kib;
+  watch.watch(response, 60_000);
+  await seconds(11);
+  expect(socket.cut).toBe(true);
 });

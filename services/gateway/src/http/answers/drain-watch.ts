@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Counter } from "prom-client";
 import { Pace } from "../../limits/pace.ts";
 
@@ -12,7 +13,9 @@ const tickMs = 1_000;
 const creditMax = 1024 * 1024;
 
 interface Draining {
-  readonly endsAt: number;
+  /** Also while the answer waits behind others that were asked for on its connection. */
+  readonly socket: Socket;
+  endsAt: number;
   readonly pace: Pace;
   lastAt: number;
   lastBytes: number;
@@ -28,11 +31,19 @@ export class DrainWatch implements Disposable {
     this.#cut = cut;
   }
 
-  /** Watches an answer from now until its end, which must come within `endMsMax`. */
+  /**
+   * Watches an answer until its end, which must come within `endMsMax` from when the connection is
+   * its own: answers to pipelined requests are sent one after the other.
+   */
   watch(response: ServerResponse, endMsMax: number): void {
+    const { socket } = response.req;
     const now = performance.now();
-    const lastBytes = response.socket?.bytesWritten ?? 0;
-    this.#answers.set(response, { endsAt: now + endMsMax, pace: new Pace(creditMax), lastAt: now, lastBytes });
+    const pace = new Pace(creditMax);
+    const draining = { socket, endsAt: Infinity, pace, lastAt: now, lastBytes: socket.bytesWritten };
+    const begin = () => (draining.endsAt = performance.now() + endMsMax);
+    if (response.socket) begin();
+    else response.once("socket", begin);
+    this.#answers.set(response, draining);
     response.once("close", () => this.#answers.delete(response));
   }
 
@@ -48,15 +59,15 @@ export class DrainWatch implements Disposable {
       this.#answers.delete(response);
       this.#cut.inc({ reason });
       // A reset makes the kernel drop the unread bytes at once.
-      response.socket?.resetAndDestroy();
+      draining.socket.resetAndDestroy();
     }
   }
 }
 
 function cutReason(response: ServerResponse, draining: Draining, now: number): "slow" | "late" | undefined {
-  const bytes = response.socket?.bytesWritten ?? draining.lastBytes;
+  const bytes = draining.socket.bytesWritten;
   // When no byte waits for the client, the answer's source is slow, not the client.
-  const waitedMs = waitsForReader(response) ? now - draining.lastAt : 0;
+  const waitedMs = waitsForReader(response, draining.socket) ? now - draining.lastAt : 0;
   const keepsUp = draining.pace.keepsUp(bytes - draining.lastBytes, waitedMs);
   draining.lastAt = now;
   draining.lastBytes = bytes;
@@ -64,6 +75,7 @@ function cutReason(response: ServerResponse, draining: Draining, now: number): "
   return now >= draining.endsAt ? "late" : undefined;
 }
 
-function waitsForReader(response: ServerResponse): boolean {
+function waitsForReader(response: ServerResponse, socket: Socket): boolean {
+  if (!response.socket) return socket.writableLength > 0;
   return response.writableNeedDrain || (response.writableEnded && !response.writableFinished);
 }

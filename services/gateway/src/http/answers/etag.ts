@@ -1,3 +1,4 @@
+import { matchesEntityTag, parseEntityTags } from "@vidimus/kit/entity-tags";
 import { hash } from "node:crypto";
 
 /** A request, as far as its headers are read here. */
@@ -6,27 +7,18 @@ export interface HeaderSource {
   header(name: string): string | undefined;
 }
 
-/**
- * The entity tags an `If-None-Match` lists, without their `W/`: reads compare tags weakly (RFC
- * 9110, 8.8.3.2).
- */
-export function listedTags(ifNoneMatch: string | undefined): string[] {
-  return [...(ifNoneMatch ?? "").matchAll(/(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g)].map(([, tag = ""]) => tag);
-}
-
 /** Whether the client's `If-None-Match` names the copy with this tag. `*` names every copy. */
 export function holdsCopy(request: HeaderSource, etag: string): boolean {
-  const ifNoneMatch = request.header("if-none-match");
-  return ifNoneMatch?.trim() === "*" || listedTags(ifNoneMatch).includes(etag.replace(/^W\//, ""));
+  return matchesEntityTag(request.header("if-none-match"), etag);
 }
 
 /**
- * The weak tag to ask a service about: "" when the client names none or several, which only the
- * gateway compares.
+ * The weak tag to ask a service about: "" when the client names none, several or `*`, which only
+ * the gateway compares.
  */
 export function heldTag(request: HeaderSource): string {
-  const [tag, ...others] = listedTags(request.header("if-none-match"));
-  return tag !== undefined && others.length === 0 ? `W/${tag}` : "";
+  const named = parseEntityTags(request.header("if-none-match"));
+  return named !== "*" && named.length === 1 ? `W/${named[0]}` : "";
 }
 
 /**

@@ -10,7 +10,9 @@ const wholeBytesMax = 64 * 1024;
  */
 export async function readAhead(answer: Answer): Promise<Answer> {
   const { body } = answer;
-  return typeof body === "function" ? { ...answer, body: await begin(body) } : answer;
+  if (typeof body !== "function") return answer;
+  const begun = await begin(body);
+  return { ...answer, headers: answer.headersOnceBegun?.() ?? answer.headers, body: begun };
 }
 
 async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Readable } from "node:stream";
+import type { Socket } from "node:net";
+import { finished, Readable } from "node:stream";
 import { closeUnlessRead } from "../bodies/lingering-close.ts";
 import { type Answer, bodyBytes, bodyPieces } from "./answer.ts";
 
@@ -15,8 +16,22 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     if (typeof body !== "function" && body !== undefined) void reply.header("content-length", bodyBytes(body));
     return reply.send();
   }
-  if (typeof body === "function") return reply.send(readable(body()));
+  if (typeof body === "function") return reply.send(resetOnFault(reply, readable(body())));
   return reply.send(typeof body === "object" ? Buffer.concat(bodyPieces(body)) : body);
+}
+
+/**
+ * Resets the connection when a stream fails after its answer began. HTTP/1.0 has no other end of a
+ * body than that of its connection, so a connection that was only closed would make it look whole.
+ */
+function resetOnFault({ raw }: FastifyReply, stream: Readable): Readable {
+  finished(stream, { writable: false }, (fault) => {
+    if (!fault || !raw.headersSent) return;
+    if (raw.socket) raw.socket.resetAndDestroy();
+    // The answers before it on the connection are still being sent.
+    else raw.once("socket", (socket: Socket) => socket.resetAndDestroy());
+  });
+  return stream;
 }
 
 function readable(stream: AsyncIterable<Uint8Array>): Readable {

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file vidimus/phrases/v1/phrase_service.proto.
  */
 export const file_vidimus_phrases_v1_phrase_service: GenFile = /*@__PURE__*/
-  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSJrChJMaXN0UGhyYXNlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEjAKBmZvcm1hdBgDIAEoDjIgLnZpZGltdXMucGhyYXNlcy52MS5QaHJhc2VGb3JtYXQiJgoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMIj0KE1Vwc2VydFBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3BocmFzZV9qc29uGAIgASgMIisKFFVwc2VydFBocmFzZVJlc3BvbnNlEhMKC3BocmFzZV9qc29uGAEgASgMIoEBChRJbXBvcnRQaHJhc2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMAoGZm9ybWF0GAIgASgOMiAudmlkaW11cy5waHJhc2VzLnYxLlBocmFzZUZvcm1hdBIPCgdjb250ZW50GAMgASgMSgQIBBAFUg12YWxpZGF0ZV9vbmx5IikKFUltcG9ydFBocmFzZXNSZXNwb25zZRIQCghpbXBvcnRlZBgBIAEoDSI7ChNEZWxldGVQaHJhc2VSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCglwaHJhc2VfaWQYAiABKAkiKQoURGVsZXRlUGhyYXNlUmVzcG9uc2USEQoJcGhyYXNlX2lkGAEgASgJIkMKHEdldERpY3Rpb25hcnlSZXZpc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJIkMKHUdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJKlwKDFBocmFzZUZvcm1hdBIdChlQSFJBU0VfRk9STUFUX1VOU1BFQ0lGSUVEEAASFgoSUEhSQVNFX0ZPUk1BVF9KU09OEAESFQoRUEhSQVNFX0ZPUk1BVF9DU1YQAjKbBAoNUGhyYXNlU2VydmljZRJgCgtMaXN0UGhyYXNlcxImLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1JlcXVlc3QaJy52aWRpbXVzLnBocmFzZXMudjEuTGlzdFBocmFzZXNSZXNwb25zZTABEmEKDFVwc2VydFBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5VcHNlcnRQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLlVwc2VydFBocmFzZVJlc3BvbnNlEmQKDUltcG9ydFBocmFzZXMSKC52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1JlcXVlc3QaKS52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1Jlc3BvbnNlEmEKDERlbGV0ZVBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5EZWxldGVQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLkRlbGV0ZVBocmFzZVJlc3BvbnNlEnwKFUdldERpY3Rpb25hcnlSZXZpc2lvbhIwLnZpZGltdXMucGhyYXNlcy52MS5HZXREaWN0aW9uYXJ5UmV2aXNpb25SZXF1ZXN0GjEudmlkaW11cy5waHJhc2VzLnYxLkdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3BocmFzZXMvdjE7cGhyYXNlc3YxYgZwcm90bzM");
+  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSJrChJMaXN0UGhyYXNlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEjAKBmZvcm1hdBgDIAEoDjIgLnZpZGltdXMucGhyYXNlcy52MS5QaHJhc2VGb3JtYXQiOAoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMEhAKCHJldmlzaW9uGAIgASgJIj0KE1Vwc2VydFBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3BocmFzZV9qc29uGAIgASgMIisKFFVwc2VydFBocmFzZVJlc3BvbnNlEhMKC3BocmFzZV9qc29uGAEgASgMIoEBChRJbXBvcnRQaHJhc2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSMAoGZm9ybWF0GAIgASgOMiAudmlkaW11cy5waHJhc2VzLnYxLlBocmFzZUZvcm1hdBIPCgdjb250ZW50GAMgASgMSgQIBBAFUg12YWxpZGF0ZV9vbmx5IikKFUltcG9ydFBocmFzZXNSZXNwb25zZRIQCghpbXBvcnRlZBgBIAEoDSI7ChNEZWxldGVQaHJhc2VSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCglwaHJhc2VfaWQYAiABKAkiKQoURGVsZXRlUGhyYXNlUmVzcG9uc2USEQoJcGhyYXNlX2lkGAEgASgJIkMKHEdldERpY3Rpb25hcnlSZXZpc2lvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJIkMKHUdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJKlwKDFBocmFzZUZvcm1hdBIdChlQSFJBU0VfRk9STUFUX1VOU1BFQ0lGSUVEEAASFgoSUEhSQVNFX0ZPUk1BVF9KU09OEAESFQoRUEhSQVNFX0ZPUk1BVF9DU1YQAjKbBAoNUGhyYXNlU2VydmljZRJgCgtMaXN0UGhyYXNlcxImLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1JlcXVlc3QaJy52aWRpbXVzLnBocmFzZXMudjEuTGlzdFBocmFzZXNSZXNwb25zZTABEmEKDFVwc2VydFBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5VcHNlcnRQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLlVwc2VydFBocmFzZVJlc3BvbnNlEmQKDUltcG9ydFBocmFzZXMSKC52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1JlcXVlc3QaKS52aWRpbXVzLnBocmFzZXMudjEuSW1wb3J0UGhyYXNlc1Jlc3BvbnNlEmEKDERlbGV0ZVBocmFzZRInLnZpZGltdXMucGhyYXNlcy52MS5EZWxldGVQaHJhc2VSZXF1ZXN0GigudmlkaW11cy5waHJhc2VzLnYxLkRlbGV0ZVBocmFzZVJlc3BvbnNlEnwKFUdldERpY3Rpb25hcnlSZXZpc2lvbhIwLnZpZGltdXMucGhyYXNlcy52MS5HZXREaWN0aW9uYXJ5UmV2aXNpb25SZXF1ZXN0GjEudmlkaW11cy5waHJhc2VzLnYxLkdldERpY3Rpb25hcnlSZXZpc2lvblJlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3BocmFzZXMvdjE7cGhyYXNlc3YxYgZwcm90bzM");
 
 /**
  * A request for a dictionary.
@@ -26,7 +26,7 @@ export type ListPhrasesRequest = Message<"vidimus.phrases.v1.ListPhrasesRequest"
   tenantId: string;
 
   /**
-   * Only phrases of exactly this language, after canonicalisation; "" for all.
+   * Only phrases of exactly this language, in any case; "" for all.
    *
    * @generated from field: string language = 2;
    */
@@ -60,6 +60,14 @@ export type ListPhrasesResponse = Message<"vidimus.phrases.v1.ListPhrasesRespons
    * @generated from field: bytes content = 1;
    */
   content: Uint8Array;
+
+  /**
+   * The revision of the dictionary at the moment that the stream shows, as GetDictionaryRevision
+   * returns it. The same in every part.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
 };
 
 /**
@@ -266,7 +274,7 @@ export type GetDictionaryRevisionResponse = Message<"vidimus.phrases.v1.GetDicti
   revision: string;
 
   /**
-   * The request's language in its canonical form.
+   * The request's language in the case of RFC 5646, 2.1.1.
    *
    * @generated from field: string language = 2;
    */
@@ -330,10 +338,11 @@ export const PhraseFormatSchema: GenEnum<PhraseFormat> = /*@__PURE__*/
 export const PhraseService: GenService<{
   /**
    * Streams a dictionary, or one language of it, ordered by language and phrase in code point
-   * order. The caller may read at any pace. A phrase that is renamed during the stream may be in it
-   * twice or not at all. INVALID_ARGUMENT for a language that is not a BCP 47 tag. A tenant's
-   * exports beyond the eighth at once wait for a second: then RESOURCE_EXHAUSTED, or UNAVAILABLE
-   * when 64 of all tenants are under way.
+   * order, as it was at the moment when the stream began: later changes are not in it. The caller
+   * may read at any pace, until the database drops that moment, after five minutes by default:
+   * DEADLINE_EXCEEDED. INVALID_ARGUMENT for a language that is not well-formed. A tenant's exports
+   * beyond the eighth at once wait for a second: then RESOURCE_EXHAUSTED, or UNAVAILABLE when 64 of
+   * all tenants are under way.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ListPhrases
    */
@@ -383,8 +392,7 @@ export const PhraseService: GenService<{
   },
   /**
    * Returns the revision of a dictionary, with one read. Two equal revisions mean that nothing
-   * changed in between. Call it before ListPhrases: the list is then at least as new as the
-   * revision. INVALID_ARGUMENT as ListPhrases.
+   * changed in between. INVALID_ARGUMENT as ListPhrases.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.GetDictionaryRevision
    */

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { matchesEntityTag, parseEntityTags } from "./entity-tags.ts";
+
+test.each([
+  [undefined, []],
+  ["", []],
+  [" , ,", []],
+  ['"a"', ['"a"']],
+  ['W/"a"', ['"a"']],
+  ['""', ['""']],
+  ['"a", W/"b,c" ,"d"', ['"a"', '"b,c"', '"d"']],
+  [',"a",,\t"b",', ['"a"', '"b"']],
+  ['"a,*,b"', ['"a,*,b"']],
+  ['"*"', ['"*"']],
+  ['"\xe5"', ['"\xe5"']],
+  ["*", "*"],
+  [" *\t", "*"],
+])("%j names %j", (field, tags) => {
+  expect(parseEntityTags(field)).toEqual(tags);
+});
+
+test.each([
+  "unquoted",
+  'w/"a"',
+  'W/ "a"',
+  '"a" "b"',
+  '"a"b',
+  '"a',
+  '"a", b',
+  '*, "a"',
+  '"a", *',
+  "**",
+  '"a b"',
+  '"a\x7f"',
+  '"a\\""',
+])("%j is malformed and names nothing", (field) => {
+  expect(parseEntityTags(field)).toEqual([]);
+});
+
+test("tags are compared weakly, and * matches every tag", () => {
+  expect(matchesEntityTag('"x"', 'W/"x"')).toBe(true);
+  expect(matchesEntityTag('W/"y", W/"x"', '"x"')).toBe(true);
+  expect(matchesEntityTag(" * ", 'W/"x"')).toBe(true);
+  expect(matchesEntityTag('W/"y"', 'W/"x"')).toBe(false);
+  expect(matchesEntityTag('"a,*,x"', 'W/"x"')).toBe(false);
+  expect(matchesEntityTag('"a,"x",b"', 'W/"x"')).toBe(false);
+  expect(matchesEntityTag("x", 'W/"x"')).toBe(false);
+  expect(matchesEntityTag("", 'W/"x"')).toBe(false);
+  expect(matchesEntityTag(undefined, 'W/"x"')).toBe(false);
+});
+
+test("a field of 16 KiB is parsed in linear time", () => {
+  const field = ' ,\t"a'.repeat(4_000);
+  expect(parseEntityTags(field)).toEqual([]);
+  expect(parseEntityTags(`${" ".repeat(16_000)}x`)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { withSecondTry } from "./second-try.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const lost = () => new ConnectError("connection lost", Code.Unavailable);
+/** Another server answers, whenever it is asked. */
+const detour = { hasDetour: () => true, isAny: true };
+const noDetour = { hasDetour: () => false, isAny: true };
+
+/** Makes a call whose tries end when the test says. */
+function call(replicas: Parameters<typeof withSecondTry>[0], signal?: AbortSignal) {
+  const tries: PromiseWithResolvers<string>[] = [];
+  const attempt = () => {
+    const made = Promise.withResolvers<string>();
+    tries.push(made);
+    return made.promise;
+  };
+  const outcome = withSecondTry(replicas, attempt, signal).catch((error: unknown) => error);
+  return { tries, outcome };
+}
+
+/** Longer than any try waits for the next one. */
+const wait = () => vi.advanceTimersByTimeAsync(10_000);
+
+describe("no further try is made", () => {
+  test("after an answer, when an earlier try is lost later", async () => {
+    const { tries, outcome } = call(detour);
+    await vi.advanceTimersByTimeAsync(150);
+    expect(tries).toHaveLength(2);
+    tries[1]!.resolve("answer");
+    expect(await outcome).toBe("answer");
+    tries[0]!.reject(lost());
+    await wait();
+    expect(tries).toHaveLength(2);
+  });
+
+  test("after an error of a server, when another try is lost later", async () => {
+    const { tries, outcome } = call(detour);
+    await vi.advanceTimersByTimeAsync(150);
+    const refusal = new ConnectError("no", Code.NotFound);
+    tries[1]!.reject(refusal);
+    expect(await outcome).toBe(refusal);
+    tries[0]!.reject(lost());
+    await wait();
+    expect(tries).toHaveLength(2);
+  });
+
+  test.each(["a lost try", "the time of the next try"])("after an abort, by %s", async (cause) => {
+    const caller = new AbortController();
+    const { tries, outcome } = call(detour, caller.signal);
+    caller.abort(new Error("gone"));
+    if (cause === "a lost try") tries[0]!.reject(lost());
+    await wait();
+    expect(tries).toHaveLength(1);
+    tries[0]!.reject(new ConnectError("gone", Code.Canceled));
+    await outcome;
+  });
+
+  test("after the third", async () => {
+    const { tries, outcome } = call(detour);
+    await wait();
+    expect(tries).toHaveLength(3);
+    for (const each of tries) each.reject(lost());
+    expect(await outcome).toMatchObject({ code: Code.Unavailable });
+    await wait();
+    expect(tries).toHaveLength(3);
+  });
+
+  test("while no other server answers", async () => {
+    const { tries, outcome } = call(noDetour);
+    await wait();
+    tries[0]!.resolve("answer");
+    expect(await outcome).toBe("answer");
+    expect(tries).toHaveLength(1);
+  });
+});
+
+test("a try is made again at once when its connection is lost, and the call fails with the last one", async () => {
+  const { tries, outcome } = call(noDetour);
+  for (let made = 0; made < 3; made += 1) {
+    expect(tries).toHaveLength(made + 1);
+    tries[made]!.reject(lost());
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(await outcome).toMatchObject({ code: Code.Unavailable });
+});
