@@ -86,18 +86,18 @@ test("64 documents are stored by one insert", async () => {
   expect(inserts.map(({ op, ninserted }) => ({ op, ninserted }))).toEqual([{ op: "insert", ninserted: 64 }]);
 });
 
-test("on the mesh door each item names who creates it, and an item that does not is the caller's", async () => {
-  const [mine, theirs, callers] = [randomUUID(), randomUUID(), randomUUID()];
+test("on the mesh door each item names who creates it, and an item that does not is refused with the call", async () => {
+  const [mine, theirs] = [randomUUID(), randomUUID()];
   const items = [
     { ...item(mine), createdBy: { actor: "key:mine", role: "integrator" } },
     { ...item(theirs, {}, "rival"), createdBy: { actor: "key:theirs", role: "integrator" } },
-    item(callers),
   ];
   const headers = { "vidimus-actor": "key:caller", "vidimus-role": "integrator" };
   await mesh.batchCreateDocuments({ items }, { headers });
   expect(await creatorOf(mine)).toEqual({ actor: "key:mine", role: "integrator" });
   expect(await creatorOf(theirs, "rival")).toEqual({ actor: "key:theirs", role: "integrator" });
-  expect(await creatorOf(callers)).toEqual({ actor: "key:caller", role: "integrator" });
+  const unnamed = await mesh.batchCreateDocuments({ items: [item(randomUUID())] }, { headers }).catch(fromConnectError);
+  expect(unnamed).toMatchObject({ kind: "invalid", message: "created_by is missing" });
 });
 
 test("on the teams door no item names who creates it: metadata does", async () => {
@@ -114,7 +114,7 @@ test("the same call made of two processes at once is answered twice alike, and s
   for (let round = 0; round < 10; round++) {
     const items = Array.from({ length: 16 }, () => {
       const draft = { ...item(randomUUID()).draft, intakeToken: randomUUID() };
-      return { ...item(""), draft };
+      return { ...item(""), draft, createdBy: { actor: "key:mine", role: "integrator" } };
     });
     const [one, other] = await Promise.all([mesh, twinMesh].map((each) => each.batchCreateDocuments({ items })));
     expect(one!.results.map(({ outcome }) => outcome.case)).toEqual(items.map(() => "created"));
