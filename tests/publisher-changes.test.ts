@@ -123,6 +123,11 @@ describe("changes", () => {
     const room = await tenants.create();
     const { message } = await refusal(room.request("/v1/publisher/changes?since=abc&wait=20"), 400, "INVALID_QUERY");
     expect(message).toContain("since");
+    const { since } = await read<Changes>(room, "/changes?type=core/tag");
+    for (const type of ["", "&type=core/article"]) {
+      const answer = await refusal(room.request(`/v1/publisher/changes?since=${since}${type}`), 400, "INVALID_QUERY");
+      expect(answer.message).toContain("since must be a token that an earlier answer gave for the same type");
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** Section 4.3: publisher-facing reads by id, slug, collection and host. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { refusal } from "./support/answers.ts";
+import { type Page, refusal, success } from "./support/answers.ts";
 import type { Newsroom } from "./support/newsroom.ts";
 import {
   draftOf,
@@ -151,6 +151,26 @@ describe("a collection", () => {
     expect(await narrowed(`?tag=snow&site=main&language=de-ch&updatedSince=${second.updated_at}`)).toEqual([1]);
     expect(await narrowed("?tag=snow&slug=named")).toEqual([]);
     expect(await narrowed("?tag=rain")).toEqual([]);
+  });
+
+  test("refuses a cursor of another collection, filter or time, and one that is malformed; the page size may change", async () => {
+    const own = await tenants.create();
+    for (const type of ["core/audio", "core/image"]) {
+      for (let count = 0; count < 3; count += 1) await publish(own, draftOf(type));
+    }
+    const { nextCursor } = await read<Page>(own, "/audio?limit=1");
+    expect((await read<Page>(own, `/audio?limit=2&cursor=${nextCursor}`)).items).toHaveLength(2);
+    for (const query of ["", "language=de&", "updatedSince=2026-01-01&"]) {
+      const path = query === "" ? "/v1/publisher/images?" : `/v1/publisher/audio?${query}`;
+      const { message } = await refusal(own.request(`${path}cursor=${nextCursor}`), 400, "INVALID_QUERY");
+      expect(message).toContain("cursor must be the nextCursor of a page of the same collection and filters");
+    }
+    await refusal(own.request(`/v1/publisher/audio?cursor=${nextCursor}A`), 400, "INVALID_QUERY");
+    const [id = ""] = (await walk(own, "/audio")).map((item) => item.id);
+    await refusal(own.request(`/v1/publisher/documents/${id}/versions?cursor=${nextCursor}`), 400, "INVALID_QUERY");
+    // The list of the contract takes a foreign cursor as malformed: from the top.
+    const foreign = await success<Page>(own.request(`/v1/documents?type=core/image&cursor=${nextCursor}`), 200);
+    expect(foreign.items).toHaveLength(3);
   });
 
   test("answers 304 until something of its type is published", async () => {

@@ -1,6 +1,6 @@
 import { assembleDocument } from "@vidimus/documents/domain/document/assemble-document";
 import { canonicalJson } from "@vidimus/documents/domain/json/canonical-json";
-import { encodeCursor } from "@vidimus/documents/domain/published-reads/page-cursor";
+import { encodeCursor, walkOf } from "@vidimus/documents/domain/published-reads/page-cursor";
 import { readKeys } from "@vidimus/documents/domain/published-reads/publication-keys";
 import { type PublicationRow, toPublicationRow } from "@vidimus/documents/store/publication-row";
 import type { Db } from "mongodb";
@@ -16,6 +16,8 @@ interface Publications {
   cursorAt(index: number): string;
 }
 
+/** Over all published articles. */
+const walk = walkOf(["core/article", {}, null]);
 /** A page of 50 has about 79 KB. */
 const articleBytes = 1_620;
 const batchMax = 1_000;
@@ -41,7 +43,8 @@ export async function seedPublications(db: Db, tenantId: string, count: number):
   const tick = new Date(newest);
   const clock = { tick, types: { "core/article": tick }, holder: "bench", rival: null };
   await db.collection("clocks").updateOne({ tenantId }, { $set: clock }, { upsert: true });
-  const cursorAt = (index: number) => encodeCursor({ updatedAt: updatedAtOf(index), documentId: idOf(index) });
+  const cursorAt = (index: number) =>
+    encodeCursor({ position: { updatedAt: updatedAtOf(index), documentId: idOf(index) }, moment: 0n }, walk);
   return { count, idAt: idOf, cursorAt };
 }
 

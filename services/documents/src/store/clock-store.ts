@@ -1,22 +1,30 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { isMongoTimeout, isMongoUnavailable } from "@vidimus/kit/mongo/mongo-errors";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { shareCalls } from "@vidimus/kit/queues/share-calls";
 import { LRUCache } from "lru-cache";
 import type { Collection, Db, MongoClient } from "mongodb";
 import type { ClockReader, ClockReading, Moment } from "../domain/published-reads/tenant-clock.ts";
-import { momentOf, sessionAt } from "./causal-session.ts";
+import { momentOf, readAtMoment } from "./causal-session.ts";
 import type { ClockRow } from "./rows.ts";
 
 /** Most tenants whose last reading is kept. */
 const rememberedMax = 10_000;
+/** Longest that a confirmed reading takes: a gateway waits ten seconds for a page. */
+const confirmMsMax = 5_000;
 
 /** Reads the tenants' clocks. `TransitionStore` writes them. */
 export class ClockStore implements ClockReader {
   readonly #client: MongoClient;
+  readonly #db: Db;
   readonly #clocks: Collection<ClockRow>;
   readonly #read: (tenantId: string) => Promise<ClockReading>;
+  readonly #confirm: (tenantId: string) => Promise<ClockReading>;
   readonly #remembered = new LRUCache<string, ClockReading>({ max: rememberedMax });
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
+    this.#db = db;
     this.#clocks = db.collection("clocks");
     this.#read = createBatcher<string, ClockReading>({
       itemsMax: 1_000,
@@ -24,6 +32,12 @@ export class ClockStore implements ClockReader {
       inFlightMax: 4,
       run: (tenantIds) => this.#readAll(tenantIds),
     });
+    const late = { lateMs: confirmMsMax, outMax: 1 };
+    this.#confirm = shareCalls(
+      (tenantId: string) => tenantId,
+      (tenantId) => this.#readLinearizable(tenantId),
+      late,
+    );
   }
 
   /**
@@ -34,29 +48,61 @@ export class ClockStore implements ClockReader {
     return this.#read(tenantId);
   }
 
+  confirm(tenantId: string): Promise<ClockReading> {
+    return this.#confirm(tenantId);
+  }
+
   recall(tenantId: string): ClockReading | undefined {
     return this.#remembered.get(tenantId);
   }
 
-  /** Keeps a reading for `recall`, unless a newer one is kept: that of a commit counts, too. */
+  /**
+   * Keeps a reading for `recall`, if it has a later tick than the one that is kept: that of a commit
+   * counts, too. Of readings with the same tick the first stays, so that its moment does.
+   */
   remember(tenantId: string, reading: ClockReading): void {
-    const known = this.#remembered.get(tenantId)?.tick;
-    if (known === undefined || (reading.tick !== undefined && reading.tick >= known)) {
+    const known = this.#remembered.get(tenantId);
+    if (!known || (reading.tick?.getTime() ?? 0) > (known.tick?.getTime() ?? 0)) {
       this.#remembered.set(tenantId, reading);
     }
   }
 
   async #readAll(tenantIds: readonly string[]): Promise<ClockReading[]> {
     const distinct = [...new Set(tenantIds)];
-    await using session = sessionAt(this.#client);
-    const rows = await this.#clocks.find({ tenantId: { $in: distinct } }, { session, maxTimeMS: 5_000 }).toArray();
-    const moment = momentOf(session);
-    const rowOf = new Map(rows.map((row) => [row.tenantId, row]));
-    return tenantIds.map((tenantId) => {
-      const reading = toReading(rowOf.get(tenantId), moment);
-      this.remember(tenantId, reading);
-      return reading;
+    return readAtMoment(this.#client, undefined, async (session) => {
+      const rows = await this.#clocks.find({ tenantId: { $in: distinct } }, { session, maxTimeMS: 5_000 }).toArray();
+      const moment = momentOf(session);
+      const rowOf = new Map(rows.map((row) => [row.tenantId, row]));
+      return tenantIds.map((tenantId) => this.#newest(tenantId, toReading(rowOf.get(tenantId), moment)));
     });
+  }
+
+  /**
+   * The primary answers once it has made sure that it is one, and has applied everything that was ever
+   * acknowledged. As a plain command, since a session would ask for a moment in its second attempt, which
+   * a linearizable read cannot be combined with.
+   */
+  async #readLinearizable(tenantId: string): Promise<ClockReading> {
+    const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };
+    const command = { ...find, readConcern: { level: "linearizable" }, maxTimeMS: confirmMsMax };
+    const read = () => this.#db.command(command);
+    try {
+      const answer = await read().catch((error: unknown) => {
+        if (isMongoUnavailable(error)) return read();
+        throw error;
+      });
+      const [row] = answer["cursor"].firstBatch as ClockRow[];
+      return this.#newest(tenantId, toReading(row, momentOf({ operationTime: answer["operationTime"] })));
+    } catch (error) {
+      if (!isMongoUnavailable(error) && !isMongoTimeout(error)) throw error;
+      throw new DomainError("unavailable", "no primary of the database confirms what is published; try again");
+    }
+  }
+
+  /** Keeps a reading, and answers the newest that is kept: after a failover this one may be older. */
+  #newest(tenantId: string, reading: ClockReading): ClockReading {
+    this.remember(tenantId, reading);
+    return this.recall(tenantId) ?? reading;
   }
 }
 

@@ -7,7 +7,7 @@ import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
 import type { VisibleDocument, PublicationState } from "../domain/published-reads/read-document.ts";
 import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
 import type { CommittedSnapshot, SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
-import { sessionAt } from "./causal-session.ts";
+import { momentOf, readAtMoment } from "./causal-session.ts";
 import { keyIndexes } from "./key-indexes.ts";
 import { readRows } from "./read-rows.ts";
 import type { PublicationRow } from "./publication-row.ts";
@@ -42,25 +42,28 @@ export class PublicationStore {
 
   /**
    * Published documents of one type, newest first. At most `limit`, fewer when they hold `bytesMax`
-   * bytes (one at least); `hasMore` when there are others.
+   * bytes (one at least); `hasMore` when there are others. With the moment of the read.
+   *
+   * @throws MomentAhead
    */
   async list(
     tenantId: string,
     query: PublishedQuery,
     bytesMax: number,
     { moment, signal }: ReadAt,
-  ): Promise<{ documents: PublishedDocument[]; hasMore: boolean }> {
-    await using session = sessionAt(this.#client, moment);
-    const cursor = this.#publications
-      .find(listFilter(tenantId, query), { session, signal, maxTimeMS })
-      .hint(indexFor(query).key)
-      .sort(newestFirst)
-      .limit(query.limit + 1)
-      .batchSize(query.limit + 1)
-      .project<DocumentRow>(documentColumns);
-    const bytesOf = ({ document }: DocumentRow) => document.length();
-    const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
-    return { documents: rows.map(toPublished), hasMore };
+  ): Promise<{ documents: PublishedDocument[]; hasMore: boolean; moment: Moment }> {
+    return readAtMoment(this.#client, moment, async (session) => {
+      const cursor = this.#publications
+        .find(listFilter(tenantId, query), { session, signal, maxTimeMS })
+        .hint(indexFor(query).key)
+        .sort(newestFirst)
+        .limit(query.limit + 1)
+        .batchSize(query.limit + 1)
+        .project<DocumentRow>(documentColumns);
+      const bytesOf = ({ document }: DocumentRow) => document.length();
+      const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf });
+      return { documents: rows.map(toPublished), hasMore, moment: momentOf(session) ?? 0n };
+    });
   }
 
   /**
@@ -109,9 +112,10 @@ export class PublicationStore {
 
   /** The slug a document of a type is published under. */
   async slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined> {
-    await using session = sessionAt(this.#client, moment);
     const filter = { tenantId, documentId, type };
-    const row = await this.#publications.findOne(filter, { projection: { slug: 1 }, session, maxTimeMS });
+    const row = await readAtMoment(this.#client, moment, (session) =>
+      this.#publications.findOne(filter, { projection: { slug: 1 }, session, maxTimeMS }),
+    );
     return row?.slug;
   }
 
@@ -153,15 +157,16 @@ export class PublicationStore {
     bytesMax: number,
     { moment, signal }: ReadAt,
   ): Promise<{ changes: PublicationState[]; hasMore: boolean }> {
-    await using session = sessionAt(this.#client, moment);
-    const cursor = this.#publications
-      .find(changeFilter(tenantId, query), { projection: { _id: 0 }, session, signal, maxTimeMS })
-      .hint(PublicationStore.indexes.publications.changes.key)
-      .sort({ updatedAt: 1, documentId: 1 })
-      .limit(query.limit + 1)
-      .batchSize(query.limit + 1);
-    const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf: documentBytes });
-    return { changes: rows.map(fromPublicationRow), hasMore };
+    return readAtMoment(this.#client, moment, async (session) => {
+      const cursor = this.#publications
+        .find(changeFilter(tenantId, query), { projection: { _id: 0 }, session, signal, maxTimeMS })
+        .hint(PublicationStore.indexes.publications.changes.key)
+        .sort({ updatedAt: 1, documentId: 1 })
+        .limit(query.limit + 1)
+        .batchSize(query.limit + 1);
+      const { rows, hasMore } = await readRows(cursor, { rowsMax: query.limit, bytesMax, bytesOf: documentBytes });
+      return { changes: rows.map(fromPublicationRow), hasMore };
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import type { Abortable, Collection, Db, FindOptions, MongoClient } from "mongod
 import type { SlugHolder, SlugName } from "../domain/published-reads/read-documents.ts";
 import type { SlugReader } from "../domain/published-reads/resolve-filter.ts";
 import type { Moment } from "../domain/published-reads/tenant-clock.ts";
-import { sessionAt } from "./causal-session.ts";
+import { readAtMoment } from "./causal-session.ts";
 import type { SlugRow } from "./rows.ts";
 
 const projection = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
@@ -23,8 +23,9 @@ export class SlugStore implements SlugReader {
 
   /** Id of the document that has a slug, or had it last; at a moment, if one is given. */
   async findDocument(tenantId: string, type: string, slug: string, moment?: Moment): Promise<string | undefined> {
-    await using session = sessionAt(this.#client, moment);
-    const [holder] = await this.#find(tenantId, [{ type, slug }], { session });
+    const [holder] = await readAtMoment(this.#client, moment, (session) =>
+      this.#find(tenantId, [{ type, slug }], { session }),
+    );
     return holder?.documentId;
   }
 

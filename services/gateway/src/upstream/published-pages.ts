@@ -33,13 +33,6 @@ interface TagQuestion extends PageQuestion {
 }
 
 /**
- * Asked for instead of a tag that is no longer current, so that readers with different old tags
- * share a page. No page has this tag; with none, the page's tag could be older than what was just
- * compared.
- */
-const staleTag = 'W/""';
-
-/**
  * When the next call for a page no longer waits for the one that is out. A large page takes a tenth
  * of a second on a busy machine: with that, each call made the ones before it later still.
  */
@@ -70,20 +63,23 @@ export function pageReader(calls: PageCalls): ReadPage {
     // At most one tag of a page is current. When the kept one is, the client's other one is not.
     if (known && (await stands({ ...question, tag: known.etag }))) return known;
     if (held !== "" && held !== known?.etag && (await stands({ ...question, tag: held }))) return unchanged(held);
-    const page = await inTime(read({ ...question, tag: held === "" ? "" : staleTag }));
+    const page = await inTime(read({ ...question, tag: held }));
     kept.note(name, page);
     return page;
   };
 }
 
-/** Reads a page, unless it is still what the last call before this one has read. */
+/**
+ * Reads a page, unless it is still what the last call before this one has read. The reader's tag is no
+ * longer current, so it is not asked for: readers with different old tags share a page, which is not
+ * older than the tag.
+ */
 async function readAfter(
   calls: PageCalls,
-  question: TagQuestion,
+  { page: question, tag: knownTag, rpc }: TagQuestion,
   last: ListPublishedDocumentsResponse | undefined,
 ): Promise<ListPublishedDocumentsResponse> {
-  const tag = last?.etag ?? question.tag;
-  const page = await calls.listPublishedDocuments(tagged({ ...question, tag }), question.rpc);
+  const page = await calls.listPublishedDocuments({ ...question, knownTag, ifNoneMatch: last?.etag ?? "" }, rpc);
   return last && page.notModified ? last : page;
 }
 

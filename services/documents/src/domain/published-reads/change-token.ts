@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid } from "@vidimus/kit/ids";
 import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
-import type { PagePosition } from "./page-cursor.ts";
+import { type PagePosition, walkOf } from "./page-cursor.ts";
 
 /** How far a reader of changes has come. */
 export interface ChangeToken {
@@ -38,22 +38,23 @@ export function later({ updatedAt, documentId }: PagePosition, other: PagePositi
   return isBefore({ updatedAt, documentId }, other) ? other : { updatedAt, documentId };
 }
 
-/** An opaque token: of epoch ms and id of `after`, and epoch ms of `began`. */
-export function encodeChangeToken({ after, began }: ChangeToken): string {
-  return encodeOpaqueToken([after.updatedAt.getTime(), after.documentId, began.getTime()]);
+/** An opaque token: of epoch ms and id of `after`, epoch ms of `began`, and the walk over a type. */
+export function encodeChangeToken({ after, began }: ChangeToken, type: string): string {
+  return encodeOpaqueToken([after.updatedAt.getTime(), after.documentId, began.getTime(), walkOf(["changes", type])]);
 }
 
 /**
- * Reads a token. A token that was not made here is refused: starting over would hide removals from
- * its reader.
+ * Reads a token. One that was not made here for this type is refused: starting over would hide removals
+ * from its reader, and a token of another type stands behind changes of this one that it never gave.
  *
  * @throws DomainError `invalid`
  */
-export function decodeChangeToken(token: string): ChangeToken {
-  const [time, id, began, ...more] = decodeOpaqueToken(token) ?? [];
+export function decodeChangeToken(token: string, type: string): ChangeToken {
+  const [time, id, began, walk, ...more] = decodeOpaqueToken(token) ?? [];
   const documentId = typeof id === "string" ? parseUuid(id) : undefined;
-  if (documentId === undefined || !isEpochMs(time) || !isEpochMs(began) || more.length > 0) {
-    throw new DomainError("invalid", "since must be a token that an earlier answer gave");
+  const isOfWalk = walk === walkOf(["changes", type]) && more.length === 0;
+  if (documentId === undefined || !isEpochMs(time) || !isEpochMs(began) || !isOfWalk) {
+    throw new DomainError("invalid", "since must be a token that an earlier answer gave for the same type");
   }
   return { after: { updatedAt: new Date(time), documentId }, began: new Date(began) };
 }

@@ -1,17 +1,24 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeCursor, encodeCursor } from "./page-cursor.ts";
+import { decodeCursor, encodeCursor, walkOf } from "./page-cursor.ts";
 
 const documentId = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
-const good = encodeCursor({ updatedAt: new Date(1_795_253_400_123), documentId });
+const walk = walkOf(["core/article", {}]);
+const good = encodeCursor({ position: { updatedAt: new Date(1_795_253_400_123), documentId }, moment: 5n }, walk);
 
-test("a cursor names its place in at most 128 characters", () => {
+test("a cursor names its place and its moment in at most 128 characters", () => {
   fc.assert(
-    fc.property(fc.date({ noInvalidDate: true }), fc.uuid(), (updatedAt, documentId) => {
-      const cursor = encodeCursor({ updatedAt, documentId });
-      expect(cursor.length).toBeLessThanOrEqual(128);
-      expect(decodeCursor(cursor)).toEqual({ updatedAt, documentId });
-    }),
+    fc.property(
+      fc.date({ noInvalidDate: true }),
+      fc.uuid(),
+      fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+      (updatedAt, documentId, moment) => {
+        const place = { position: { updatedAt, documentId }, moment };
+        const cursor = encodeCursor(place, walk);
+        expect(cursor.length).toBeLessThanOrEqual(128);
+        expect(decodeCursor(cursor, walk)).toEqual(place);
+      },
+    ),
   );
 });
 
@@ -23,15 +30,23 @@ test.each([
   ["nothing", ""],
   ["text", "nonsense"],
   ["no JSON", Buffer.from("{").toString("base64url")],
-  ["another version", token([2, 1, documentId])],
-  ["a fraction", token([1, 1.5, documentId])],
-  ["a time there is not", token([1, 1e300, documentId])],
-  ["text for a time", token([1, "1", documentId])],
-  ["no id", token([1, 1, "x"])],
-  ["too many members", token([1, 1, documentId, 1])],
+  ["another version", token([2, 1, documentId, "5", walk])],
+  ["a fraction", token([1, 1.5, documentId, "5", walk])],
+  ["a time there is not", token([1, 1e300, documentId, "5", walk])],
+  ["text for a time", token([1, "1", documentId, "5", walk])],
+  ["no id", token([1, 1, "x", "5", walk])],
+  ["a number for a moment", token([1, 1, documentId, 5, walk])],
+  ["a moment of more than 64 bits", token([1, 1, documentId, "10000000000000000", walk])],
+  ["a moment with a zero before it", token([1, 1, documentId, "05", walk])],
+  [
+    "that of another walk",
+    encodeCursor({ position: { updatedAt: new Date(1), documentId }, moment: 5n }, walkOf(["core/image", {}])),
+  ],
+  ["too few members", token([1, 1, documentId, "5"])],
+  ["too many members", token([1, 1, documentId, "5", walk, 1])],
   ["null", token(null)],
   ["padding", `${good}=`],
   ["a long tail", good + "A".repeat(200)],
 ])("%s is no cursor", (_, cursor) => {
-  expect(decodeCursor(cursor)).toBeUndefined();
+  expect(decodeCursor(cursor, walk)).toBeUndefined();
 });

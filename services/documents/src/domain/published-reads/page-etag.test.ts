@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { newestStamp, pageEtag } from "./page-etag.ts";
 
 const etag = pageEtag(new Date(1_795_253_400_123), ["core/article", null, 50, ""]);
 
@@ -13,14 +13,12 @@ test("the tag changes with the stamp and with the query", () => {
   expect(new Set(tags).size).toBe(4);
 });
 
-test.each([
-  [etag, true],
-  [etag.slice(2), true],
-  [`"x", ${etag}`, true],
-  ["*", true],
-  ["", false],
-  ['W/"x"', false],
-  [etag.slice(0, -2), false],
-])("If-None-Match: %s matches: %j", (header, matches) => {
-  expect(matchesEtag(header, etag)).toBe(matches);
+test("the newest stamp is that of the tags of the page that a field names", () => {
+  const query = ["core/article", null, 50, ""];
+  const at = (ms: number, own = query) => pageEtag(new Date(ms), own);
+  expect(newestStamp(`${at(7)}, ${at(9).slice(2)}, ${at(8)}`, query)).toEqual(new Date(9));
+  expect(newestStamp(`${at(7)}, ${at(9, ["core/image"])}`, query)).toEqual(new Date(7));
+  const unreadable = `W/"zzzzzzzzzzzz${at(1).slice(at(1).indexOf("."))}`;
+  for (const field of ["", "*", '"x"', at(9, ["core/image"]), unreadable])
+    expect(newestStamp(field, query)).toBeUndefined();
 });

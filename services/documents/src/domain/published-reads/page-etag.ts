@@ -1,16 +1,21 @@
+import { parseEntityTags } from "@vidimus/kit/entity-tags";
 import { createHash } from "node:crypto";
 
 /** Weak entity tag of a page: of the last tick that touched its type, and of what was asked for. */
 export function pageEtag(stamp: Date | undefined, query: readonly unknown[]): string {
-  const digest = createHash("sha256").update(JSON.stringify(query)).digest("base64url").slice(0, 12);
-  return `W/"${(stamp?.getTime() ?? 0).toString(36)}.${digest}"`;
+  return `W/"${(stamp?.getTime() ?? 0).toString(36)}.${digestOf(query)}"`;
 }
 
-/**
- * Whether an `If-None-Match` value, one tag or several, names a tag; compared weakly (RFC 9110,
- * 8.8.3.2).
- */
-export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
-  const opaque = etag.replace(/^W\//, "");
-  return ifNoneMatch.split(",").some((tag) => ["*", opaque].includes(tag.trim().replace(/^W\//, "")));
+/** The newest tick among the tags of a page that `field` names; undefined when it names none. */
+export function newestStamp(field: string, query: readonly unknown[]): Date | undefined {
+  const tags = parseEntityTags(field);
+  if (tags === "*") return undefined;
+  const tail = `.${digestOf(query)}"`;
+  const stamps = tags.flatMap((tag) => (tag.endsWith(tail) ? parseInt(tag.slice(1, -tail.length), 36) : []));
+  const dates = stamps.map((ms) => new Date(ms)).filter((date) => !Number.isNaN(date.getTime()));
+  return dates.length === 0 ? undefined : new Date(Math.max(...dates.map((date) => date.getTime())));
+}
+
+function digestOf(query: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(query)).digest("base64url").slice(0, 12);
 }

@@ -74,7 +74,7 @@ export async function readChanges(
   signal: AbortSignal,
 ): Promise<ChangeAnswer> {
   const until = Date.now() + request.waitMs;
-  let token = request.since === "" ? undefined : decodeChangeToken(request.since);
+  let token = request.since === "" ? undefined : decodeChangeToken(request.since, request.type);
   for (;;) {
     // Before the read, so that a commit during the read ends the wait.
     using listener = request.waitMs > 0 ? deps.changeSignal.listen(tenantId, request.type) : undefined;
@@ -84,7 +84,8 @@ export async function readChanges(
     token = { ...token, after };
     const leftMs = until - Date.now();
     const isOver = !listener || changes.length > 0 || leftMs <= 0;
-    if (isOver || (await listener.within(leftMs, signal)) !== "signalled") return toAnswer(changes, token, hasMore);
+    if (isOver || (await listener.within(leftMs, signal)) !== "signalled")
+      return toAnswer(changes, encodeChangeToken(token, request.type), hasMore);
   }
 }
 
@@ -116,8 +117,8 @@ async function read(
   return { changes, hasMore, after: hasMore ? place : later(place, examined) };
 }
 
-function toAnswer(changes: readonly PublicationState[], token: ChangeToken, hasMore: boolean): ChangeAnswer {
-  return { itemsJson: joinItems(changes.map(toItem)), since: encodeChangeToken(token), hasMore };
+function toAnswer(changes: readonly PublicationState[], since: string, hasMore: boolean): ChangeAnswer {
+  return { itemsJson: joinItems(changes.map(toItem)), since, hasMore };
 }
 
 function toItem({ documentId: id, type, version, sequence, updatedAt, bytes }: PublicationState): Uint8Array[] {

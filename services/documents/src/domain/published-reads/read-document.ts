@@ -1,7 +1,8 @@
+import { matchesEntityTag } from "@vidimus/kit/entity-tags";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid } from "@vidimus/kit/ids";
 import { isJsonObject, type JsonValue } from "../json/json-value.ts";
-import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { pageEtag } from "./page-etag.ts";
 import { isPublishableType } from "./publishable-types.ts";
 import type { PublishedDocument } from "./read-published-page.ts";
 import type { SlugReader } from "./resolve-filter.ts";
@@ -85,7 +86,7 @@ export async function readDocument(
   const included = request.includeLinks ? await readLinked(deps.publications, tenantId, document, signal) : undefined;
   const parts = [document, ...(included ?? [])].map(({ documentId: id, sequence }) => [id, sequence]);
   const etag = pageEtag(document.updatedAt, [included !== undefined, parts]);
-  if (matchesEtag(request.ifNoneMatch, etag)) {
+  if (matchesEntityTag(request.ifNoneMatch, etag)) {
     return { documentJson: new Uint8Array(), includedJson: new Uint8Array(), etag, notModified: true };
   }
   const includedJson = included ? joinMembers(included) : new Uint8Array();

@@ -1,11 +1,26 @@
-import { expect, test } from "vitest";
-import { type PageRequest, readPublishedPage } from "./read-published-page.ts";
-import type { ClockReading } from "./tenant-clock.ts";
+import { describe, expect, test } from "vitest";
+import { currentEtag, type PageRequest, type PublishedQuery, readPublishedPage } from "./read-published-page.ts";
+import { decodeCursor, encodeCursor, walkOf } from "./page-cursor.ts";
+import { pageEtag } from "./page-etag.ts";
+import { type ClockReading, MomentAhead, type ReadAt } from "./tenant-clock.ts";
 
 const type = "core/article";
 const noFilter = { tag: undefined, site: undefined, language: undefined, slug: undefined };
-const request: PageRequest = { type, limit: 50, cursor: "", ifNoneMatch: "", filter: noFilter, includeLinks: true };
+const request: PageRequest = {
+  type,
+  limit: 50,
+  cursor: "",
+  refuseForeignCursor: false,
+  ifNoneMatch: "",
+  knownTag: "",
+  filter: noFilter,
+  includeLinks: true,
+};
 const { signal } = new AbortController();
+
+/** What the primary confirms. */
+const confirmedMs = 1_000;
+const databaseMoment = 50n;
 
 function at(ms: number, tags = 1): ClockReading {
   return { tick: new Date(ms), types: { [type]: new Date(ms), "core/tag": new Date(tags) } };
@@ -15,16 +30,22 @@ function at(ms: number, tags = 1): ClockReading {
 function stores(now: ClockReading, remembered: ClockReading | undefined, ticks: readonly number[]) {
   const looks: string[] = [];
   const documents = ticks.map((ms) => {
-    return { documentId: `d${ms}`, updatedAt: new Date(ms), bytes: Buffer.from("{}"), linksStart: 1, linksEnd: 1 };
+    const documentId = `00000000-0000-4000-8000-${String(ms).padStart(12, "0")}`;
+    return { documentId, updatedAt: new Date(ms), bytes: Buffer.from("{}"), linksStart: 1, linksEnd: 1 };
   });
   return {
     looks,
     clocks: {
       read: async () => (looks.push("clock"), now),
+      confirm: async () => (looks.push("confirm"), at(confirmedMs)),
       recall: () => remembered,
     },
     publications: {
-      list: async () => (looks.push("page"), { documents, hasMore: false }),
+      list: async (_tenantId: string, query: PublishedQuery, _bytesMax: number, { moment }: ReadAt) => {
+        looks.push(`page${moment === undefined ? "" : ` at ${moment}`}${query.after ? " behind" : ""}`);
+        if (moment !== undefined && moment > databaseMoment) throw new MomentAhead();
+        return { documents, hasMore: false, moment: databaseMoment };
+      },
       slugOf: async () => undefined,
     },
     slugs: { findDocument: async () => "tag-id" },
@@ -65,5 +86,77 @@ test("a page by a tag's slug does not vouch for the slug up to its newest docume
   const { etag } = await tagOf(stores(at(7, 5), at(3, 1), [7]), { filter });
   expect(await tagOf(stores(at(7, 5), undefined, []), { filter, ifNoneMatch: etag })).toMatchObject({
     notModified: false,
+  });
+});
+
+describe("a reader that has seen more than a process knows", () => {
+  const query = [type, null, 50, "", noFilter, true];
+
+  test.each([
+    ["by updatedSince", { updatedSince: new Date(8) }, ["confirm", "page"]],
+    ["by a tag", { ifNoneMatch: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
+    ["by a tag that is not asked for", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
+  ])("%s: the clock is confirmed before the page", async (_, more, looks) => {
+    const deps = stores(at(7), at(7), [7]);
+    await tagOf(deps, more);
+    expect(deps.looks).toEqual(looks);
+  });
+
+  test.each([
+    ["as much by updatedSince", { updatedSince: new Date(7) }, ["page"]],
+    ["as much by a tag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
+    ["the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
+    ["whatever there is", { knownTag: "*" }, ["clock", "page"]],
+  ])("not when it has seen %s", async (_, more, looks) => {
+    const deps = stores(at(7), at(7), [7]);
+    await tagOf(deps, more);
+    expect(deps.looks).toEqual(looks);
+  });
+
+  test("a comparison of tags confirms, too", async () => {
+    const deps = stores(at(7), at(7), []);
+    const ifNoneMatch = pageEtag(new Date(confirmedMs), query);
+    expect(await currentEtag(deps, "acme", { ...request, ifNoneMatch })).toBe(ifNoneMatch);
+    expect(deps.looks).toEqual(["clock", "confirm"]);
+  });
+});
+
+describe("a cursor", () => {
+  const walk = walkOf([type, noFilter, null]);
+  const place = { updatedAt: new Date(5), documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10" };
+  const cursorAt = (moment: bigint, own = walk) => encodeCursor({ position: place, moment }, own);
+
+  async function read(cursor: string, clock: ClockReading, more: Partial<PageRequest> = {}) {
+    const deps = stores(clock, clock, [4]);
+    const page = await readPublishedPage(deps, "acme", { ...request, cursor, ...more }, signal);
+    return { looks: deps.looks, page };
+  }
+
+  test("reads after the page before, or after the clock, whichever is later, and hands on from when the next one has to be", async () => {
+    const { looks, page } = await read(cursorAt(40n), { ...at(7), moment: 30n });
+    expect(looks).toEqual(["page at 40 behind"]);
+    expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(40n);
+    const later = await read(cursorAt(40n), { ...at(7), moment: 45n });
+    expect(later.looks).toEqual(["page at 45 behind"]);
+    expect(decodeCursor(later.page.nextCursor, walk)?.moment).toBe(45n);
+    // The page shows what was published after the clock was read.
+    const { page: newer } = await read("", { ...at(3), moment: 30n });
+    expect(decodeCursor(newer.nextCursor, walk)?.moment).toBe(databaseMoment);
+  });
+
+  test.each([
+    ["of another walk", cursorAt(40n, walkOf(["core/image", noFilter, null]))],
+    ["of another updatedSince", cursorAt(40n, walkOf([type, noFilter, 5]))],
+    ["that is malformed", "nonsense"],
+  ])("%s starts with the newest, or is refused where that is asked for", async (_, cursor) => {
+    expect((await read(cursor, at(7))).looks).toEqual(["page"]);
+    await expect(read(cursor, at(7), { refuseForeignCursor: true })).rejects.toThrow(
+      "cursor must be the nextCursor of a page of the same collection and filters",
+    );
+  });
+
+  test("of a moment that the database has not reached starts with the newest, or is refused", async () => {
+    expect((await read(cursorAt(60n), at(7))).looks).toEqual(["page at 60 behind", "page"]);
+    await expect(read(cursorAt(60n), at(7), { refuseForeignCursor: true })).rejects.toThrow("cursor must be");
   });
 });

@@ -1,6 +1,8 @@
+import { matchesEntityTag } from "@vidimus/kit/entity-tags";
+import { DomainError } from "@vidimus/kit/errors";
 import { joinItems } from "./join-items.ts";
-import { decodeCursor, encodeCursor, type PagePosition } from "./page-cursor.ts";
-import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { decodeCursor, encodeCursor, type PageCursor, type PagePosition, walkOf } from "./page-cursor.ts";
+import { newestStamp, pageEtag } from "./page-etag.ts";
 import {
   type FilterDeps,
   type PublishedFilter,
@@ -8,7 +10,14 @@ import {
   resolveFilter,
   typesConsulted,
 } from "./resolve-filter.ts";
-import { type ClockReader, type ClockReading, lastTouched, type ReadAt } from "./tenant-clock.ts";
+import {
+  type ClockReader,
+  type ClockReading,
+  lastTouched,
+  type Moment,
+  MomentAhead,
+  type ReadAt,
+} from "./tenant-clock.ts";
 
 /** What a published document is read as: canonical bytes, and where the links stand in them. */
 export interface PublishedDocument extends PagePosition {
@@ -33,10 +42,14 @@ export interface PageRequest {
   readonly type: string;
   readonly updatedSince?: Date;
   readonly limit: number;
-  /** "" and anything that is no cursor start with the newest. */
+  /** "" starts with the newest. */
   readonly cursor: string;
+  /** Whether a cursor that is malformed or of another walk is refused; else it starts with the newest. */
+  readonly refuseForeignCursor: boolean;
   /** "" when the caller has no page. */
   readonly ifNoneMatch: string;
+  /** A tag of the page that the caller has seen: the answer is not older. "" for none. */
+  readonly knownTag: string;
   readonly filter: RequestedFilter;
   readonly includeLinks: boolean;
 }
@@ -56,14 +69,16 @@ export interface ListPublishedDocumentsDeps extends FilterDeps {
   readonly publications: FilterDeps["publications"] & {
     /**
      * At most `limit` documents, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
-     * when there are others.
+     * when there are others. With the moment of the read.
+     *
+     * @throws MomentAhead
      */
     list(
       tenantId: string,
       query: PublishedQuery,
       bytesMax: number,
       at: ReadAt,
-    ): Promise<{ documents: PublishedDocument[]; hasMore: boolean }>;
+    ): Promise<{ documents: PublishedDocument[]; hasMore: boolean; moment: Moment }>;
   };
 }
 
@@ -76,8 +91,35 @@ export async function currentEtag(
   tenantId: string,
   request: PageRequest,
 ): Promise<string | undefined> {
-  const etag = etagAt(lastTick(await deps.clocks.read(tenantId), request), request);
-  return matchesEtag(request.ifNoneMatch, etag) ? etag : undefined;
+  const clock = await readClock(deps.clocks, tenantId, request);
+  const etag = etagAt(lastTick(clock, request), request);
+  return matchesEntityTag(request.ifNoneMatch, etag) ? etag : undefined;
+}
+
+/**
+ * The clock, not older than what the caller has seen. A reader that has seen nothing gets the reading
+ * that this process remembers, one read less. When that is out of date the page's tag is too old, which
+ * costs the reader one more page.
+ */
+async function readClock(clocks: ClockReader, tenantId: string, request: PageRequest): Promise<ClockReading> {
+  const hasSeen = request.ifNoneMatch !== "" || request.knownTag !== "";
+  const remembered = hasSeen ? undefined : clocks.recall(tenantId);
+  const clock = remembered ?? (await clocks.read(tenantId));
+  return isBehind(clock, request) ? clocks.confirm(tenantId) : clock;
+}
+
+/** Whether the caller knows of a tick after those of a reading. */
+function isBehind(clock: ClockReading, request: PageRequest): boolean {
+  const { updatedSince, ifNoneMatch, knownTag } = request;
+  const isAfter = (seen: Date | undefined, tick: Date | undefined) => {
+    return seen !== undefined && seen.getTime() > (tick?.getTime() ?? 0);
+  };
+  const stamp = lastTick(clock, request);
+  const query = tagged(request);
+  return (
+    isAfter(updatedSince, clock.tick) ||
+    [ifNoneMatch, knownTag].some((tags) => isAfter(newestStamp(tags, query), stamp))
+  );
 }
 
 /** The last tick that changed what the page may show, as far as a reading of the clock knows. */
@@ -85,19 +127,22 @@ function lastTick(clock: ClockReading, { type, filter }: PageRequest): Date | un
   return lastTouched(clock, [type, ...typesConsulted(filter)]);
 }
 
+/** What the tag of a page depends on beside the tick. */
+function tagged({ type, updatedSince, limit, cursor, filter, includeLinks }: PageRequest): readonly unknown[] {
+  return [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks];
+}
+
 function etagAt(stamp: Date | undefined, request: PageRequest): string {
-  const { type, updatedSince, limit, cursor, filter, includeLinks } = request;
-  return pageEtag(stamp, [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks]);
+  return pageEtag(stamp, tagged(request));
 }
 
 /**
  * Reads one page. The clock is read before the documents: a publication in between makes the tag
  * older than the page, so that the next conditional read gets the page again. In the other order
- * that publication would be missed. The documents are read at the clock's moment, so that a
- * failover between the two reads cannot reverse their order.
+ * that publication would be missed. The documents are read at the clock's moment or at that of the
+ * page before, whichever is later, so that a failover between two reads cannot reverse their order.
  *
- * A reader without a tag gets the page at the reading that this process remembers, one read less.
- * When it is out of date the tag is too old, which costs the reader one more page.
+ * @throws DomainError `invalid` for a foreign cursor, if those are refused
  */
 export async function readPublishedPage(
   deps: ListPublishedDocumentsDeps,
@@ -105,32 +150,85 @@ export async function readPublishedPage(
   request: PageRequest,
   signal: AbortSignal,
 ): Promise<Page> {
-  const { type, updatedSince, limit, cursor, ifNoneMatch, filter, includeLinks } = request;
-  const remembered = ifNoneMatch === "" ? deps.clocks.recall(tenantId) : undefined;
-  const clock = remembered ?? (await deps.clocks.read(tenantId));
-  const { moment } = clock;
+  const clock = await readClock(deps.clocks, tenantId, request);
+  const etag = etagAt(lastTick(clock, request), request);
+  if (matchesEntityTag(request.ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
+  const cursor = readCursor(request);
+  try {
+    return await readFrom(deps, tenantId, { request, clock, cursor }, signal);
+  } catch (error) {
+    if (!(error instanceof MomentAhead)) throw error;
+    // A cursor that was not made here.
+    if (request.refuseForeignCursor) throw foreignCursor();
+    return readFrom(deps, tenantId, { request, clock, cursor: undefined }, signal);
+  }
+}
+
+/** Where the page starts; undefined for the newest. */
+function readCursor(request: PageRequest): PageCursor | undefined {
+  if (request.cursor === "") return undefined;
+  const cursor = decodeCursor(request.cursor, walkOfRequest(request));
+  if (!cursor && request.refuseForeignCursor) throw foreignCursor();
+  return cursor;
+}
+
+function walkOfRequest({ type, filter, updatedSince }: PageRequest): string {
+  return walkOf([type, filter, updatedSince?.getTime() ?? null]);
+}
+
+function foreignCursor(): DomainError {
+  return new DomainError("invalid", "cursor must be the nextCursor of a page of the same collection and filters");
+}
+
+interface PageStart {
+  readonly request: PageRequest;
+  readonly clock: ClockReading;
+  readonly cursor: PageCursor | undefined;
+}
+
+async function readFrom(
+  deps: ListPublishedDocumentsDeps,
+  tenantId: string,
+  { request, clock, cursor }: PageStart,
+  signal: AbortSignal,
+): Promise<Page> {
+  const { type, updatedSince, limit, includeLinks } = request;
   const stamp = lastTick(clock, request);
-  const etag = etagAt(stamp, request);
-  if (matchesEtag(ifNoneMatch, etag)) return { ...emptyPage, etag, notModified: true };
-  const resolved = await resolveFilter(deps, tenantId, filter, moment);
-  if (!resolved) return { ...emptyPage, itemsJson: joinItems([]), etag };
-  const after = decodeCursor(cursor);
-  const query = {
-    type,
-    filter: resolved,
-    limit,
-    ...(updatedSince ? { updatedSince } : {}),
-    ...(after ? { after } : {}),
-  };
-  const { documents, hasMore } = await deps.publications.list(tenantId, query, bytesMax, { moment, signal });
+  const moment = laterMoment(clock.moment, cursor?.moment);
+  const filter = await resolveFilter(deps, tenantId, request.filter, moment);
+  if (!filter) return { ...emptyPage, itemsJson: joinItems([]), etag: etagAt(stamp, request) };
+  const after = cursor && { after: cursor.position };
+  const query = { type, filter, limit, ...(updatedSince ? { updatedSince } : {}), ...after };
+  const page = await deps.publications.list(tenantId, query, bytesMax, { moment, signal });
+  const { documents, hasMore } = page;
   const last = documents.at(-1);
   return {
     itemsJson: joinItems(documents.map(includeLinks ? whole : withoutLinks)),
-    nextCursor: last ? encodeCursor(last) : "",
+    nextCursor: last
+      ? encodeCursor({ position: last, moment: shownMoment(page, clock, moment) }, walkOfRequest(request))
+      : "",
     hasMore,
     etag: etagAt(shownTick(stamp, request, documents), request),
     notModified: false,
   };
+}
+
+/**
+ * From when on the next page has to be. That of the clock, which stays the same until something is
+ * published: equal pages then have equal cursors, and readers share the next page, too. What was
+ * published after it stands before all that a page shows, unless the page shows it: then the page's own.
+ */
+function shownMoment(
+  { documents, moment: own }: { documents: readonly PublishedDocument[]; moment: Moment },
+  { tick }: ClockReading,
+  asked: Moment | undefined,
+): Moment {
+  const isNewer = documents.some(({ updatedAt }) => updatedAt.getTime() > (tick?.getTime() ?? 0));
+  return isNewer ? own : (asked ?? own);
+}
+
+function laterMoment(one: Moment | undefined, other: Moment | undefined): Moment | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
 /**

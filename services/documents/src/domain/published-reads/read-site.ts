@@ -1,7 +1,8 @@
+import { matchesEntityTag } from "@vidimus/kit/entity-tags";
 import { DomainError } from "@vidimus/kit/errors";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
-import { matchesEtag, pageEtag } from "./page-etag.ts";
+import { pageEtag } from "./page-etag.ts";
 import type { VisibleDocument } from "./read-document.ts";
 
 /** The store that sites are read from. */
@@ -36,7 +37,7 @@ export async function readSite(
     throw new DomainError("not_found", host === "" ? "no published site is the primary one" : "no site has that host");
   }
   const etag = pageEtag(site.updatedAt, [site.documentId, site.sequence]);
-  if (matchesEtag(request.ifNoneMatch, etag)) return { siteJson: new Uint8Array(), etag, notModified: true };
+  if (matchesEntityTag(request.ifNoneMatch, etag)) return { siteJson: new Uint8Array(), etag, notModified: true };
   return { siteJson: flatten(parse(site)), etag, notModified: false };
 }
 

@@ -21,9 +21,21 @@ export interface ReadAt {
   readonly signal: AbortSignal;
 }
 
+/** The moment of a read has not come yet by the database's own clock; nothing was read. */
+export class MomentAhead extends Error {
+  override readonly name = "MomentAhead";
+}
+
 /** Reads tenants' clocks. */
 export interface ClockReader {
+  /** After a failover it may be older than a reading before it. */
   read(tenantId: string): Promise<ClockReading>;
+  /**
+   * Never older than what anybody has been shown; costs a round among the servers.
+   *
+   * @throws DomainError `unavailable` when no primary confirms it
+   */
+  confirm(tenantId: string): Promise<ClockReading>;
   /** The newest reading at hand, without a look at the database; undefined when there is none. */
   recall(tenantId: string): ClockReading | undefined;
 }

@@ -29,12 +29,12 @@ export function listPublishedDocuments(
 
 /** Whose page is asked for, and which. Throws `invalid`. */
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
-  const { type, updatedSince, cursor, ifNoneMatch, includeLinks } = request;
+  const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag, includeLinks } = request;
   if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
   const limit = pageSize(request.limit, documentPages);
   const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
   const filter = fromFilter(request.filter);
-  const page = { type, limit, cursor, ifNoneMatch, includeLinks, filter, ...since };
+  const page = { type, limit, cursor, refuseForeignCursor, ifNoneMatch, knownTag, includeLinks, filter, ...since };
   return { tenantId: requireTenantId(request.tenantId), page };
 }
 

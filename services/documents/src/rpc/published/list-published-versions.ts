@@ -1,9 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
+import { DomainError } from "@vidimus/kit/errors";
 import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
+import { walkOf } from "../../domain/published-reads/page-cursor.ts";
 import { type PublicationReader, requireVisible } from "../../domain/published-reads/read-document.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { pageSize, documentPages } from "../requests.ts";
@@ -27,7 +29,8 @@ export function listPublishedVersions(
       requireDocumentId(request.documentId),
       signal,
     );
-    const before = decodeVersion(request.cursor);
+    const walk = walkOf(["versions", documentId]);
+    const before = request.cursor === "" ? undefined : decodeVersion(request.cursor, walk);
     const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
     const found = await deps.snapshots.listUsableVersions(tenantId, documentId, page, signal);
     const versions = found.slice(0, limit);
@@ -39,14 +42,16 @@ export function listPublishedVersions(
         updatedAt: timestampFromDate(updatedAt),
         sha256,
       })),
-      nextCursor: last ? encodeOpaqueToken([last.version]) : "",
+      nextCursor: last ? encodeOpaqueToken([last.version, walk]) : "",
       hasMore: found.length > limit,
     };
   };
 }
 
-/** Undefined for anything that was not made here. */
-function decodeVersion(cursor: string): number | undefined {
-  const [version, ...more] = decodeOpaqueToken(cursor) ?? [];
-  return typeof version === "number" && Number.isSafeInteger(version) && more.length === 0 ? version : undefined;
+function decodeVersion(cursor: string, walk: string): number {
+  const [version, named, ...more] = decodeOpaqueToken(cursor) ?? [];
+  if (typeof version === "number" && Number.isSafeInteger(version) && named === walk && more.length === 0) {
+    return version;
+  }
+  throw new DomainError("invalid", "cursor must be the nextCursor of a page of the same document");
 }

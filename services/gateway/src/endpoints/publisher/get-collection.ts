@@ -47,7 +47,12 @@ export const getCollection = collections.map(({ name, type }) =>
     },
     handler: (deps: PageDeps) => async (call) => {
       const { updatedSince, limit, cursor, ...filter } = call.query;
-      return answerPage(deps, call, { type, filter, includeLinks: true }, { updatedSince, limit, cursor });
+      return answerPage(
+        deps,
+        call,
+        { type, filter, includeLinks: true, refuseForeignCursor: true },
+        { updatedSince, limit, cursor },
+      );
     },
   }),
 );

@@ -74,6 +74,7 @@ interface PageSelection {
   readonly type: string;
   readonly filter?: { readonly [Name in FilterName]?: string };
   readonly includeLinks?: boolean;
+  readonly refuseForeignCursor?: boolean;
 }
 
 /**

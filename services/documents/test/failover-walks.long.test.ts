@@ -1,0 +1,3 @@
+import { describeFailoverWalks } from "./failover-walks.ts";
+
+describeFailoverWalks(20);
