@@ -135,6 +135,17 @@ describe("a single transition", () => {
     expect(again).toHaveLength(7);
   });
 
+  test("that publishes a site is eight commands: one more looks who has its hosts", async () => {
+    const site = { ...article({ meta: { hosts: ["budget.example"], primary: true } }), type: "core/publisher-site" };
+    const id = await service.create(tenantId, { ...site, content: {} });
+    const withLook = [...begin, "find publications", ...write("insert"), "commitTransaction"];
+    expect(await cost(id, "publish")).toEqual(withLook);
+    expect(withLook).toHaveLength(8);
+    const read = (host: string) => () => service.published.getPublishedSite({ tenantId, host });
+    expect(await commands.during(read("budget.example"))).toEqual(["find publications"]);
+    expect(await commands.during(read(""))).toEqual(["find publications"]);
+  });
+
   test("that ends a slug also keeps it, for the readers who know it", async () => {
     const id = await publish(tenantId);
     await edit(id, 1, "another");

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
@@ -39,7 +40,11 @@ function getBySlug(tenantId: string, slug: string, type = "core/article") {
 }
 
 /** Makes the next version of a document. */
-async function update(tenantId: string, document: ReturnType<typeof article>, expectedVersion: number): Promise<void> {
+async function update(
+  tenantId: string,
+  document: { id: string; [member: string]: unknown },
+  expectedVersion: number,
+): Promise<void> {
   const { id: documentId, ...changed } = document;
   const documentJson = Buffer.from(JSON.stringify(changed));
   const request = { tenantId, documentId, expectedVersion: BigInt(expectedVersion), documentJson };
@@ -224,6 +229,97 @@ describe("a site", () => {
     expect(parse((await siteOf("")).siteJson).id).toBe(primary);
     await service.take(tenantId, primary, "withhold");
     expect(await refusalOf(siteOf("third.example"))).toEqual(notFound);
+  });
+
+  test("is the primary one of 250 without a host, however late it was published", async () => {
+    const many = "many_sites";
+    const primary = await publish(many, site("main", ["main.example"], { primary: true }));
+    const others = await Promise.all(
+      Array.from({ length: 250 }, (_, at) => service.create(many, site(`s${at}`, [`s${at}.example`]))),
+    );
+    const transitions = others.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
+    for (let at = 0; at < transitions.length; at += 64) {
+      const batch = transitions.slice(at, at + 64);
+      await service.documents.batchTransitionDocuments({ tenantId: many, transitions: batch }, as("admin"));
+    }
+    const { siteJson } = await service.published.getPublishedSite({ tenantId: many, host: "" });
+    expect(parse(siteJson)["id"]).toBe(primary);
+  });
+});
+
+describe("hosts of published sites", () => {
+  const tenantId = "hosts";
+
+  function site(hosts: string[], meta: object = {}) {
+    return { ...article({ meta: { hosts, ...meta } }), type: "core/publisher-site", content: {} };
+  }
+
+  const faultsOf = async (work: Promise<unknown>) => {
+    const error = fromConnectError(await work.catch((reason: unknown) => reason));
+    return error?.violations.map(({ pointer, message }) => `${pointer} ${message}`);
+  };
+  const idAt = async (host: string) =>
+    parse((await service.published.getPublishedSite({ tenantId, host })).siteJson)["id"];
+
+  test("are one site's alone, and the fault names that site; withdrawn, they are free", async () => {
+    const first = await publish(tenantId, site(["a.example", "B.example:8080"]));
+    const second = await service.create(tenantId, site(["c.example", "b.EXAMPLE."]));
+    expect(await faultsOf(service.take(tenantId, second, "publish"))).toEqual([
+      `/meta/hosts/1 is b.example, a host of published site ${first}`,
+    ]);
+    const { transitions } = await service.documents.listTransitions({ tenantId, documentId: second }, as("admin"));
+    expect(transitions.find(({ name }) => name === "publish")?.refusal?.message).toContain(`published site ${first}`);
+    await service.take(tenantId, first, "withhold");
+    await service.take(tenantId, second, "publish");
+    expect(await idAt("b.example")).toBe(second);
+  });
+
+  test("are found as they were written, port and all, and refused at publication where they are none", async () => {
+    const local = await publish(tenantId, site(["localhost:3000"]));
+    expect([await idAt("localhost:3000"), await idAt("LOCALHOST")]).toEqual([local, local]);
+    const broken = await service.create(tenantId, site(["https://x.example/", "ok.example"]));
+    expect(await faultsOf(service.take(tenantId, broken, "publish"))).toEqual([
+      "/meta/hosts/0 is no host name such as www.example.com",
+    ]);
+  });
+
+  test("have one primary site", async () => {
+    const primary = await publish(tenantId, site(["p.example"], { primary: true }));
+    const other = await service.create(tenantId, site(["q.example"], { primary: true }));
+    expect(await faultsOf(service.take(tenantId, other, "publish"))).toEqual([
+      `/meta/primary published site ${primary} is the primary one`,
+    ]);
+  });
+
+  test("are judged by the state after a batch: two sites may swap, and what is withdrawn beside is free", async () => {
+    const own = "swaps";
+    const [x, y, z] = [site(["x.example"], { primary: true }), site(["y.example"]), site(["x.example"])];
+    for (const each of [x, y]) await publish(own, each);
+    const swapped = (document: typeof x, meta: object) => ({ ...document, meta: { ...document.meta, ...meta } });
+    await update(own, swapped(x, { hosts: ["y.example"], primary: false }), 1);
+    await update(own, swapped(y, { hosts: ["x.example"], primary: true }), 1);
+    const take = async (...wanted: [string, string, number][]) => {
+      const transitions = wanted.map(([documentId, name, version]) => {
+        return { documentId, name, expectedVersion: BigInt(version) };
+      });
+      const request = { tenantId: own, transitions };
+      const { results } = await service.documents.batchTransitionDocuments(request, as("admin"));
+      return results.map(({ outcome }) => outcome.case);
+    };
+    expect(await take([x.id, "publish", 2], [y.id, "publish", 2])).toEqual(["transitioned", "transitioned"]);
+    await service.create(own, z);
+    expect(await take([z.id, "publish", 1], [y.id, "withhold", 2])).toEqual(["transitioned", "transitioned"]);
+    // The withdrawal fails for its version, so the host stays taken.
+    await service.take(own, z.id, "withhold", 1);
+    await service.take(own, y.id, "publish", 2);
+    expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
+  });
+
+  test("of two sites that are published at once belong to one", async () => {
+    const own = "at_once";
+    const ids = await Promise.all(Array.from({ length: 8 }, () => service.create(own, site(["one.example"]))));
+    const taken = await Promise.allSettled(ids.map((id) => service.take(own, id, "publish")));
+    expect(taken.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 });
 

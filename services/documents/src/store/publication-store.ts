@@ -6,11 +6,13 @@ import type { PublishedDocument, PublishedQuery } from "../domain/published-read
 import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
 import type { VisibleDocument, PublicationState } from "../domain/published-reads/read-document.ts";
 import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
+import { type SiteClaim, siteType } from "../domain/sites/site-claims.ts";
 import type { CommittedSnapshot, SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 import { momentOf, readAtMoment } from "./causal-session.ts";
 import { keyIndexes } from "./key-indexes.ts";
 import { readRows } from "./read-rows.ts";
 import type { PublicationRow } from "./publication-row.ts";
+import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 
 /** Only what is published has bytes. */
@@ -142,12 +144,36 @@ export class PublicationStore {
     return rows.flatMap(visibleOf);
   }
 
-  /** Published sites with a host, or all of them; newest first, at most 200. */
-  async findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<VisibleDocument[]> {
-    const narrowed = host === undefined ? {} : { host };
-    const filter = { tenantId, type: "core/publisher-site", ...isPublished, ...narrowed };
-    const rows = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    return (await rows.sort(newestFirst).limit(200).toArray()).flatMap(visibleOf);
+  /** Published sites that have what is claimed. */
+  async siteClaims(tenantId: string, wanted: SiteClaim, signal?: AbortSignal): Promise<SiteClaim[]> {
+    const options = { ...(signal ? { signal } : {}), maxTimeMS };
+    const rows = this.#publications.find(siteFilter(tenantId, [wanted]), options).project<SiteRow>(siteColumns);
+    return (await rows.toArray()).map(toSiteClaim);
+  }
+
+  /** The published site with a host. */
+  async findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
+    return this.#findSite({ tenantId, host }, signal);
+  }
+
+  /** The primary published site, or the only one; undefined when neither is there. */
+  async findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
+    const primary = await this.#findSite({ tenantId, primary: "true" }, signal);
+    if (primary) return primary;
+    // Without their content, which may be a megabyte each.
+    const rows = await this.#publications
+      .find({ tenantId, type: siteType, ...isPublished }, { signal, maxTimeMS })
+      .hint(PublicationStore.indexes.publications.list.key)
+      .limit(2)
+      .project<Pick<PublicationRow, "documentId">>({ _id: 0, documentId: 1 })
+      .toArray();
+    const [only, ...others] = rows;
+    return only && others.length === 0 ? this.#findSite({ tenantId, documentId: only.documentId }, signal) : undefined;
+  }
+
+  async #findSite(filter: Filter<PublicationRow>, signal: AbortSignal): Promise<VisibleDocument | undefined> {
+    const row = await this.#publications.findOne(filter, { projection: { _id: 0 }, signal, maxTimeMS });
+    return row ? visibleOf(row)[0] : undefined;
   }
 
   /** Publications and tombstones, oldest first, by the rules of `list`. */

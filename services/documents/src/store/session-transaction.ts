@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection } from "mongodb";
 import type { SlugName } from "../domain/published-reads/read-documents.ts";
+import type { SiteClaim } from "../domain/sites/site-claims.ts";
 import type { Changes, Publication, Slug } from "../domain/transitions/changes.ts";
 import type { TransitionTransaction } from "../domain/transitions/transition-transaction.ts";
 import { fromHeadRow } from "./head-row.ts";
@@ -7,6 +8,7 @@ import { toHeadUpdates } from "./head-update.ts";
 import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
 import { fromHistoryRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
 import { readRows } from "./read-rows.ts";
+import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.ts";
 import { slugFilters } from "./slug-store.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
@@ -102,6 +104,13 @@ export class SessionTransaction implements TransitionTransaction {
     const filter = { tenantId: this.#tenantId, $or: slugFilters(slugs) };
     const projection = { _id: 0, type: 1, slug: 1, documentId: 1 };
     return this.#collections.publications.find(filter, { session: this.#session }).project<Slug>(projection).toArray();
+  }
+
+  async readSites(wanted: readonly SiteClaim[]): Promise<SiteClaim[]> {
+    const rows = this.#collections.publications
+      .find(siteFilter(this.#tenantId, wanted), { session: this.#session })
+      .project<SiteRow>(siteColumns);
+    return (await rows.toArray()).map(toSiteClaim);
   }
 
   async readRequests(requests: readonly { documentId: string; requestToken: string }[]) {

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   BatchGetPublishedDocumentsResponseSchema,
   type GetPublishedDocumentRequestSchema,
+  GetPublishedSiteResponseSchema,
   ListPublishedChangesResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { describe, expect, it } from "vitest";
@@ -27,6 +28,7 @@ function documents(fits: number) {
     revalidatePublishedPages: unused,
     listPublishedDocuments: unused,
     listPublishedChanges: unused,
+    getPublishedSite: unused,
   });
   return { reads, batches };
 }
@@ -87,6 +89,7 @@ it("followers that stand at the same place share an answer that was asked for af
     },
     batchGetPublishedDocuments: unused,
     revalidatePublishedPages: unused,
+    getPublishedSite: unused,
     listPublishedDocuments: unused,
   });
   const look = async (tenantId: string, since: string, waitMs = 0) =>
@@ -108,4 +111,25 @@ it("followers that stand at the same place share an answer that was asked for af
   gates.splice(0).forEach((open) => open());
   expect(await Promise.all(late)).toEqual(["after call 5", "after call 5"]);
   await Promise.all(waits);
+});
+
+describe("readers of one site", () => {
+  it("share a call with those who ask while it is out, and each host has its own", async () => {
+    const asked: string[] = [];
+    const unused = () => Promise.reject(new Error("not asked here"));
+    const reads = batchReads({
+      getPublishedSite: async ({ host = "" }) => {
+        asked.push(host);
+        return create(GetPublishedSiteResponseSchema, { etag: host });
+      },
+      batchGetPublishedDocuments: unused,
+      revalidatePublishedPages: unused,
+      listPublishedDocuments: unused,
+      listPublishedChanges: unused,
+    });
+    const hosts = [...Array.from({ length: 50 }, () => "a.example"), "b.example"];
+    const answers = await Promise.all(hosts.map((host) => reads.getPublishedSite({ tenantId: "demo", host })));
+    expect(answers.map(({ etag }) => etag)).toEqual(hosts);
+    expect(asked).toEqual(["a.example", "b.example"]);
+  });
 });

@@ -3,6 +3,8 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import type {
   GetPublishedDocumentRequestSchema,
   GetPublishedDocumentResponse,
+  GetPublishedSiteRequestSchema,
+  GetPublishedSiteResponse,
   ListPublishedChangesRequestSchema,
   ListPublishedChangesResponse,
   PublishedDocumentResult,
@@ -19,10 +21,12 @@ type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema
 /** The reads that many clients make at once. */
 type PublishedReads = Pick<
   Client<typeof PublishedDocumentService>,
-  "listPublishedDocuments" | "getPublishedDocument" | "listPublishedChanges"
+  "listPublishedDocuments" | "getPublishedDocument" | "listPublishedChanges" | "getPublishedSite"
 >;
 
 type DocumentCalls = Pick<Client<typeof PublishedDocumentService>, "batchGetPublishedDocuments">;
+type SiteCalls = Pick<Client<typeof PublishedDocumentService>, "getPublishedSite">;
+type SiteRequest = MessageInitShape<typeof GetPublishedSiteRequestSchema>;
 type ChangeCalls = Pick<Client<typeof PublishedDocumentService>, "listPublishedChanges">;
 type ChangesRequest = MessageInitShape<typeof ListPublishedChangesRequestSchema>;
 
@@ -41,15 +45,37 @@ interface DocumentQuestion {
  * under way go out together when it ends. Each tenant has a lane of its own, so that large
  * documents of one do not delay small ones of another.
  */
-export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls): PublishedReads {
+export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls & SiteCalls): PublishedReads {
   const get = documentReader(calls);
   const look = changesReader(calls);
+  const site = siteReader(calls);
   const wait = shareWaits<ChangesRequest, ListPublishedChangesResponse>(placeOf, calls.listPublishedChanges);
   return {
     listPublishedDocuments: pageReader(calls),
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
+    getPublishedSite: (request, rpc = {}) => site({ request, rpc }),
     listPublishedChanges: (request, rpc = {}) => (request.waitMs ? wait(request, rpc) : look({ request, rpc })),
   };
+}
+
+interface SiteQuestion {
+  readonly request: SiteRequest;
+  readonly rpc: CallOptions;
+}
+
+/** A site may have a megabyte, and all pages of a site's server ask for it: they share a call. */
+function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPublishedSiteResponse> {
+  return createBatcher({
+    ...rules,
+    // Those who ask for many hosts of one tenant would fill the lanes of all.
+    lanesInFlightMax: Number.POSITIVE_INFINITY,
+    itemsMax: Number.POSITIVE_INFINITY,
+    laneOf: ({ request: { tenantId, host, ifNoneMatch } }) => JSON.stringify([tenantId, host, ifNoneMatch]),
+    run: async (questions, leftMs) => {
+      const answer = await calls.getPublishedSite(questions[0]?.request ?? {}, optionsOf(questions, leftMs));
+      return questions.map(() => answer);
+    },
+  });
 }
 
 /** The same for requests that have the same answer. */

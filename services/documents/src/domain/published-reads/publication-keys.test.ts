@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { readKeys } from "./publication-keys.ts";
 
-const none = { slug: undefined, host: undefined, tag: undefined, site: undefined, language: undefined };
+const none = {
+  slug: undefined,
+  host: undefined,
+  primary: undefined,
+  tag: undefined,
+  site: undefined,
+  language: undefined,
+};
 
 test("an article is found by slug, language, its tags and its sites", () => {
   const links = [
@@ -22,9 +29,11 @@ test("an article is found by slug, language, its tags and its sites", () => {
 });
 
 test("a site is found by its hosts in any case", () => {
-  const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com"] };
-  const { host } = readKeys("core/publisher-site", { meta, links: [] });
+  const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
+  const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);
+  expect(primary).toBe("true");
+  expect(readKeys("core/article", { meta, links: [] })).toMatchObject({ host: undefined, primary: undefined });
 });
 
 test("what is of another kind than expected is passed over", () => {

@@ -1,3 +1,5 @@
+import { normalHost } from "../sites/host-name.ts";
+import { siteType } from "../sites/site-claims.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /** What keys are read from. */
@@ -13,11 +15,11 @@ export interface PublicationKey {
   read(document: KeyedDocument): JsonValue | undefined;
   /** Whether a document has a list of values; the first 100 count. */
   readonly many: boolean;
-  /** The form in which values are stored and asked for. */
+  /** The form in which values are stored and asked for; "" for one that has none. */
   normalize(value: string): string;
   /**
    * `unique`: no two published documents of a type have the same value. `newestFirst`: pages are read
-   * in order. `plain`: neither.
+   * in order. `plain`: neither, for single documents.
    */
   readonly index: "unique" | "newestFirst" | "plain";
   /** Whether pages may be asked for by it. */
@@ -32,7 +34,6 @@ export interface PublicationKey {
 const asIs = (value: string) => value;
 const lowercase = (value: string) => value.toLowerCase();
 const tagType = "core/tag";
-const siteType = "core/publisher-site";
 
 /**
  * Every key, the narrowest first: a page that is asked for by several is read from the index of the
@@ -43,7 +44,14 @@ export const publicationKeys = {
   host: {
     read: ({ type, meta }) => (type === siteType ? meta["hosts"] : undefined),
     many: true,
-    normalize: lowercase,
+    normalize: (host) => normalHost(host) ?? "",
+    index: "plain",
+    filter: false,
+  },
+  primary: {
+    read: ({ type, meta }) => (type === siteType && meta["primary"] === true ? "true" : undefined),
+    many: false,
+    normalize: asIs,
     index: "plain",
     filter: false,
   },
@@ -120,8 +128,8 @@ export function readKeys(type: string, { meta, links }: { meta: JsonValue; links
 
 function valueIn({ read, many, normalize }: PublicationKey, document: KeyedDocument): PublicationKeys[KeyName] {
   const found = read(document);
-  if (!many) return typeof found === "string" && found !== "" ? normalize(found) : undefined;
-  const texts = listOf(found).flatMap((value) => (typeof value === "string" ? [normalize(value)] : []));
+  if (!many) return (typeof found === "string" && normalize(found)) || undefined;
+  const texts = listOf(found).flatMap((value) => (typeof value === "string" ? normalize(value) || [] : []));
   return texts.length === 0 ? undefined : [...new Set(texts)].slice(0, valuesMax);
 }
 

@@ -3,13 +3,16 @@ import { DomainError } from "@vidimus/kit/errors";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { pageEtag } from "./page-etag.ts";
+import { normalHost } from "../sites/host-name.ts";
 import type { VisibleDocument } from "./read-document.ts";
 
 /** The store that sites are read from. */
 export interface GetPublishedSiteDeps {
   readonly publications: {
-    /** Published sites with a host, or all of them; newest first, at most 200. */
-    findSites(tenantId: string, host: string | undefined, signal: AbortSignal): Promise<VisibleDocument[]>;
+    /** The published site with a host. */
+    findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;
+    /** The primary published site, or the only one. */
+    findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;
   };
 }
 
@@ -21,8 +24,8 @@ interface SiteAnswer {
 }
 
 /**
- * Reads the site of a host; of several that claim it, the one published last. Without a host it is
- * the one whose `meta.primary` is true, or the only one. Throws `not_found`.
+ * Reads the site of a host; without a host the one whose `meta.primary` is true, or the only one. Throws
+ * `not_found`.
  */
 export async function readSite(
   deps: GetPublishedSiteDeps,
@@ -30,24 +33,25 @@ export async function readSite(
   request: { readonly host: string; readonly ifNoneMatch: string },
   signal: AbortSignal,
 ): Promise<SiteAnswer> {
-  const host = hostName(request.host);
-  const sites = await deps.publications.findSites(tenantId, host === "" ? undefined : host, signal);
-  const site = host === "" ? (sites.find(isPrimary) ?? (sites.length === 1 ? sites[0] : undefined)) : sites[0];
+  const site = await findSite(deps, tenantId, request.host, signal);
   if (!site) {
-    throw new DomainError("not_found", host === "" ? "no published site is the primary one" : "no site has that host");
+    const reason = request.host === "" ? "no published site is the primary one" : "no site has that host";
+    throw new DomainError("not_found", reason);
   }
   const etag = pageEtag(site.updatedAt, [site.documentId, site.sequence]);
   if (matchesEntityTag(request.ifNoneMatch, etag)) return { siteJson: new Uint8Array(), etag, notModified: true };
   return { siteJson: flatten(parse(site)), etag, notModified: false };
 }
 
-/** A host as it is indexed: lowercase, without a port and without the root's dot. */
-function hostName(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
-}
-
-function isPrimary(site: VisibleDocument): boolean {
-  return member(parse(site), "meta")["primary"] === true;
+async function findSite(
+  { publications }: GetPublishedSiteDeps,
+  tenantId: string,
+  asked: string,
+  signal: AbortSignal,
+): Promise<VisibleDocument | undefined> {
+  if (asked === "") return publications.findMainSite(tenantId, signal);
+  const host = normalHost(asked);
+  return host === undefined ? undefined : publications.findSiteOf(tenantId, host, signal);
 }
 
 /**

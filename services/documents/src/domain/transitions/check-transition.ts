@@ -1,10 +1,11 @@
-import type { Violation } from "@vidimus/kit/errors";
+import type { DomainError, Violation } from "@vidimus/kit/errors";
 import { type DocumentValue, parsePart } from "../document/assemble-document.ts";
 import type { Actor, DocumentParts, Head } from "../document/document.ts";
-import { isJsonObject } from "../json/json-value.ts";
+import { isJsonObject, type JsonValue } from "../json/json-value.ts";
 import { type PublicationKeys, readKeys } from "../published-reads/publication-keys.ts";
-import { checkGuards } from "../workflow/check-guards.ts";
-import type { Guard, WorkflowDefinition } from "../workflow/definition.ts";
+import { hostFaults, siteType } from "../sites/site-claims.ts";
+import { checkGuards, guardFailed } from "../workflow/check-guards.ts";
+import type { CheckedGuard, WorkflowDefinition } from "../workflow/definition.ts";
 import { type Chosen, standingFacts } from "../workflow/legal-transitions.ts";
 import { standingOf } from "../workflow/standing.ts";
 
@@ -31,6 +32,11 @@ export function loadVersion(
   return { parts, value, meta, writer: writer.actor, schemaGeneration, keys: readKeys(type, value) };
 }
 
+/** `meta.hosts` as it was written. */
+export function hostsOf({ value }: Pick<LoadedVersion, "value">): JsonValue | undefined {
+  return isJsonObject(value.meta) ? value.meta["hosts"] : undefined;
+}
+
 /** A transition whose guards are to be checked, and where its facts come from. */
 export interface GuardedTransition {
   readonly head: Head;
@@ -43,6 +49,8 @@ export interface GuardedTransition {
   violations(): Promise<readonly Violation[]>;
   /** See `GuardFacts`. */
   slugHolder(): Promise<string | undefined> | string | undefined;
+  /** See `GuardFacts`; beside hosts that are none. */
+  siteConflicts(): Promise<readonly Violation[]> | readonly Violation[];
 }
 
 /**
@@ -55,7 +63,7 @@ export async function checkTransition(transition: GuardedTransition): Promise<vo
   const { head, definition, chosen, version, by, now } = transition;
   const standing = standingFacts(definition, standingOf(head), by.role, chosen.subject);
   await checkGuards(
-    guardsOf(chosen),
+    guardsOf(chosen, head.type),
     {
       actor: by.actor,
       writer: version.writer,
@@ -65,17 +73,33 @@ export async function checkTransition(transition: GuardedTransition): Promise<vo
       links: Array.isArray(version.value.links) ? version.value.links : [],
       violations: transition.violations,
       slugHolder: transition.slugHolder,
+      siteFaults: async () => [...hostFaults(head.type, version.meta), ...(await transition.siteConflicts())],
     },
     standing,
   );
 }
 
+/** The refusal of a site for what `siteConflicts` would have found. */
+export function refuseSite(
+  {
+    head,
+    definition,
+    chosen,
+    request,
+  }: Pick<GuardedTransition, "head" | "definition" | "chosen"> & { request: { by: Actor } },
+  violations: readonly Violation[],
+): DomainError {
+  const standing = standingFacts(definition, standingOf(head), request.by.role, chosen.subject);
+  return guardFailed("siteFree", violations, standing);
+}
+
 /**
- * No two published documents of a type share a slug, even if the workflow does not ask for it:
- * readers rely on it.
+ * No two published documents of a type share a slug, and no two sites a host, even if the workflow does
+ * not ask for it: readers rely on it.
  */
-export function guardsOf({ transition, to }: Chosen): readonly Guard[] {
+export function guardsOf({ transition, to }: Chosen, type: string): readonly CheckedGuard[] {
   const { guards } = transition;
-  if (to !== "published" || guards.some(({ kind }) => kind === "slugFree")) return guards;
-  return [...guards, { kind: "slugFree" }];
+  if (to !== "published") return guards;
+  const slug = guards.some(({ kind }) => kind === "slugFree") ? [] : [{ kind: "slugFree" } as const];
+  return [...guards, ...slug, ...(type === siteType ? [{ kind: "siteFree" } as const] : [])];
 }

@@ -7,7 +7,8 @@ import type { WorkflowDefinition } from "../workflow/definition.ts";
 import { type Chosen, legalTransitions } from "../workflow/legal-transitions.ts";
 import { mayAct } from "../workflow/roles.ts";
 import { standingOf } from "../workflow/standing.ts";
-import { checkTransition, guardsOf, type LoadedVersion, loadVersion } from "./check-transition.ts";
+import { claimOf, conflictsWith, type SiteClaim } from "../sites/site-claims.ts";
+import { checkTransition, guardsOf, hostsOf, type LoadedVersion, loadVersion } from "./check-transition.ts";
 
 /** Where a document, its workflow and the facts of guards come from. */
 export interface ListTransitionsDeps extends GetDocumentVersionDeps {
@@ -15,6 +16,8 @@ export interface ListTransitionsDeps extends GetDocumentVersionDeps {
   publications: {
     /** Id of the published document of a type that has a slug. */
     slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined>;
+    /** Published sites that have one of these hosts, and the primary one if that is asked for. */
+    siteClaims(tenantId: string, wanted: SiteClaim, signal?: AbortSignal): Promise<SiteClaim[]>;
   };
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
@@ -59,7 +62,7 @@ export async function listTransitions(
       version: subject.version,
       from: subject.status,
       to: transition.to,
-      guards: guardsOf(chosen).map(({ kind }) => kind),
+      guards: guardsOf(chosen, head.type).map(({ kind }) => kind),
       ...(refusal ? { refusal } : {}),
     });
   }
@@ -78,7 +81,7 @@ async function refusalOf(
   candidate: Candidate,
   signal?: AbortSignal,
 ): Promise<DomainError | undefined> {
-  if (guardsOf(candidate.chosen).length === 0) return undefined;
+  if (guardsOf(candidate.chosen, candidate.head.type).length === 0) return undefined;
   const { head, chosen } = candidate;
   const { tenantId, documentId, type: name } = head;
   const version = await load(deps, head, chosen.subject.version, signal);
@@ -96,6 +99,11 @@ async function refusalOf(
         if (slug === undefined) return undefined;
         const holder = await deps.publications.slugHolder(tenantId, name, slug, signal);
         return holder === documentId ? undefined : holder;
+      },
+      siteConflicts: async () => {
+        const claim = claimOf(name, documentId, version.keys);
+        if (!claim) return [];
+        return conflictsWith(claim, await deps.publications.siteClaims(tenantId, claim, signal), hostsOf(version));
       },
     });
     return undefined;

@@ -5,9 +5,10 @@ import type { WorkflowDefinition } from "../workflow/definition.ts";
 import type { Chosen } from "../workflow/legal-transitions.ts";
 import { planTransition, type TransitionPlan } from "../workflow/plan-transition.ts";
 import { standingOf } from "../workflow/standing.ts";
-import { checkTransition, type LoadedVersion, loadVersion } from "./check-transition.ts";
+import { checkTransition, hostsOf, type LoadedVersion, loadVersion, refuseSite } from "./check-transition.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
-import type { Changes, StoredVersion } from "./changes.ts";
+import { claimOf, type ClaimingSite, judgeSites, type SiteClaim } from "../sites/site-claims.ts";
+import type { Changes, Slug, StoredVersion } from "./changes.ts";
 import { answerRepeated } from "./repeated-transitions.ts";
 import { sealSnapshot } from "../snapshots/seal-snapshot.ts";
 import { SlugTable } from "./slug-table.ts";
@@ -120,20 +121,73 @@ async function transitionChosen(
   const types = typesTouched(attempts);
   const at = types.size > 0 ? await transaction.tick(types) : deps.now();
   const loaded = await loadAll(transaction, attempts);
-  const slugs = await readSlugs(transaction, loaded);
-  const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
-  const context = { slugs, now: at, changes, sequenceFloor: deps.sequenceFloor };
-  for (const attempt of loaded) {
-    const outcome = await refusal(async () => {
-      await check(deps, tenantId, attempt, slugs, at);
-      return apply(attempt, context);
-    });
-    outcomes.set(attempt.request.documentId, outcome);
-  }
-  changes.retiredSlugs = slugs.retired();
+  const held = await readSlugs(transaction, loaded);
+  const standing = await readSites(transaction, loaded);
+  const applyTo = (possible: readonly Loaded[]) => applyAll(deps, tenantId, possible, { held, now: at });
+  const { applied, changes } = await applyPossible(loaded, standing, applyTo);
+  for (const [documentId, outcome] of applied) outcomes.set(documentId, outcome);
   if (types.size > 0 && changes.publications.length === 0) {
     for (const { documentId } of changes.heads) outcomes.delete(documentId);
   } else if (changes.heads.length > 0) await transaction.write(changes);
+}
+
+/** What transitions make of documents, and everything that has to be written for it. */
+interface Applied {
+  readonly applied: Map<string, Transitioned | DomainError>;
+  readonly changes: Changes;
+}
+
+/**
+ * Applies what can stand. A site may take what another one gives up in the same batch, before or after
+ * it, so sites are judged by the state after the batch; those that fail are left out, and the rest is
+ * applied again, since what they would have given up stays taken.
+ */
+async function applyPossible(
+  loaded: readonly Loaded[],
+  standing: readonly SiteClaim[],
+  applyTo: (possible: readonly Loaded[]) => Promise<Applied>,
+): Promise<Applied> {
+  const refused = new Map<string, DomainError>();
+  for (;;) {
+    const result = await applyTo(loaded.filter(({ head }) => !refused.has(head.documentId)));
+    const changed = new Set(result.changes.publications.map(({ documentId }) => documentId));
+    const sites = loaded.filter(({ head, chosen }) => chosen.to === "published" && changed.has(head.documentId));
+    const faults = judgeSites(standing, changed, sites.flatMap(claimingSite));
+    for (const attempt of sites) {
+      const found = faults.get(attempt.head.documentId);
+      if (found) refused.set(attempt.head.documentId, refuseSite(attempt, found));
+    }
+    if (faults.size > 0) continue;
+    for (const [documentId, error] of refused) result.applied.set(documentId, error);
+    return result;
+  }
+}
+
+function claimingSite({ head: { type, documentId }, version }: Loaded): ClaimingSite[] {
+  const claim = claimOf(type, documentId, version.keys);
+  return claim ? [{ claim, hosts: hostsOf(version) }] : [];
+}
+
+/** Applies transitions in order. */
+async function applyAll(
+  deps: TransitionDocumentsDeps,
+  tenantId: string,
+  loaded: readonly Loaded[],
+  { held, now }: { readonly held: readonly Slug[]; readonly now: Date },
+): Promise<Applied> {
+  const slugs = new SlugTable(held);
+  const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
+  const context = { slugs, now, changes, sequenceFloor: deps.sequenceFloor };
+  const applied = new Map<string, Transitioned | DomainError>();
+  for (const attempt of loaded) {
+    const outcome = await refusal(async () => {
+      await check(deps, tenantId, attempt, slugs, now);
+      return apply(attempt, context);
+    });
+    applied.set(attempt.request.documentId, outcome);
+  }
+  changes.retiredSlugs = slugs.retired();
+  return { applied, changes };
 }
 
 async function chooseAll(
@@ -196,7 +250,7 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
 }
 
 /** The slugs that will be taken, as far as others hold them, and those of the documents themselves. */
-async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SlugTable> {
+async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<Slug[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const named = published.flatMap(({ head: { type }, version: { keys } }) =>
     keys.slug === undefined ? [] : [{ type, slug: keys.slug }],
@@ -205,7 +259,14 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
     return lastPublished?.slug === undefined ? [] : [{ type, slug: lastPublished.slug, documentId }];
   });
   const held = named.length === 0 ? [] : await transaction.readSlugs(named);
-  return new SlugTable([...held, ...own]);
+  return [...held, ...own];
+}
+
+/** The published sites that have what sites of the batch claim. */
+async function readSites(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SiteClaim[]> {
+  const published = loaded.filter(({ chosen }) => chosen.to === "published");
+  const claims = published.flatMap((attempt) => claimingSite(attempt).map(({ claim }) => claim));
+  return claims.length === 0 ? [] : transaction.readSites(claims);
 }
 
 function check(
@@ -229,6 +290,8 @@ function check(
     now,
     violations: () => deps.checks.violations(tenantId, { documentId, version: number, type, schemaGeneration, parts }),
     slugHolder: () => (slug === undefined ? undefined : slugs.holder(type, slug, documentId)),
+    // Judged with the whole batch.
+    siteConflicts: () => [],
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Head } from "../document/document.ts";
+import type { SiteClaim } from "../sites/site-claims.ts";
 import type { Changes, Slug, StoredVersion, TransitionEntry } from "./changes.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface TransitionTransaction {
    * an index refuses a second holder, and after that the transaction is repeated with the look.
    */
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
+  /** Published sites that have one of these hosts, and the primary one if that is asked for. */
+  readSites(wanted: readonly SiteClaim[]): Promise<SiteClaim[]>;
   /** History of the documents as far as it was made by requests with these tokens. */
   readRequests(requests: readonly { documentId: string; requestToken: string }[]): Promise<TransitionEntry[]>;
   /**

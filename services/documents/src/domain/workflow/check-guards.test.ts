@@ -12,6 +12,7 @@ function check(guard: Guard, facts: Partial<GuardFacts> = {}): Promise<void> {
     links: [],
     violations: async () => [],
     slugHolder: () => undefined,
+    siteFaults: () => [],
     ...facts,
   });
 }
@@ -108,6 +109,7 @@ test("guards are checked in order and the first that fails is told", async () =>
     meta: {},
     links: [],
     violations: async () => [],
+    siteFaults: () => [],
     ...facts,
   });
   await expect(checked).rejects.toThrow(/^neverPublished/);

@@ -1,6 +1,6 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { jsonPointer } from "../json/json-value.ts";
-import type { Guard } from "./definition.ts";
+import type { CheckedGuard } from "./definition.ts";
 
 /** The version that the transition acts on, as guards see it. */
 export interface GuardFacts {
@@ -19,6 +19,8 @@ export interface GuardFacts {
    * `slugFree`.
    */
   slugHolder(): Promise<string | undefined> | string | undefined;
+  /** What the version claims that only one published site has; called only by `siteFree`. */
+  siteFaults(): Promise<readonly Violation[]> | readonly Violation[];
 }
 
 /**
@@ -29,26 +31,36 @@ export interface GuardFacts {
  *   fails, with JSON pointers where the version is at fault
  */
 export async function checkGuards(
-  guards: readonly Guard[],
+  guards: readonly CheckedGuard[],
   facts: GuardFacts,
   standing: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   for (const guard of guards) {
     const violations = await faultsOf(guard, facts);
-    if (violations.length === 0) continue;
-    const [first] = violations;
-    const message = `${guard.kind}: ${first?.pointer ? `${first.pointer} ` : ""}${first?.message}`;
-    const metadata = { guard: guard.kind, ...standing };
-    throw new DomainError("failed_precondition", message, { violations, reason: "guard_failed", metadata });
+    if (violations.length > 0) throw guardFailed(guard.kind, violations, standing);
   }
 }
 
-async function faultsOf(guard: Guard, facts: GuardFacts): Promise<readonly Violation[]> {
+/** The refusal of a transition by a guard. */
+export function guardFailed(
+  guard: CheckedGuard["kind"],
+  violations: readonly Violation[],
+  standing: Readonly<Record<string, string>>,
+): DomainError {
+  const [first] = violations;
+  const message = `${guard}: ${first?.pointer ? `${first.pointer} ` : ""}${first?.message}`;
+  const metadata = { guard, ...standing };
+  return new DomainError("failed_precondition", message, { violations, reason: "guard_failed", metadata });
+}
+
+async function faultsOf(guard: CheckedGuard, facts: GuardFacts): Promise<readonly Violation[]> {
   switch (guard.kind) {
     case "publishValid":
       return facts.violations();
     case "slugFree":
       return fault(await facts.slugHolder(), "/meta/slug", (id) => `is the slug of published document ${id}`);
+    case "siteFree":
+      return facts.siteFaults();
     case "notEmbargoed":
       return fault(embargo(facts), "/meta/embargoUntil", (until) => `is ${until}, which is not past`);
     case "fourEyes":

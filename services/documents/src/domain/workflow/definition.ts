@@ -27,6 +27,12 @@ export type Guard =
   /** At least one link has this `rel`. */
   | { readonly kind: "linkPresent"; readonly rel: string };
 
+/** Every guard that is checked; the last one of every publication of a site, and named by no workflow. */
+export type CheckedGuard =
+  | Guard
+  /** The version's hosts are host names that no other published site has, and no other is primary. */
+  | { readonly kind: "siteFree" };
+
 /** A named change from any of some states to one. */
 export interface Transition {
   readonly name: string;
