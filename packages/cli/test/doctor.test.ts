@@ -287,6 +287,7 @@ describe("internal ports", () => {
   test.each([
     ["starting", "its log says what is missing"],
     ["shutting down", "It is being stopped"],
+    ["the key ring cannot be read: keys.0.publicKey", "restore the newest key ring"],
     ["connection refused", "MONGODB_URL"],
     ["constructor", "MONGODB_URL"],
   ])("a service that is not ready because of %j is broken, with a remedy of its own", async (reason, words) => {

@@ -72,6 +72,23 @@ test("each item is judged alone: bad ones cost their neighbours nothing, results
   expect(await heads.countDocuments({ tenantId: "demo" })).toBe(4);
 });
 
+test("an item that meets a bug is INTERNAL, and its neighbours of other tenants are created", async () => {
+  const generations = mongo.db(documents.database).collection("schemas");
+  await generations.insertOne({ tenantId: "broken", type: "core/article", generation: 1 });
+  const [first, second] = [randomUUID(), randomUUID()];
+  const items = [item(first), item(randomUUID(), {}, "broken"), item(second, {}, "rival")];
+  for (const client of [documents.client, mesh]) {
+    const { results } = await client.batchCreateDocuments({ items });
+    expect(results.map(({ outcome }) => outcome.value)).toMatchObject([
+      client === mesh ? { kind: "already_exists" } : { documentId: first },
+      { kind: "internal", message: "internal error" },
+      client === mesh ? { kind: "already_exists" } : { documentId: second },
+    ]);
+  }
+  const { results } = await documents.client.importDocuments({ tenantId: "broken", drafts: [items[1]!.draft] });
+  expect(results[0]?.outcome.value).toMatchObject({ kind: "internal" });
+});
+
 test("64 documents are stored by one insert", async () => {
   const db = mongo.db(documents.database);
   await db.command({ profile: 2 });

@@ -5,12 +5,15 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { patient } from "@vidimus/kit/testing/patient";
 import { failure } from "./call-failure.ts";
 import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
 
 let mongod: BackingServer;
 let dir: string;
+let dataDir: string;
+let logFile: string;
 let documents: RunningDocuments;
 let mongo: MongoClient;
 
@@ -18,7 +21,7 @@ beforeAll(async () => {
   // A server has one fail point for failing commands: tests that run beside each other would take
   // it from one another.
   dir = await mkdtemp(join(tmpdir(), "vidimus-intake-faults-"));
-  const [dataDir, logFile] = [join(dir, "mongod"), join(dir, "mongod.log")];
+  [dataDir, logFile] = [join(dir, "mongod"), join(dir, "mongod.log")];
   mongod = await openMongod({ dataDir, logFile, port: 0, failPoints: true });
   documents = await runDocuments({ mongoUrl: mongod.url, natsUrl: inject("natsUrl") });
   mongo = await MongoClient.connect(mongod.url);
@@ -40,12 +43,14 @@ async function failInserts(times: number, fault: object): Promise<void> {
   await mongo.db("admin").command({ configureFailPoint: "failCommand", mode: { times }, data });
 }
 
+function draft(id: string, intakeToken: string) {
+  return { documentJson: json({ id, type: "core/article", title: "T" }), intakeToken };
+}
+
 function create(id: string, intakeToken: string) {
-  const documentJson = json({ id, type: "core/article", title: "T" });
-  const draft = { documentJson, intakeToken };
   // After a dropped connection the driver looks for its server again, which takes seconds on a busy
   // machine.
-  return documents.client.createDocument({ tenantId: "demo", draft }, { timeoutMs: 20_000 });
+  return documents.client.createDocument({ tenantId: "demo", draft: draft(id, intakeToken) }, { timeoutMs: 20_000 });
 }
 
 function count(documentId: string): Promise<number> {
@@ -72,3 +77,46 @@ test("one dropped connection is not noticed, two in a row answer unavailable and
   await expect(failure(create(other, ""))).resolves.toMatchObject({ code: "Unavailable" });
   expect(await count(other)).toBe(0);
 });
+
+test("a write that is not confirmed answers unavailable also when an id of its batch is in use", async () => {
+  const [taken, fresh] = [randomUUID(), randomUUID()];
+  await create(taken, "first");
+  const items = [taken, fresh].map((id) => ({ tenantId: "demo", draft: draft(id, "second") }));
+  await failInserts(1, { writeConcernError: { code: 64, errmsg: "waiting for replication timed out" } });
+  await expect(failure(documents.client.batchCreateDocuments({ items }))).resolves.toMatchObject({
+    code: "Unavailable",
+  });
+  const { results } = await documents.client.batchCreateDocuments({ items });
+  expect(results.map(({ outcome }) => outcome.case)).toEqual(["error", "created"]);
+});
+
+test("creates under which mongod is killed are created or unavailable, and repeated they are all created", async () => {
+  const made: { id: string; token: string }[] = [];
+  const failures: Promise<unknown>[] = [];
+  const stopped = new AbortController();
+  const work = async () => {
+    while (!stopped.signal.aborted) {
+      const batch = Array.from({ length: 8 }, () => ({ id: randomUUID(), token: randomUUID() }));
+      made.push(...batch);
+      const items = batch.map(({ id, token }) => ({ tenantId: "demo", draft: draft(id, token) }));
+      const call = documents.client.batchCreateDocuments({ items }, { timeoutMs: 20_000 });
+      await call.catch(() => failures.push(failure(call)));
+    }
+  };
+  const port = Number(new URL(mongod.url).port);
+  const workers = Array.from({ length: 16 }, work);
+  await vi.waitFor(() => expect(made.length).toBeGreaterThan(1_000), patient);
+  process.kill(mongod.pid!, "SIGKILL");
+  await mongod.exited;
+  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(0), patient);
+  stopped.abort();
+  mongod = await openMongod({ dataDir, logFile, port, failPoints: true });
+  await Promise.all(workers);
+  const kinds = (await Promise.all(failures)).map((each) => (each as { kind: string }).kind);
+  expect(new Set(kinds)).toEqual(new Set(["unavailable"]));
+  for (let from = 0; from < made.length; from += 64) {
+    const items = made.slice(from, from + 64).map(({ id, token }) => ({ tenantId: "demo", draft: draft(id, token) }));
+    const { results } = await documents.client.batchCreateDocuments({ items });
+    expect(results.map(({ outcome }) => outcome.case)).toEqual(items.map(() => "created"));
+  }
+}, 120_000);

@@ -19,6 +19,7 @@ import { RingWatch } from "./domain/ring-watch.ts";
 import type { RingFault } from "./domain/sealed-ring.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
 import { reportKeyAge } from "./report-key-age.ts";
+import { reportRing } from "./report-ring.ts";
 import { type KeyAdminDeps, keyAdminRoutes } from "./rpc/key-admin/key-admin-routes.ts";
 import { reportHead } from "./report-head.ts";
 import { signingRoutes } from "./rpc/signing-routes.ts";
@@ -75,7 +76,12 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const adminDeps = { rings, ledger, custody, signers, generate, rules: config.ring, log, now };
     const admin = await openAdminDoor(stack, config, adminDeps, process);
     reportKeyAge(metrics, () => watch.activeSince());
-    return { meshPort: mesh.port, ...admin, check: mongo.ping };
+    reportRing(metrics, () => watch.fault === undefined);
+    const check = async () => {
+      await mongo.ping();
+      if (watch.fault) throw watch.fault;
+    };
+    return { meshPort: mesh.port, ...admin, check };
   });
 }
 
@@ -109,11 +115,11 @@ async function openAdminDoor(
   return { grpcPort: door.port };
 }
 
-/** A ring that does not verify is found at every look; one line in ten seconds is enough. */
+/** A ring that cannot be used is found at every look; one line in ten seconds is enough. */
 const alarmEveryMs = 10_000;
 
 function reportRingFault(log: Pick<Logger, "error">, error: RingFault): void {
-  log.error({ alarm: "key_ring", err: error }, "the key ring does not verify: nothing is signed");
+  log.error({ alarm: "key_ring", err: error }, "the key ring cannot be used: nothing is signed");
 }
 
 function now(): Date {

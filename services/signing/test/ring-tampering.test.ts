@@ -1,6 +1,7 @@
 /** What one who can write to the database, and has no KEK, can do to the ring: nothing unnoticed. */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { patient } from "@vidimus/kit/testing/patient";
 import { type Collection, type Document, MongoClient } from "mongodb";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { afterAll, expect, inject, test, vi } from "vitest";
@@ -62,15 +63,34 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
   ["no seal", ({ rings }) => rings.updateOne({}, { $unset: { seal: "", mac: "" } }), "has no seal"],
   ["an old ring brought back", ({ rings, older }) => rings.replaceOne({}, older), "an old key ring was brought back"],
   ["no ring", ({ rings }) => rings.deleteOne({}), "is gone"],
+  [
+    "a public key that is text",
+    ({ rings }) => rings.updateOne({}, { $set: { "keys.0.publicKey": "MCowBQYDK2Vw" } }),
+    "cannot be read: keys.0.publicKey",
+  ],
+  [
+    "a date that is text",
+    ({ rings }) => rings.updateOne({}, { $set: { "keys.1.validFrom": "2026-01-01" } }),
+    "cannot be read: keys.1.validFrom",
+  ],
+  ["no list of keys", ({ rings }) => rings.updateOne({}, { $set: { keys: "none" } }), "cannot be read: keys"],
+  [
+    "another envelope of the seal",
+    ({ rings }) => rings.updateOne({}, { $set: { "seal.envelope": Buffer.alloc(150) } }),
+    "the seal of the key ring",
+  ],
 ];
 
 // Together, because a signer looks at its ring every two seconds.
 test.concurrent.each(damages)(
   "%s stops the signer within seconds, and the trust list stays the last good one",
-  async (_, damage) => {
+  async (_, damage, message) => {
     const database = testDatabaseName("signing");
     const rings = client.db(database).collection("ring");
     await using signing = await runSigning(database, on);
+    const ops = `http://127.0.0.1:${signing.service.opsPort}`;
+    expect((await fetch(`${ops}/readyz`)).status).toBe(200);
+    expect(await usableBy(ops)).toBe(1);
     const older = (await rings.findOne())!;
     await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
     await runSigning(database, { SIGNING: "off", ...on }).then((each) => each[Symbol.asyncDispose]());
@@ -89,8 +109,34 @@ test.concurrent.each(damages)(
     );
     expect(refused.code).toBe(Code.Unavailable);
     expect(await signing.trustList.listKeys({})).toEqual(list);
+    await vi.waitFor(async () => {
+      const ready = await fetch(`${ops}/readyz`);
+      expect([ready.status, await ready.json()]).toEqual([
+        503,
+        { ok: false, reason: expect.stringContaining(message) as string },
+      ]);
+    }, patient);
+    expect(await usableBy(ops)).toBe(0);
   },
 );
+
+async function usableBy(ops: string): Promise<number> {
+  const metrics = await (await fetch(`${ops}/metrics`)).text();
+  return Number(/^vidimus_key_ring_usable\{.*\} (\d)$/m.exec(metrics)?.[1]);
+}
+
+test("a ring that is put right makes the signer ready again", async () => {
+  const database = testDatabaseName("signing");
+  const rings = client.db(database).collection("ring");
+  await using signing = await runSigning(database, on);
+  const ready = async () => (await fetch(`http://127.0.0.1:${signing.service.opsPort}/readyz`)).status;
+  const standing = (await rings.findOne())!;
+  await rings.updateOne({}, { $set: { keys: "none" } });
+  await vi.waitFor(async () => expect(await ready()).toBe(503), patient);
+  await rings.replaceOne({}, standing);
+  await vi.waitFor(async () => expect(await ready()).toBe(200), patient);
+  await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
+});
 
 test.each(damages)("%s fails a start, and nothing is founded", async (_, damage, message) => {
   const database = testDatabaseName("signing");

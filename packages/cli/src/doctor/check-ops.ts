@@ -40,9 +40,15 @@ function checkReady(check: string, page: Page): Finding {
   if (page.status === 200)
     return isJsonObject(body) && body["degraded"] !== undefined ? toDegraded(check, body) : ok(check, "ready");
   const reason = isJsonObject(body) ? String(body["reason"]) : `/readyz answered ${page.status}`;
-  const remedy =
-    remedies.get(reason) ?? "It needs this and does not get it: see MONGODB_URL and the log of the service.";
-  return broken(check, `not ready: ${reason}`, remedy);
+  return broken(check, `not ready: ${reason}`, remedies.get(reason) ?? remedyOf(reason));
+}
+
+const ringRemedy =
+  "Nothing is signed, and webhooks wait. Find out who wrote to the database of signing, and restore the newest key ring.";
+
+function remedyOf(reason: string): string {
+  if (/key ring/.test(reason)) return ringRemedy;
+  return "It needs this and does not get it: see MONGODB_URL and the log of the service.";
 }
 
 const brokerRemedy =

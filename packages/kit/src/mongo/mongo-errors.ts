@@ -10,16 +10,39 @@ import {
  * Server codes: not or no longer primary, shutting down, no majority, a network error, or a snapshot
  * read during a change of indexes.
  */
-const transientCodes = new Set([6, 7, 64, 89, 91, 112, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+const transientCodes = new Set([
+  6, 7, 64, 89, 91, 112, 134, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436,
+]);
+
+/** Names of the driver's errors about a pool, a server or a client that is full or closed. Two classes are not exported. */
+const closedOrFull: ReadonlySet<string> = new Set([
+  "MongoWaitQueueTimeoutError",
+  "MongoPoolClosedError",
+  "MongoStalePrimaryError",
+  "MongoServerClosedError",
+  "MongoTopologyClosedError",
+  "MongoClientClosedError",
+  "MongoNotConnectedError",
+]);
 
 /** Whether MongoDB is unavailable at the moment, so that the same call may succeed later. */
-export function isMongoUnavailable(error: unknown): boolean {
+export function isMongoUnavailable(failure: unknown): boolean {
+  const error = unwrapped(failure);
   if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return true;
-  // The driver does not export the classes of these two.
-  if (error instanceof MongoDriverError) return /^Mongo(WaitQueueTimeout|PoolClosed)Error$/.test(error.name);
+  if (error instanceof MongoDriverError) return closedOrFull.has(error.name);
   if (!(error instanceof MongoServerError)) return false;
   const isTransient = typeof error.code === "number" && transientCodes.has(error.code);
   return isTransient || error.hasErrorLabel("RetryableWriteError") || error.hasErrorLabel("TransientTransactionError");
+}
+
+/**
+ * The failure that ended a bulk write. The driver makes a server's error of any failure there, a
+ * closed connection too, and keeps that one as its response.
+ */
+function unwrapped(error: unknown): unknown {
+  if (!(error instanceof MongoBulkWriteError)) return error;
+  const inner: unknown = error.errorResponse;
+  return inner instanceof Error ? inner : error;
 }
 
 /** Whether a command exceeded its `maxTimeMS` (MaxTimeMSExpired). */

@@ -13,6 +13,7 @@ const endedAfter = (ms: number) => ({
   request: { tenantId: "demo", phraseJson: Buffer.from("secret") },
   startedMs: performance.now() - ms,
   span: undefined,
+  itemFault: undefined,
 });
 
 const refusal = (code: Code) => new ConnectError("no", code);
@@ -46,5 +47,12 @@ describe("a call that has ended", () => {
       value: 1,
       labels: { method, code },
     });
+  });
+
+  it("that succeeded is logged as an error with the bug that one of its items met", () => {
+    const { log, lines } = logLines();
+    callObserver(log, createMetrics("test"))({ ...endedAfter(0), itemFault: new TypeError("x is undefined") });
+    const err: unknown = expect.objectContaining({ message: "x is undefined" });
+    expect(lines).toEqual([expect.objectContaining({ level: "error", code: "ok", err })]);
   });
 });

@@ -17,6 +17,8 @@ export interface EndedCall {
   readonly startedMs: number;
   /** The call's step of its trace, if the trace is recorded. */
   readonly span: Span | undefined;
+  /** A bug that an item of the call met (`noteItemFault`); undefined when none did. */
+  readonly itemFault: unknown;
 }
 
 /** Counts a call and logs it. `error` is undefined when the call succeeded. */
@@ -37,7 +39,7 @@ const levels: { readonly [C in Code]?: "error" | "warn" } = {
 /**
  * Makes an observer that measures each call, ends its span, and logs one line for it: at `debug`, or
  * at `info` and above when the call failed unexpectedly or took over a second. Bodies are not logged. A bug is
- * logged here, once, with its cause.
+ * logged here, once, with its cause, also one that only an item of the call met.
  */
 export function callObserver(log: Logger, metrics: Metrics): CallObserver {
   return (call, error) => {
@@ -47,7 +49,8 @@ export function callObserver(log: Logger, metrics: Metrics): CallObserver {
     const code = error === undefined ? "ok" : codeToString(error.code);
     metrics.rpcHandled.observe({ method: name, code }, ms / 1_000);
     if (call.span) endSpan(call.span, call, error);
-    const level = (error && levels[error.code]) ?? (ms > slowMs ? "info" : "debug");
+    const bug = call.itemFault ?? error?.cause ?? error;
+    const level = call.itemFault === undefined ? levelOf(error, ms) : "error";
     if (!log.isLevelEnabled(level)) return;
     const { requestId, traceparent } = call.values.get(callContextKey);
     const line = {
@@ -58,8 +61,12 @@ export function callObserver(log: Logger, metrics: Metrics): CallObserver {
       requestId,
       traceparent,
     };
-    log[level](level === "error" ? { ...line, err: error?.cause ?? error } : line, "call");
+    log[level](level === "error" ? { ...line, err: bug } : line, "call");
   };
+}
+
+function levelOf(error: ConnectError | undefined, ms: number): "error" | "warn" | "info" | "debug" {
+  return (error && levels[error.code]) ?? (ms > slowMs ? "info" : "debug");
 }
 
 function endSpan(span: Span, { values, request }: EndedCall, error: ConnectError | undefined): void {

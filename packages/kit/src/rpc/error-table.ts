@@ -3,6 +3,7 @@ import { type ErrorInfo, ErrorInfoSchema } from "@vidimus/contracts/vidimus/erro
 import { DomainError, errorKinds, type ErrorKind, type Violation } from "../errors.ts";
 import { isMongoTimeout, isMongoUnavailable, isSnapshotTooOld } from "../mongo/mongo-errors.ts";
 import { fitError } from "./fit-error.ts";
+import { internalErrorInfo } from "./item-fault.ts";
 
 const codes: Readonly<Record<ErrorKind, Code>> = {
   invalid: Code.InvalidArgument,
@@ -47,12 +48,16 @@ export function toErrorInfo(error: DomainError): {
 
 /**
  * Converts an `ErrorInfo` back to the error that it was made from. A kind of a newer release
- * becomes the general kind of its RPC code. When the code is unknown too, the error is not a
- * `DomainError`, because it is treated as a bug of the sender.
+ * becomes the general kind of its RPC code. When the code is unknown too, and for `internal`, the
+ * error is not a `DomainError`, because it is treated as a bug of the sender.
  */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const kind = errorKinds.find((known) => known === info.kind) ?? kindsOfCodes.get(info.code);
-  if (kind === undefined) return new TypeError(`unknown error kind "${info.kind}"`);
+  if (kind === undefined) {
+    return info.kind === internalErrorInfo.kind
+      ? new Error(info.message)
+      : new TypeError(`unknown error kind "${info.kind}"`);
+  }
   const violations = info.violations.map(({ pointer, message, line, reason }) => ({
     pointer,
     message,

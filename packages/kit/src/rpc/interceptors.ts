@@ -9,6 +9,7 @@ import type { CallObserver, EndedCall } from "./call-observer.ts";
 import { startServerSpan } from "./call-span.ts";
 import type { ConnectionPeers } from "./connection-peers.ts";
 import { toConnectError } from "./error-table.ts";
+import { itemFaultOf } from "./item-fault.ts";
 import type { TeamsGuard } from "./teams-guard.ts";
 
 /** Address and port of a caller, which the teams door sets on each call. */
@@ -126,6 +127,9 @@ export function observeInterceptor(observe: CallObserver): Interceptor {
       request: request.stream ? undefined : request.message,
       startedMs: performance.now(),
       span: request.contextValues.get(spanKey),
+      get itemFault() {
+        return itemFaultOf(request.contextValues);
+      },
     };
     try {
       const response = await next(request);

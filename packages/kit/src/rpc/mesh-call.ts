@@ -7,6 +7,7 @@ import type { CallObserver, EndedCall } from "./call-observer.ts";
 import { startServerSpan } from "./call-span.ts";
 import { toConnectError } from "./error-table.ts";
 import type { MeshGuard } from "./mesh-guard.ts";
+import { itemFaultOf } from "./item-fault.ts";
 import { toHeaders, responseMetadata } from "./metadata.ts";
 import type { ReceivedMessage } from "./received-message.ts";
 
@@ -108,6 +109,10 @@ export class MeshCall implements HandlerContext, EndedCall {
       callContextKey,
       readCallContext({ get }, this.#identity, this.span?.traceparent),
     ));
+  }
+
+  get itemFault(): unknown {
+    return itemFaultOf(this.#values);
   }
 
   get requestHeader(): Headers {

@@ -2,7 +2,7 @@ import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { LRUCache } from "lru-cache";
 import { type CheckableDocument, parseParts } from "../domain/document/assemble-document.ts";
 import type { DocumentParts } from "../domain/document/document.ts";
-import { type Draft, type DraftForm, readDraft } from "../domain/intake/read-draft.ts";
+import { type Draft, type DraftForm, draftViolations, readDraft } from "../domain/intake/read-draft.ts";
 import { coreChecks } from "../domain/types/core-types.ts";
 import type { Tier, TypeSource } from "../domain/types/document-type.ts";
 import { type Progress, schemaCheck, type SchemaCheck } from "../domain/types/json-schema-type.ts";
@@ -74,7 +74,9 @@ function readAndCheck({ json, form }: JobShapes["read"]["job"], progress: Progre
   if (!draft.document) return draft;
   const { type, parts, digest, value = parseParts(parts) } = draft.document;
   progress();
-  const builtInFaults = coreChecks.get(type)?.(value, "shape", progress);
+  // The draft is not there to say where the faults are when its job is cut.
+  const tell: Progress = (found) => progress(found && draftViolations(draft, found));
+  const builtInFaults = coreChecks.get(type)?.(value, "shape", tell);
   // Without the value, which costs more to pass on than to parse again from its parts.
   return { ...draft, document: { type, parts, digest, ...(builtInFaults ? { builtInFaults } : {}) } };
 }

@@ -1,4 +1,4 @@
-import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { DomainError } from "@vidimus/kit/errors";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { Counter, type Registry } from "prom-client";
 import type { CheckableDocument } from "../domain/document/assemble-document.ts";
@@ -8,6 +8,7 @@ import { documentBytesMax } from "../domain/json/parse-json.ts";
 import type { TypeChecks, TypeSource } from "../domain/types/document-type.ts";
 import { readSchema, schemaBytesMax, type SchemaReader } from "../domain/types/read-schema.ts";
 import { checkDocument } from "./check-job.ts";
+import { cutViolations, refuseCut } from "./cut-refusal.ts";
 import { JobCut, type JobLimits } from "./job-thread.ts";
 import { JobThreads } from "./job-threads.ts";
 import { createLoopTurns } from "./loop-turns.ts";
@@ -120,23 +121,6 @@ function outcomeOf(error: unknown): "refused" | "time" | "memory" | "failed" {
 
 function nameOf(source: TypeSource): string {
   return "builtIn" in source ? source.builtIn : source.key;
-}
-
-/** What had been found when a check was cut, else that it was. */
-function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
-  if (!(error instanceof JobCut)) throw error;
-  return error.found ?? [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
-}
-
-function refuseCut(subject: string, limits: JobLimits): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof JobCut)) throw error;
-    throw new DomainError("invalid", `${subject} cannot be used: ${excess(error, limits)}`, { cause: error });
-  };
-}
-
-function excess({ reason }: JobCut, { cpuMs, heapMiB }: JobLimits): string {
-  return reason === "time" ? `it takes more than ${cpuMs} ms` : `it takes more than ${heapMiB} MiB`;
 }
 
 /** Built-in schemas take linear time; what a tenant's schema takes is not known before. */

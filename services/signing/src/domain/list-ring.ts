@@ -4,10 +4,10 @@ import { RingFault } from "./sealed-ring.ts";
 import type { RingStorage } from "./update-ring.ts";
 
 /**
- * Reads rings for the trust list. A ring that does not verify is not shown: the last one that did is
+ * Reads rings for the trust list. A ring that cannot be used is not shown: the last one that could is
  * shown instead, if there is one.
  *
- * @param reportFault is called at each read of a ring that does not verify
+ * @param reportFault is called at each read of a ring that cannot be used
  * @returns a function that throws DomainError unavailable when there is nothing to show
  */
 export function listRing(
@@ -24,7 +24,7 @@ export function listRing(
       if (!(error instanceof RingFault)) throw error;
       reportFault(error);
       if (lastGood) return lastGood;
-      throw new DomainError("unavailable", "the key ring does not verify", { cause: error });
+      throw new DomainError("unavailable", "the key ring cannot be used", { cause: error });
     }
   };
 }

@@ -60,6 +60,7 @@ export class RingWatch {
   #last: Look | undefined;
   #looking: Promise<Look | undefined> | undefined;
   #reportedAt = -Infinity;
+  #fault: RingFault | undefined;
 
   constructor(deps: RingWatchDeps) {
     this.#deps = deps;
@@ -80,13 +81,18 @@ export class RingWatch {
    * The key that signs and its ring, as a look of the last five seconds found them.
    *
    * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
-   * when the ring cannot be read or does not verify
+   * when the ring cannot be used
    */
   async signingState(): Promise<SigningState> {
     if (!this.#deps.isOn) throw new DomainError("failed_precondition", "signing is off");
     const { key, ring } = (await this.#freshLook()) ?? {};
     if (!key || !ring) throw new DomainError("failed_precondition", "no key may sign yet");
     return { key, ring };
+  }
+
+  /** Why the stored ring cannot be used, as the last look that reached the database found it. */
+  get fault(): RingFault | undefined {
+    return this.#fault;
   }
 
   /** When the key that signs began to; undefined while none does. */
@@ -109,9 +115,13 @@ export class RingWatch {
       if (this.#deps.isOn) await this.#report(at);
       const ring = await (this.#deps.isOn ? this.#tend() : this.#pauseUnlessSigned());
       this.#last = ring && { ring, key: await this.#open(ring), at };
+      this.#fault = undefined;
       return this.#last;
     } catch (error) {
-      if (error instanceof RingFault) this.#last = undefined;
+      if (error instanceof RingFault) {
+        this.#last = undefined;
+        this.#fault = error;
+      }
       throw error;
     }
   }

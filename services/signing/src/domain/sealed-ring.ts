@@ -3,7 +3,10 @@ import type { SealedKey, SealKey } from "./key-custody.ts";
 import { keyIdOf } from "./key-id.ts";
 import { assertRing, type KeyRing, type RingKey } from "./key-ring.ts";
 
-/** The stored ring is not one that this service stored: someone else writes to the database. */
+/**
+ * The stored ring cannot be used: it cannot be read, or is not one that this service stored. Its
+ * message may be shown to operators.
+ */
 export class RingFault extends Error {
   override readonly name = "RingFault";
 }
@@ -35,8 +38,17 @@ export async function openSealedRing({ ring, mac }: SealedRing, sealKey: SealKey
   }
   const renamed = ring.keys.find(({ keyId, publicKey }) => keyIdOf(publicKey) !== keyId);
   if (renamed) throw new RingFault(`the key ring holds another key under the id ${renamed.keyId}`);
-  assertRing(ring);
+  try {
+    assertRing(ring);
+  } catch (error) {
+    throw new RingFault(`the key ring breaks a rule: ${messageOf(error)}`, { cause: error });
+  }
   return ring;
+}
+
+/** The message of what was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function textOf({ revision, keys }: KeyRing): Buffer {

@@ -1,6 +1,6 @@
 import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "./key-custody.ts";
 import type { KeyRing, RingKey } from "./key-ring.ts";
-import { openSealedRing, RingFault, type SealedRing, sealRing } from "./sealed-ring.ts";
+import { messageOf, openSealedRing, RingFault, type SealedRing, sealRing } from "./sealed-ring.ts";
 import type { RingStorage } from "./update-ring.ts";
 
 /** Keeps one sealed ring: `store/ring-store.ts`. */
@@ -48,7 +48,7 @@ export class SealedRings implements RingStorage {
       if (known > 0) throw new RingFault(`the key ring, last seen at revision ${known}, is gone`);
       return undefined;
     }
-    const ring = await openSealedRing(sealed, await this.#open(sealed.seal));
+    const ring = await openSealedRing(sealed, await this.#openStored(sealed.seal));
     if (ring.revision < known) {
       throw new RingFault(`an old key ring was brought back: revision ${ring.revision}, after ${known} was read`);
     }
@@ -118,6 +118,16 @@ export class SealedRings implements RingStorage {
     if (revision < this.#revision) return;
     this.#revision = revision;
     this.#seal = seal;
+  }
+
+  /** At the start the custody's own error tells the operator which setting is wrong. */
+  async #openStored(seal: SealedKey): Promise<SealKey> {
+    try {
+      return await this.#open(seal);
+    } catch (error) {
+      if (!this.#opened) throw error;
+      throw new RingFault(`the key ring cannot be opened: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   async #open(seal: SealedKey): Promise<SealKey> {

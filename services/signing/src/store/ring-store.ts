@@ -4,6 +4,7 @@ import type { SealedKey } from "../domain/key-custody.ts";
 import type { KeyState, RingKey } from "../domain/key-ring.ts";
 import { RingFault, type SealedRing } from "../domain/sealed-ring.ts";
 import type { SealedRingStorage } from "../domain/sealed-rings.ts";
+import { checkRingRow } from "./check-ring-row.ts";
 
 interface SealedKeyRow {
   custody: string;
@@ -44,7 +45,9 @@ export class RingStore implements SealedRingStorage {
   /** Majority: a ring that a failover takes back would look like an old one brought back. */
   async read(): Promise<SealedRing | undefined> {
     const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });
-    return row ? fromRow(row) : undefined;
+    if (!row) return undefined;
+    checkRingRow(row);
+    return fromRow(row);
   }
 
   async save(sealed: SealedRing): Promise<boolean> {

@@ -46,6 +46,14 @@ export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledD
   return { bytes, linksStart, linksEnd: linksStart + '"links":'.length + parts.links.byteLength + 1 };
 }
 
+/**
+ * The same object as editors read it: with its title as it was sent, so that an update with it
+ * changes nothing.
+ */
+export function assembleForEditors(parts: DocumentParts, stamp: Stamp): Buffer {
+  return assembleDocument({ ...parts, title: parts.titleRich ?? parts.title }, stamp).bytes;
+}
+
 function stampMeta(meta: Uint8Array, { status, version }: Stamp): Buffer {
   return canonicalJson({ ...parseObject(meta), status, version });
 }

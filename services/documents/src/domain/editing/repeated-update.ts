@@ -37,7 +37,7 @@ export async function findFirstAnswer(deps: FirstAnswerDeps, edit: Edit): Promis
   if (!entry) return undefined;
   const isUpdate = entry.transition === undefined && entry.version === edit.expectedVersion + 1;
   if (!isUpdate) throw requestTokenReused();
-  const { lastPublished: _, ...head } = await requireHead(deps.documents, tenantId, documentId);
+  const { lastPublished: _, titleRich: _later, ...head } = await requireHead(deps.documents, tenantId, documentId);
   const { version: written } = await getVersion(deps, { tenantId, documentId }, entry.version);
   if (!(await hasContent(deps.readDraft, head.type, digestParts(head.type, written), edit))) {
     throw requestTokenReused();

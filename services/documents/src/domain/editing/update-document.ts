@@ -1,4 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { assembleForEditors } from "../document/assemble-document.ts";
 import type { Head } from "../document/document.ts";
 import { invalidDocument } from "../document/invalid-document.ts";
 import { type HeadReader, requireHead } from "../document/require-head.ts";
@@ -65,6 +66,9 @@ async function write(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
   const seen = await requireHead(deps.documents, tenantId, documentId);
   const workflow = await deps.workflow(tenantId, seen.workflowId, seen.workflowVersion);
   requireEditable(seen, workflow, edit);
+  // Its canonical form may be larger than any edit may be.
+  const { status, version } = seen;
+  if (assembleForEditors(seen, { documentId, type: seen.type, status, version }).equals(edit.json)) return seen;
   const type = await currentType(deps.types, seen);
   const document = await readContent(deps.readDraft, type, edit);
   if (digestParts(seen.type, seen).equals(document.digest)) return seen;

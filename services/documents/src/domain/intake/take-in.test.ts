@@ -12,29 +12,49 @@ const anyType: Pick<DocumentType, "check" | "isQuick" | "generation"> = {
   isQuick: () => true,
 };
 
+const item = (tenantId: string, type: string) => ({
+  tenantId,
+  intakeToken: "",
+  createdBy: { actor: "key:test", role: "integrator" },
+  json: Buffer.from(JSON.stringify({ id: randomUUID(), type, title: "T" })),
+});
+
+const deps = {
+  documents: noDocuments,
+  workflow: async () => defaultWorkflow,
+  now: () => new Date(),
+  readDraft: async (_: string, json: Uint8Array, form: Parameters<typeof readDraft>[1]) => readDraft(json, form),
+};
+
+const knownType = (name: string) => ({
+  type: { name, ...anyType },
+  workflow: { workflowId: "default", workflowVersion: 1 },
+});
+
+test("a fault of ours with one tenant's document is that item's outcome, and the others are stored", async () => {
+  const fault = new TypeError("schema is not iterable");
+  const types = {
+    find: async (tenantId: string, name: string) => {
+      if (tenantId === "broken") throw fault;
+      return knownType(name);
+    },
+  };
+  const items = [item("demo", "a"), item("broken", "a"), item("rival", "a"), item("broken", "b")];
+  const outcomes = await takeIn({ ...deps, types }, items);
+  const stored = { documentId: expect.any(String) as string };
+  expect(outcomes).toEqual([stored, fault, stored, fault]);
+});
+
 test("a batch looks a type up once for each tenant, however many documents are of it", async () => {
   const lookedUp: string[] = [];
   const types = {
     find: async (tenantId: string, name: string) => {
       lookedUp.push(`${tenantId} ${name}`);
-      return { type: { name, ...anyType }, workflow: { workflowId: "default", workflowVersion: 1 } };
+      return knownType(name);
     },
   };
-  const deps = {
-    documents: noDocuments,
-    types,
-    workflow: async () => defaultWorkflow,
-    now: () => new Date(),
-    readDraft: async (_: string, json: Uint8Array, form: Parameters<typeof readDraft>[1]) => readDraft(json, form),
-  };
-  const item = (tenantId: string, type: string) => ({
-    tenantId,
-    intakeToken: "",
-    createdBy: { actor: "key:test", role: "integrator" },
-    json: Buffer.from(JSON.stringify({ id: randomUUID(), type, title: "T" })),
-  });
   const items = Array.from({ length: 20 }, () => [item("demo", "a"), item("demo", "b"), item("rival", "a")]).flat();
-  const outcomes = await takeIn(deps, items);
+  const outcomes = await takeIn({ ...deps, types }, items);
   expect(outcomes).toHaveLength(60);
   for (const outcome of outcomes) expect(outcome).toHaveProperty("documentId");
   expect(lookedUp.toSorted()).toEqual(["demo a", "demo b", "rival a"]);

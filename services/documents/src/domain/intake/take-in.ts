@@ -80,8 +80,11 @@ export class IdInUse extends DomainError {
   }
 }
 
-/** The result of an item: the id it is stored under, or why it was refused. */
-export type IntakeOutcome = { documentId: string } | DomainError;
+/**
+ * The result of an item: the id it is stored under, why it was refused, or any other error that it
+ * met, which is no fault of its caller.
+ */
+export type IntakeOutcome = { documentId: string } | Error;
 
 /** An item whose envelope and id hold. */
 interface Candidate extends DocumentReference {
@@ -107,11 +110,11 @@ export async function takeIn(
 ): Promise<IntakeOutcome[]> {
   const batch = { ...deps, types: { find: findOnce(deps.types) } };
   const judged = await Promise.all(items.map((item) => check(batch, item, signal)));
-  const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof DomainError));
+  const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof Error));
   const refused = await store(deps.documents, candidates);
   const taken = await findTaken(deps.documents, refused);
   return judged.map((entry) => {
-    if (entry instanceof DomainError) return entry;
+    if (entry instanceof Error) return entry;
     return refused.has(entry) ? explain(entry, taken.get(keyOf(entry))) : { documentId: entry.documentId };
   });
 }
@@ -128,16 +131,11 @@ function findOnce(types: IntakeDeps["types"]): IntakeDeps["types"]["find"] {
   };
 }
 
-async function check(
-  deps: IntakeDeps,
-  item: IntakeItem,
-  signal: AbortSignal | undefined,
-): Promise<Candidate | DomainError> {
+async function check(deps: IntakeDeps, item: IntakeItem, signal: AbortSignal | undefined): Promise<Candidate | Error> {
   try {
     return await toCandidate(deps, item, signal);
   } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
+    return error instanceof Error ? error : new Error("an item failed", { cause: error });
   }
 }
 

@@ -1,8 +1,7 @@
-import type { MethodImpl } from "@connectrpc/connect";
+import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { DomainError } from "@vidimus/kit/errors";
 import { type IntakeDeps, type IntakeOutcome, takeIn } from "../../domain/intake/take-in.ts";
-import { refused } from "../refused.ts";
+import { failed } from "../refused.ts";
 import { fromCreateRequest } from "./messages.ts";
 import { callingActor, requireBatch } from "../requests.ts";
 
@@ -21,10 +20,12 @@ export function batchCreateDocuments(
     const by = callingActor(context);
     const drafts = items.map((item) => fromItem(item, by));
     const outcomes = await takeIn(deps, drafts, context.signal);
-    return { results: outcomes.map(toResult) };
+    return { results: outcomes.map((outcome) => toResult(outcome, context)) };
   };
 }
 
-function toResult(outcome: IntakeOutcome) {
-  return outcome instanceof DomainError ? refused(outcome) : { outcome: { case: "created" as const, value: outcome } };
+function toResult(outcome: IntakeOutcome, context: HandlerContext) {
+  return outcome instanceof Error
+    ? failed(outcome, context)
+    : { outcome: { case: "created" as const, value: outcome } };
 }

@@ -1,6 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { assembleDocument } from "../../domain/document/assemble-document.ts";
+import { assembleForEditors } from "../../domain/document/assemble-document.ts";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { getVersion, type GetDocumentVersionDeps } from "../../domain/editing/document-versions.ts";
@@ -20,7 +20,7 @@ export function getDocumentVersion(
     const { status } = version;
     return {
       version: toDocumentVersion({ ...version, title: titleText(version.title) }),
-      documentJson: assembleDocument(version, { documentId, type, status, version: version.version }).bytes,
+      documentJson: assembleForEditors(version, { documentId, type, status, version: version.version }),
     };
   };
 }

@@ -1,8 +1,8 @@
-import type { MethodImpl } from "@connectrpc/connect";
+import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { IdInUse, type IntakeDeps, type IntakeOutcome, takeIn } from "../../domain/intake/take-in.ts";
-import { refused } from "../refused.ts";
+import { failed } from "../refused.ts";
 import { fromDraft } from "./messages.ts";
 import { callingActor } from "../requests.ts";
 
@@ -24,16 +24,16 @@ export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentSer
       context.signal.throwIfAborted();
       const chunk = items.slice(start, start + chunkSize);
       const outcomes = await takeIn(deps, chunk, context.signal);
-      results.push(...outcomes.map(toResult));
+      results.push(...outcomes.map((outcome) => toResult(outcome, context)));
     }
     return { results };
   };
 }
 
-function toResult(outcome: IntakeOutcome) {
-  if (!(outcome instanceof DomainError)) return { outcome: { case: "created" as const, value: outcome } };
+function toResult(outcome: IntakeOutcome, context: HandlerContext) {
+  if (!(outcome instanceof Error)) return { outcome: { case: "created" as const, value: outcome } };
   if (outcome instanceof IdInUse && outcome.sameContent) {
     return { outcome: { case: "existing" as const, value: { documentId: outcome.documentId } } };
   }
-  return refused(outcome);
+  return failed(outcome, context);
 }

@@ -8,7 +8,7 @@ import type {
   Transition,
 } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { assembleDocument } from "../../domain/document/assemble-document.ts";
+import { assembleForEditors } from "../../domain/document/assemble-document.ts";
 import type { Actor, Head, LastPublished } from "../../domain/document/document.ts";
 import { readRequestToken } from "../../domain/document/request-token.ts";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
@@ -75,7 +75,7 @@ export function toDocument(head: Head): MessageInitShape<typeof DocumentSchema> 
     type,
     version: BigInt(version),
     status,
-    documentJson: assembleDocument(head, { documentId, type, status, version }).bytes,
+    documentJson: assembleForEditors(head, { documentId, type, status, version }),
     ...(lastPublished ? { lastPublished: toLastPublished(lastPublished) } : {}),
     workflowId: head.workflowId,
     workflowVersion: head.workflowVersion,

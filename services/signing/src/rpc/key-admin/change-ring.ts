@@ -34,7 +34,7 @@ export const operatorChangedRing = "an operator changed the key ring";
  *
  * @returns the ring as it was stored
  * @throws DomainError permission_denied, what `change` throws, failed_precondition without a ring,
- * unavailable when the ring does not verify
+ * unavailable when the ring cannot be used
  */
 export async function changeRing(
   { rings, generate, rules, log, now }: ChangeRingDeps,
@@ -61,7 +61,7 @@ export function requireOperator(context: HandlerContext): { actor: string } {
   throw new DomainError("permission_denied", `role owner or admin is needed, not "${role}"`);
 }
 
-/** A ring that does not verify is no bug of the caller: `unavailable`. */
+/** A ring that cannot be used is no bug of the caller: `unavailable`. */
 export async function verified<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

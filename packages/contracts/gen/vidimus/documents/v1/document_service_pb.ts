@@ -52,7 +52,7 @@ export type Document = Message<"vidimus.documents.v1.Document"> & {
 
   /**
    * The head as canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and
-   * version stamped in.
+   * version stamped in, the title as it was taken in: a rich one as its object.
    *
    * @generated from field: bytes document_json = 5;
    */
@@ -896,6 +896,7 @@ export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocument
   /**
    * The whole new content as JSON: {title, meta, content, links}, as GetDocument shows it. `id` and
    * `type` are optional and must be the document's own; the platform's keys in `meta` are ignored.
+   * What GetDocument shows, unchanged, changes nothing.
    *
    * @generated from field: bytes document_json = 4;
    */
@@ -1335,7 +1336,7 @@ export type GetDocumentVersionResponse = Message<"vidimus.documents.v1.GetDocume
 
   /**
    * Its canonical JSON (RFC 8785): {content,id,links,meta,title,type}, meta with status and version
-   * stamped in.
+   * stamped in, the title as it was taken in.
    *
    * @generated from field: bytes document_json = 2;
    */

@@ -53,6 +53,8 @@ export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
  * - `unavailable`, UNAVAILABLE: nothing is known to be wrong with the request; repeat it.
  * - `deadline_exceeded`, DEADLINE_EXCEEDED: the outcome is unknown; repeat with the same
  *   `request_token`.
+ * - `internal`, INTERNAL: a bug, which the service has logged. Only in the results of batch items; a
+ *   call that met one has no ErrorInfo.
  *
  * @generated from message vidimus.errors.v1.ErrorInfo
  */

@@ -470,7 +470,7 @@ export const RewrapKeysResponseSchema: GenMessage<RewrapKeysResponse> = /*@__PUR
 /**
  * The life of the signing keys, for operators. It has a door of its own, which is closed unless it
  * is configured. Needs the role owner or admin in the metadata. Every change also keeps one key
- * pending. UNAVAILABLE when the key ring does not verify.
+ * pending. UNAVAILABLE when the key ring cannot be used.
  *
  * @generated from service vidimus.signing.v1.KeyAdminService
  */

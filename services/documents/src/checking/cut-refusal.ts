@@ -1,0 +1,22 @@
+import { DomainError, type Violation } from "@vidimus/kit/errors";
+import { invalidDocument } from "../domain/document/invalid-document.ts";
+import { JobCut, type JobLimits } from "./job-thread.ts";
+
+/** What had been found when a check was cut, else that it was; throws any other error. */
+export function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
+  if (!(error instanceof JobCut)) throw error;
+  return error.found ?? [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
+}
+
+/** Refuses with what a job had found when it was cut, else with what it cost; throws any other error. */
+export function refuseCut(subject: string, limits: JobLimits): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof JobCut)) throw error;
+    if (error.found) throw invalidDocument(error.found);
+    throw new DomainError("invalid", `${subject} cannot be used: ${excess(error, limits)}`, { cause: error });
+  };
+}
+
+function excess({ reason }: JobCut, { cpuMs, heapMiB }: JobLimits): string {
+  return reason === "time" ? `it takes more than ${cpuMs} ms` : `it takes more than ${heapMiB} MiB`;
+}

@@ -1,0 +1,65 @@
+import { Binary } from "mongodb";
+import type { KeyState } from "../domain/key-ring.ts";
+import { RingFault } from "../domain/sealed-ring.ts";
+
+/** Finds the first place that is not as it should be; undefined when there is none. */
+type Find = (value: unknown, place: string) => string | undefined;
+
+/**
+ * Checks that a stored ring has the form of one, so that reading it fails nowhere else. The form of
+ * its seal is checked only when it is there.
+ *
+ * @throws RingFault naming the first place that cannot be read
+ */
+export function checkRingRow(row: unknown): void {
+  const place = findInRing(row, "");
+  if (place !== undefined) throw new RingFault(`the key ring cannot be read: ${place}`);
+}
+
+const text = is((value) => typeof value === "string");
+const binary = is((value) => value instanceof Binary);
+const date = is((value) => value instanceof Date && !Number.isNaN(value.getTime()));
+const states: Readonly<Record<KeyState, true>> = { pending: true, active: true, retired: true, revoked: true };
+const state = is((value) => typeof value === "string" && Object.hasOwn(states, value));
+const sealed = members({ custody: text, envelope: binary });
+const key = members({
+  keyId: text,
+  publicKey: binary,
+  state,
+  publishedAt: date,
+  validFrom: date,
+  validUntil: optional(date),
+  activeSince: optional(date),
+  sealed: optional(sealed),
+});
+const findInRing = members({
+  revision: is(Number.isSafeInteger),
+  keys: list(key),
+  seal: optional(sealed),
+  mac: optional(binary),
+});
+
+function is(holds: (value: unknown) => boolean): Find {
+  return (value, place) => (holds(value) ? undefined : place);
+}
+
+function optional(find: Find): Find {
+  return (value, place) => (value === undefined || value === null ? undefined : find(value, place));
+}
+
+function list(find: Find): Find {
+  return (value, place) => {
+    if (!Array.isArray(value)) return place;
+    const places = value.map((item: unknown, index) => find(item, `${place}.${index}`));
+    return places.find((found) => found !== undefined);
+  };
+}
+
+function members(finds: Readonly<Record<string, Find>>): Find {
+  return (value, place) => {
+    if (typeof value !== "object" || value === null) return place;
+    const of = new Map<string, unknown>(Object.entries(value));
+    const places = Object.entries(finds).map(([name, find]) => find(of.get(name), place ? `${place}.${name}` : name));
+    return places.find((found) => found !== undefined);
+  };
+}
