@@ -4,9 +4,9 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { TypeRegistry } from "./domain/types/document-type.ts";
 import { checkedFirst, PublicationChecks } from "./domain/transitions/publication-checks.ts";
+import type { Transitioned } from "./domain/transitions/attempt.ts";
 import {
   type TransitionDocumentsDeps,
-  type Transitioned,
   transitionDocuments,
   type TransitionOutcome,
 } from "./domain/transitions/transition-documents.ts";

@@ -1,7 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { requestTokenReused } from "../document/request-token.ts";
 import type { TransitionEntry } from "./changes.ts";
-import type { DocumentTransition, Transitioned, TransitionOutcome } from "./transition-documents.ts";
+import type { DocumentTransition, Transitioned } from "./attempt.ts";
+import type { TransitionOutcome } from "./transition-documents.ts";
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import type { DocumentTransition, TransitionOutcome } from "./transition-documents.ts";
+import type { DocumentTransition } from "./attempt.ts";
+import type { TransitionOutcome } from "./transition-documents.ts";
 import { createTransitionQueue, type TransitionDocument } from "./transition-queue.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
 

@@ -1,6 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setTimeout as pause } from "node:timers/promises";
-import type { DocumentTransition, Transitioned, TransitionOutcome } from "./transition-documents.ts";
+import type { DocumentTransition, Transitioned } from "./attempt.ts";
+import type { TransitionOutcome } from "./transition-documents.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
 
 /** How transitions are collected and run. */

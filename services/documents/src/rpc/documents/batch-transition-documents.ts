@@ -3,7 +3,7 @@ import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/do
 import { DomainError } from "@vidimus/kit/errors";
 import { asDomainError } from "@vidimus/kit/rpc/error-table";
 import { requireTenantId } from "@vidimus/kit/ids";
-import type { Transitioned } from "../../domain/transitions/transition-documents.ts";
+import type { Transitioned } from "../../domain/transitions/attempt.ts";
 import type { TransitionDocumentDeps } from "./transition-document.ts";
 import { refused } from "../refused.ts";
 import { fromTransition, toTransitioned } from "./messages.ts";

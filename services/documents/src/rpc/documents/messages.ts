@@ -15,7 +15,7 @@ import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { throwMissing } from "../../domain/document/throw-missing.ts";
 import type { VersionSummary } from "../../domain/document/revision.ts";
 import type { IntakeItem } from "../../domain/intake/take-in.ts";
-import type { DocumentTransition, Transitioned } from "../../domain/transitions/transition-documents.ts";
+import type { DocumentTransition, Transitioned } from "../../domain/transitions/attempt.ts";
 import { requireVersionNumber } from "../requests.ts";
 
 /** Reads a create request of the actor `by`; throws `invalid` when it names another. */
