@@ -424,7 +424,7 @@ describe("caching", () => {
     for (const tag of [held, `"x", ${held}`, held.replace("W/", ""), "*"]) {
       expect(await conditional(tag)).toEqual({ status: 304, etag: held, text: "" });
     }
-    expect((await conditional('"other"')).status).toBe(200);
+    for (const tag of ['"other"', '"a,*,b"', `"a,${held},b"`]) expect((await conditional(tag)).status).toBe(200);
 
     await room.push();
     expect((await conditional(held)).status).toBe(304);
