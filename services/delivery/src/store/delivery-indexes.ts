@@ -27,7 +27,7 @@ export const deliveryIndexes: IndexDescription[] = [
   {
     name: laneIndex,
     key: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 },
-    partialFilterExpression: { state: { $in: ["pending", "held"] } },
+    partialFilterExpression: { state: "pending" },
   },
   { name: "expiry", key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
 ];

@@ -15,7 +15,11 @@ export class EndpointStore {
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.#endpoints.createIndexes([{ key: { tenantId: 1, _id: 1 } }, { key: { "notices.at": 1 }, sparse: true }]);
+    await this.#endpoints.createIndexes([
+      { key: { tenantId: 1, _id: 1 } },
+      { key: { "notices.at": 1 }, sparse: true },
+      { key: { "disabled.at": 1 }, sparse: true },
+    ]);
   }
 
   async insert(endpoint: ManagedEndpoint): Promise<void> {
@@ -45,6 +49,12 @@ export class EndpointStore {
   /** Endpoints with a change that is not announced. */
   async listUnannounced(): Promise<ManagedEndpoint[]> {
     return this.#find({ "notices.at": { $gt: new Date(0) } });
+  }
+
+  /** The ids of all endpoints that are disabled. */
+  async listDisabledIds(): Promise<string[]> {
+    const found = this.#endpoints.find({ "disabled.at": { $gt: new Date(0) } }, { projection: { _id: 1 } });
+    return (await found.toArray()).map(({ _id }) => _id);
   }
 
   async count(tenantId: string): Promise<number> {

@@ -83,7 +83,7 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
 }
 
 /** The signatures that were settled: three on a page, in the order of their settling. */
-function auditRoute({ snapshots, signatures, held }: ReturnType<typeof openRows>) {
+function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
   const newestOf = ({ tenantId, documentId }: FeedSnapshot) => {
     const own = [...snapshots.values()].filter((each) => each.tenantId === tenantId && each.documentId === documentId);
     return BigInt(Math.max(...own.map(({ sequence }) => sequence)));
@@ -102,7 +102,14 @@ function auditRoute({ snapshots, signatures, held }: ReturnType<typeof openRows>
     },
     getSignatures: ({ references }) => {
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      return { signatures: found.map((each) => ({ reference: toReference(each), newestSequence: newestOf(each) })) };
+      const signature = { keyId: "k", statement: "s", value: Buffer.alloc(64) };
+      return {
+        signatures: found.map((each) => {
+          const held = { reference: toReference(each), newestSequence: newestOf(each) };
+          if (pending.has(keyOf(each))) return held;
+          return Object.assign(held, { signature: signatures.get(keyOf(each)) ?? signature });
+        }),
+      };
     },
   });
 }

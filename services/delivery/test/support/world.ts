@@ -40,6 +40,7 @@ export const testPace: DeliveryPace = {
   reconcileMs: 500,
   reconcileAloneMs: 100,
   trustListMs: 200,
+  endOldMs: 500,
   resigningGraceMs: 1_000,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };

@@ -4,13 +4,15 @@ import type { LaneStep } from "../domain/lane.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { SendableRow } from "../store/delivery-rows.ts";
 import type { Prepared } from "./attempt-lane.ts";
-import type { EndpointLanes } from "./endpoint-lanes.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
 
 interface MetricsDeps {
   readonly registry: Registry;
   readonly lanes: Pick<LaneStore, "backlog">;
-  /** Endpoints that this replica has anything to do with. */
-  readonly endpoints: () => Iterable<EndpointLanes>;
+  readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
+  /** Of endpoints that this replica has anything to do with. */
+  readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
 }
 
 /** Counts and times attempts. */
@@ -23,7 +25,7 @@ export interface DeliveryMetrics {
 }
 
 /** Registers the metrics of deliveries. Endpoints appear in them while they have a backlog only. */
-export function createDeliveryMetrics({ registry, lanes, endpoints }: MetricsDeps): DeliveryMetrics {
+export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: MetricsDeps): DeliveryMetrics {
   const registers = [registry];
   const latency = new Histogram({
     name: "vidimus_delivery_seconds",
@@ -43,8 +45,8 @@ export function createDeliveryMetrics({ registry, lanes, endpoints }: MetricsDep
     labelNames: ["state"],
     registers,
   });
-  registerBreakers(registry, endpoints);
-  registerBacklog(registry, lanes);
+  registerBreakers(registry, queues);
+  registerBacklog(registry, async () => lanes.backlog(await endpoints.listDisabledIds()));
   return {
     observe({ payload }, outcome, step) {
       attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
@@ -57,7 +59,7 @@ export function createDeliveryMetrics({ registry, lanes, endpoints }: MetricsDep
   };
 }
 
-function registerBreakers(registry: Registry, endpoints: MetricsDeps["endpoints"]): void {
+function registerBreakers(registry: Registry, queues: MetricsDeps["queues"]): void {
   const breakers = new Gauge({
     name: "vidimus_delivery_breaker_open",
     help: "1 while this replica sends an endpoint nothing but probes.",
@@ -65,18 +67,20 @@ function registerBreakers(registry: Registry, endpoints: MetricsDeps["endpoints"
     registers: [],
     collect() {
       this.reset();
-      for (const { endpointId, gate } of endpoints()) if (gate.open) this.set({ endpoint: endpointId }, 1);
+      for (const { endpointId, gate } of queues) if (gate.open) this.set({ endpoint: endpointId }, 1);
     },
   });
   registry.registerMetric(breakers);
 }
 
-function registerBacklog(registry: Registry, lanes: MetricsDeps["lanes"]): void {
-  let underway: Promise<Awaited<ReturnType<LaneStore["backlog"]>> | undefined> | undefined;
+type Backlog = Awaited<ReturnType<LaneStore["backlog"]>>;
+
+/** @param readBacklog of endpoints that are enabled: what waits for the others waits because someone wants it */
+function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>): void {
+  let underway: Promise<Backlog | undefined> | undefined;
   // Both gauges of a scrape show one read of the database.
   const read = () =>
-    (underway ??= lanes
-      .backlog()
+    (underway ??= readBacklog()
       .catch(() => undefined)
       .finally(() => (underway = undefined)));
   const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;

@@ -10,12 +10,14 @@ test("a scrape shows the backlog as it is, by endpoint and in all, for one read 
     { endpointId: "early", oldestAt: new Date(Date.now() - 10_000) },
   ];
   const lanes = {
-    backlog: async () => {
+    backlog: async (without: readonly string[]) => {
+      expect(without).toEqual(["disabled"]);
       reads += 1;
       return backlog;
     },
   };
-  createDeliveryMetrics({ registry, lanes, endpoints: () => [] });
+  const endpoints = { listDisabledIds: async () => ["disabled"] };
+  createDeliveryMetrics({ registry, lanes, endpoints, queues: [] });
   const text = await registry.metrics();
   expect(text).toMatch(/^vidimus_delivery_backlog_seconds\{endpoint="late"\} 60/m);
   expect(text).toMatch(/^vidimus_delivery_backlog_seconds\{endpoint="early"\} 10/m);

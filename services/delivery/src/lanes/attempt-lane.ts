@@ -1,5 +1,6 @@
 import { withinDeadline } from "@vidimus/kit/deadline";
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
@@ -15,7 +16,7 @@ import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { ResentRowStore } from "../store/resent-row-store.ts";
-import { rowOf } from "./endpoint-lanes.ts";
+import { rowOf } from "./lanes-in-hand.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
 import type { PayloadCache } from "./payload-cache.ts";
 
@@ -44,10 +45,10 @@ export type Prepared =
       readonly payload: Postable;
     }
   /**
-   * `gone`: the endpoint was deleted. `held`: it is disabled. `lost`: the lease is another's.
+   * `gone`: the endpoint was deleted. `disabled`: it is. `lost`: the lease is another's.
    * `outrun`: a newer snapshot followed the one that was to be sent again.
    */
-  | { readonly kind: "gone" | "held" | "lost" | "outrun" }
+  | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
   /** The body cannot be had right now. */
   | { readonly kind: "unavailable" };
 
@@ -59,17 +60,26 @@ export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promi
   if (!row) return { kind: "lost" };
   const { rows } = lane.state;
   // Older rows have yielded to it: they are not sent before it.
-  const next = rows.slice(rows.indexOf(row) + 1);
+  const next = firstBytes(rows.slice(rows.indexOf(row) + 1));
   const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, next);
   const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
   if (!endpoint) return { kind: "gone" };
-  if (!endpoint.enabled) return { kind: "held" };
+  if (!endpoint.enabled) return { kind: "disabled" };
   if (!payload) return { kind: "unavailable" };
   // Under the lease: what is stored from now on stays behind this row.
   const isAgain = row.signingNumber > 1;
   if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
   const renewed = await outlivingAttempt(deps, lane);
   return renewed ? { kind: "ready", lane: renewed, row, endpoint, payload } : { kind: "lost" };
+}
+
+/** As many of the next bodies as are made beside the one that is needed now. */
+const nextBytesMax = 1024 * 1024;
+
+function firstBytes(rows: readonly SendableRow[]): readonly SendableRow[] {
+  let left = nextBytesMax;
+  const end = rows.findIndex(({ bodyBytes }) => (left -= bodyBytes) < 0);
+  return end === -1 ? rows : rows.slice(0, end);
 }
 
 /** The lane with a lease that outlives an attempt; undefined when the lease is another's by now. */
@@ -117,8 +127,9 @@ export async function journalAttempt(
   { isProbe, mayGoOn }: { isProbe: boolean; mayGoOn: () => boolean },
 ): Promise<JournaledAttempt> {
   let { lane } = attempt;
+  const token = randomUUID();
   for (;;) {
-    const step = stepOf(deps, lane, outcome, isProbe);
+    const step = stepOf(deps, attempt, lane, outcome, isProbe);
     try {
       const leased = step.next === "attempt" && mayGoOn() ? { leaseUntil: new Date(Date.now() + deps.leaseMs) } : {};
       const journaled = await deps.record({
@@ -126,6 +137,7 @@ export async function journalAttempt(
         step,
         outcome,
         webhookId: attempt.payload.webhookId,
+        token,
         ...leased,
       });
       if (journaled.kind === "followed") {
@@ -144,11 +156,17 @@ export async function journalAttempt(
   }
 }
 
-function stepOf(deps: AttemptDeps, lane: LeasedLane, outcome: AttemptOutcome, isProbe: boolean) {
+function stepOf(
+  deps: AttemptDeps,
+  { endpoint: { enabledAt } }: ReadyAttempt,
+  lane: LeasedLane,
+  outcome: AttemptOutcome,
+  isProbe: boolean,
+) {
   const endedAt = new Date(outcome.startedAt.getTime() + outcome.tookMs);
   const verdict = verdictOf(outcome);
   const { retryAfterMs } = outcome;
-  return advance(lane.state, { verdict, endedAt, retryAfterMs, isProbe }, deps.retries, Math.random());
+  return advance(lane.state, { verdict, endedAt, retryAfterMs, isProbe, enabledAt }, deps.retries, Math.random());
 }
 
 /** What a receiver has accepted is not sent again, whoever has the lane. */

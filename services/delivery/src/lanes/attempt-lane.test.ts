@@ -17,7 +17,14 @@ afterEach(() => void vi.useRealTimers());
 /** A lane of so many rows whose lease ends soon. */
 function laneOf(leftMs: number, count = 1) {
   const rows = Array.from({ length: count }, (_, n) => {
-    const ids = { ...names, documentId: "d", deliveryId: `${n + 1}`, webhookId: "snp", signingNumber: 1 };
+    const ids = {
+      ...names,
+      documentId: "d",
+      deliveryId: `${n + 1}`,
+      webhookId: "snp",
+      signingNumber: 1,
+      bodyBytes: 2_000,
+    };
     return toNewSendable(Object.assign(ids, { sequence: n + 1, createdAt: new Date(), place: "leased" as const }));
   });
   const times = { leaseUntil: new Date(Date.now() + leftMs), dueAt: new Date() };

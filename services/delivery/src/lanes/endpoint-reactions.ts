@@ -2,7 +2,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
 import { announceNotices, announceRecovery } from "../announce/announce-notices.ts";
 import type { Lane } from "../domain/delivery.ts";
-import { disabledWithNotice } from "../domain/endpoint-notice.ts";
+import { disabledWithNotice, expiringWithNotice } from "../domain/endpoint-notice.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { Stores } from "../store/open-stores.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
@@ -24,26 +24,7 @@ const announceRetryMs = 1_000;
 /** @param signal ends what is repeated */
 export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
   const { deliveries, endpoints, lanes, directory, wake, log } = deps;
-  /** Makes what was held for an endpoint pending: it was enabled. */
-  const releaseHeld = async ({ tenantId, endpointId }: EndpointName) => {
-    const held = await deliveries.unhold({ tenantId, endpointId });
-    // Also when there was none: a process may have died between the two.
-    await lanes.appointMissingBearers(new Date(), { tenantId, endpointId });
-    if (held > 0) wake();
-  };
-  /** Call it after deliveries were stored as held: the endpoint may have been enabled meanwhile. */
-  const releaseIfEnabled = async ({ tenantId, endpointId }: EndpointName) => {
-    // Whoever enables an endpoint changes its row first and releases after it. So what is held
-    // before this read is released by one of the two.
-    const endpoint = await endpoints.find(tenantId, endpointId);
-    if (endpoint?.enabled) await releaseHeld(endpoint);
-  };
-  /** Holds an endpoint's deliveries, if it is still disabled. */
-  const hold = async (endpoint: EndpointName) => {
-    await deliveries.hold(endpoint, new Date());
-    await releaseIfEnabled(endpoint);
-  };
-  const announcing = { endpoints, deliveries, lanes, releaseIfEnabled, wake };
+  const announcing = { endpoints, deliveries, lanes, wake };
   const untilDone = async (endpointId: string, work: () => Promise<void>) => {
     for (;;) {
       signal.throwIfAborted();
@@ -69,8 +50,14 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     directory.forget(endpointId);
     if (isStored) announce(changed);
   };
+  /** Tells the others that what is owed to a disabled endpoint ends soon, once. */
+  const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
+    const changed = expiringWithNotice(endpoint, now);
+    // When others change it meanwhile, the next look finds it.
+    if (changed !== endpoint && (await endpoints.replace(changed))) announce(changed);
+  };
   /** Tells the endpoints that ask for it that the breaker of this one, open since then, has closed. */
   const announceClosed = (endpoint: EndpointName, since: Date) =>
     untilDone(endpoint.endpointId, () => announceRecovery(announcing, endpoint, since));
-  return { releaseHeld, releaseIfEnabled, hold, announce, disableGone, announceClosed };
+  return { announce, announceClosed, announceExpiry, disableGone };
 }

@@ -1,8 +1,9 @@
-import type { EndpointLanes } from "./endpoint-lanes.ts";
+import type { BodyBudget, WithBody } from "./body-budget.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
 
 /** Lanes of an endpoint that are about to be stored. */
 export interface WantedLanes {
-  readonly lanes: EndpointLanes;
+  readonly queue: EndpointQueue;
   readonly count: number;
 }
 
@@ -10,6 +11,8 @@ export interface WantedLanes {
 export interface Reservation extends Disposable {
   /** How many lanes of an endpoint may be leased. */
   of(endpointId: string): number;
+  /** Holds the body of a lane that is about to be leased. @returns whether there is room for it */
+  takeBody(delivery: WithBody): boolean;
 }
 
 interface Waiting {
@@ -27,14 +30,19 @@ const lookMs = 100;
  * without a claim, so a burst waits for endpoints that are quick, and for no others.
  */
 export class LaneReservations {
+  readonly #bodies: Pick<BodyBudget, "hold">;
   readonly #waiting = new Set<Waiting>();
+
+  constructor(bodies: Pick<BodyBudget, "hold">) {
+    this.#bodies = bodies;
+  }
 
   /**
    * Reserves what there is. If it may wait, then once each quick endpoint has room for all, or after
    * half a second.
    */
   async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
-    if (!mayWait || (this.#waiting.size === 0 && hasRoom(wanted))) return grant(wanted);
+    if (!mayWait || (this.#waiting.size === 0 && hasRoom(wanted))) return this.#grant(wanted);
     const { promise, resolve } = Promise.withResolvers<Reservation>();
     const waiting = { wanted, grant: () => this.#end(waiting, resolve) };
     this.#waiting.add(waiting);
@@ -58,7 +66,23 @@ export class LaneReservations {
   }
 
   #end(waiting: Waiting, resolve: (reservation: Reservation) => void): void {
-    if (this.#waiting.delete(waiting)) resolve(grant(waiting.wanted));
+    if (this.#waiting.delete(waiting)) resolve(this.#grant(waiting.wanted));
+  }
+
+  #grant(wanted: readonly WantedLanes[]): Reservation {
+    const now = Date.now();
+    const granted = new Map(wanted.map(({ queue, count }) => [queue, queue.reserve(count, now)]));
+    const byId = new Map(Array.from(granted, ([{ endpointId }, share]) => [endpointId, share]));
+    const bodies = this.#bodies.hold();
+    return {
+      of: (endpointId) => byId.get(endpointId) ?? 0,
+      takeBody: (delivery) => bodies.take(delivery),
+      [Symbol.dispose]() {
+        bodies[Symbol.dispose]();
+        for (const [queue, share] of granted) queue.unreserve(share);
+        granted.clear();
+      },
+    };
   }
 }
 
@@ -66,24 +90,6 @@ export class LaneReservations {
 function hasRoom(wanted: readonly WantedLanes[]): boolean {
   const now = Date.now();
   return wanted.every(
-    ({ lanes, count }) => !lanes.isQuick(now) || lanes.capacity(now) >= Math.min(count, lanes.depth(now)),
+    ({ queue, count }) => !queue.isQuick(now) || queue.capacity(now) >= Math.min(count, queue.depth(now)),
   );
-}
-
-function grant(wanted: readonly WantedLanes[]): Reservation {
-  const now = Date.now();
-  const granted = new Map<EndpointLanes, number>();
-  for (const { lanes, count } of wanted) {
-    const share = Math.min(count, lanes.capacity(now));
-    lanes.reserved += share;
-    granted.set(lanes, share);
-  }
-  const byId = new Map(Array.from(granted, ([{ endpointId }, share]) => [endpointId, share]));
-  return {
-    of: (endpointId) => byId.get(endpointId) ?? 0,
-    [Symbol.dispose]() {
-      for (const [lanes, share] of granted) lanes.reserved -= share;
-      granted.clear();
-    },
-  };
 }

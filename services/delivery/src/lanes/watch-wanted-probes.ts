@@ -1,11 +1,13 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { Sender } from "./sender.ts";
 
 interface WatchDeps {
   readonly states: Pick<EndpointStateStore, "listWanted">;
-  readonly sender: Pick<Sender, "endpoints" | "wantProbe">;
+  readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
+  readonly sender: Pick<Sender, "wantProbe">;
   readonly pollMs: number;
   readonly log: Logger;
 }
@@ -14,11 +16,11 @@ interface WatchDeps {
  * Brings probes forward that someone asked for at another replica, until it is disposed. It reads
  * nothing while no breaker is open here.
  */
-export function watchWantedProbes({ states, sender, pollMs, log }: WatchDeps): AsyncDisposable {
+export function watchWantedProbes({ states, queues, sender, pollMs, log }: WatchDeps): AsyncDisposable {
   const stop = new AbortController();
   const loop = async () => {
     while (!stop.signal.aborted) {
-      const open = [...sender.endpoints].flatMap(({ endpointId, gate }) => (gate.open ? endpointId : []));
+      const open = [...queues].flatMap(({ endpointId, gate }) => (gate.open ? endpointId : []));
       try {
         const wanted = open.length > 0 ? await states.listWanted(open) : [];
         for (const endpointId of wanted) sender.wantProbe(endpointId);
