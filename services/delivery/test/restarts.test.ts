@@ -1,10 +1,34 @@
 import { randomUUID } from "node:crypto";
-import { expect, it } from "vitest";
+import { MongoClient } from "mongodb";
+import { expect, inject, it } from "vitest";
 import { newGate } from "../src/domain/endpoint-gate.ts";
 import { eventually } from "./support/eventually.ts";
 import { openReceiver } from "./support/receiver.ts";
 import { snapshotOf } from "./support/feed.ts";
-import { openDelivery, openWorld, publish } from "./support/world.ts";
+import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+/** Lets reads of a collection take a second each. */
+async function answerSlowly(world: World, collection: string): Promise<AsyncDisposable> {
+  const client = await MongoClient.connect(inject("mongoUrl"));
+  const set = (mode: string) =>
+    client.db("admin").command({
+      configureFailPoint: "failCommand",
+      mode,
+      data: {
+        failCommands: ["find"],
+        namespace: `${world.configOf().database}.${collection}`,
+        blockConnection: true,
+        blockTimeMS: 1_000,
+      },
+    });
+  await set("alwaysOn");
+  return {
+    async [Symbol.asyncDispose]() {
+      await set("off");
+      await client.close();
+    },
+  };
+}
 
 it("a process that starts sends nothing to an endpoint that asked for a pause, nor past an open breaker", async () => {
   await using world = await openWorld();
@@ -28,6 +52,7 @@ it("a process that starts sends nothing to an endpoint that asked for a pause, n
   // Some are due in the database, and some come while the process starts.
   const rounds = 20;
   for (let n = 0; n < rounds; n += 1) world.feed.publish(snapshotOf(tenantId, randomUUID()));
+  await using _slow = await answerSlowly(world, "endpoint_states");
   await using _second = await openDelivery(world);
   for (let n = 0; n < rounds; n += 1) await publish(world, tenantId);
   await witness.arrivals(2 * rounds);
