@@ -53,7 +53,7 @@ export interface Lanes {
 }
 
 /** The most bytes of bodies that leased lanes need at once. */
-const bodyBytesMax = 64 * 1024 * 1024;
+const bodyBytesMax = 40 * 1024 * 1024;
 
 /**
  * Opens what attempts deliveries: those that ingest hands over, and those that come due. Resolves

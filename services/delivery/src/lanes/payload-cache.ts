@@ -38,7 +38,7 @@ interface PayloadCacheDeps {
   readonly isListed: (keyId: string) => boolean;
 }
 
-const cacheBytesMax = 64 * 1024 * 1024;
+const cacheBytesMax = 40 * 1024 * 1024;
 /** While signing cannot be asked for the trust list, a payload is sent no longer than this. */
 const cacheMs = 60_000;
 /** Most payloads that are made beside the one that is asked for. */
@@ -53,7 +53,7 @@ interface Kept {
 }
 
 /**
- * Keeps the newest payloads that are still to be sent, up to 64 MiB. The others are made again, many
+ * Keeps the newest payloads that are still to be sent, up to 40 MiB. The others are made again, many
  * at once, from documents' bytes and signing's signature; signing gives the one that stands, or a new
  * one when its key was revoked.
  */

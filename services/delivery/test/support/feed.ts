@@ -63,7 +63,7 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
       await gate("getSnapshots");
       counts.read += references.length;
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      return { snapshots: found.map((each) => withPending(each, pending)) };
+      return { snapshots: fitting(found).map((each) => withPending(each, pending)) };
     },
     settleSnapshots: async ({ settlements }) => {
       await gate("settleSnapshots");
@@ -80,6 +80,13 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
       return listStored([...snapshots.values()], request);
     },
   });
+}
+
+/** As many of the first as fit into an answer of 4 MiB, one at least. */
+function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
+  let left = 4 * 1024 * 1024;
+  const end = found.findIndex(({ json }, at) => (left -= json.length) < 0 && at > 0);
+  return end === -1 ? found : found.slice(0, end);
 }
 
 /** The signatures that were settled: three on a page, in the order of their settling. */

@@ -166,6 +166,7 @@ export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPa
     logFile,
   });
   return {
+    pid: child.pid,
     /** Sends SIGKILL, so that the process has no chance to clean up. */
     async kill() {
       child.kill();
