@@ -71,11 +71,11 @@ describe("a payload that is not in memory", () => {
 
 it("what came first is dropped first, though it was used since: what waits to be sent came later", async () => {
   const { cache, pulled } = open();
-  for (let sequence = 1; sequence <= 63; sequence++) {
+  for (let sequence = 1; sequence <= 39; sequence++) {
     cache.put({ reference: referenceOf(sequence), payload: payloadOf(mebibyte), uses: 1 });
     await cache.get(referenceOf(1));
   }
-  cache.put({ reference: referenceOf(64), payload: payloadOf(mebibyte), uses: 1 });
+  cache.put({ reference: referenceOf(40), payload: payloadOf(mebibyte), uses: 1 });
   await cache.get(referenceOf(2));
   expect(pulled).toEqual([]);
   await cache.get(referenceOf(1));
