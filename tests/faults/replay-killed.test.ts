@@ -84,7 +84,15 @@ async function prepareReplay(of: World, url: string): Promise<string> {
   const replayId = randomUUID();
   const counts = { seen: 0, delivered: 0, failed: 0, skipped: 0 };
   const range = { until: new Date(), states: replayStates, latestOnly: false, pageToken: "" };
-  const replay = { replayId, tenantId: "killed", endpointId, ...range, state: "running" as const, counts };
+  const replay = {
+    replayId,
+    tenantId: "killed",
+    endpointId,
+    ...range,
+    state: "running" as const,
+    counts,
+    failedTurns: 0,
+  };
   expect(await new ReplayStore(mongo.db).insert({ ...replay, createdAt: new Date() })).toBe(true);
   return replayId;
 }

@@ -59,6 +59,8 @@ export interface DeliveryPace {
    * over under a trust list of at most 15 seconds ago, by a call of at most ten.
    */
   resigningGraceMs: number;
+  /** Interval of the looks for deliveries whose time is over. */
+  endOldMs: number;
   /** How many documents of a tenant are sent again each second after a revocation, up to 256. */
   resendsPerSecond: number;
   retries: RetryPlan;
@@ -75,6 +77,7 @@ export const promisedPace: DeliveryPace = {
   reconcileAloneMs: 500,
   trustListMs: 5_000,
   resigningGraceMs: 30_000,
+  endOldMs: 600_000,
   resendsPerSecond: 20,
   retries: promisedRetries,
 };

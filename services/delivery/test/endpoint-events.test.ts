@@ -137,7 +137,7 @@ it("an event that its receiver refuses is repeated, listed, and sent again on de
 
 /** As another replica left it. The next probe is an hour away: nothing but a wish brings it forward. */
 function openSince(since: number): GateState {
-  const open = { since, nextProbeAt: Date.now() + 3_600_000, spacingMs: 300_000, probes: 9, probing: false };
+  const open = { since, nextProbeAt: Date.now() + 3_600_000, spacingMs: 300_000 };
   return { ...newGate, failures: 5, open };
 }
 
@@ -161,7 +161,8 @@ it("410 disables; a ping that is accepted, or a redelivery, closes a breaker at 
     [pingedId, openSince(since)],
     [redeliveredId, openSince(since + 1)],
   ];
-  for (const [_id, gate] of states) await own.states().insertOne({ _id, tenantId, gate, updatedAt: new Date() });
+  for (const [_id, gate] of states)
+    await own.states().insertOne({ _id, tenantId, gate, generation: _id, updatedAt: new Date() });
   await using first = await openDelivery(own);
   await using second = await openDelivery(own);
   await publish(own, tenantId);

@@ -37,9 +37,9 @@ it("an endpoint that is read tells its lag, its last success and its last failur
   for (const documentId of documents) await publish(world, tenantId, documentId);
   await publish(world, tenantId, documents[0], 2);
   const failing = await eventually(async () => {
+    expect(await world.deliveries().countDocuments({ tenantId, state: "pending", attemptCount: { $gt: 0 } })).toBe(3);
     const health = await read();
     expect(health).toMatchObject({ gate: "closed", pendingDocuments: 2n });
-    expect(await world.deliveries().countDocuments({ tenantId, state: "pending", attemptCount: { $gt: 0 } })).toBe(3);
     return health;
   });
   expect(failing.lastFailure).toMatchObject({ status: 500, answer: "no space" });
@@ -81,9 +81,13 @@ it("a held delivery is not sent again before its endpoint is enabled", async () 
   const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
   await delivery.endpoints.disableEndpoint(name, asAdmin);
   await publish(world, tenantId);
-  await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "held" })).toBe(1));
+  await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(1));
   using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
-  const { deliveries } = await log.listDeliveries(name);
+  const { deliveries } = await log.listDeliveries({ ...name, states: ["held"] });
+  expect(deliveries).toMatchObject([{ state: "held" }]);
+  expect(deliveries[0]).not.toHaveProperty("nextAttemptAt");
+  expect((await log.listDeliveries({ ...name, states: ["pending"] })).deliveries).toEqual([]);
+  expect((await log.listDeliveries({ tenantId, states: ["pending", "held"] })).deliveries).toHaveLength(1);
   const refusal = log.redeliver({ tenantId, deliveryId: deliveries[0]!.deliveryId }, asAdmin);
   await expect(refusal).rejects.toThrow("is sent when its endpoint is enabled");
   const { endpoint } = await delivery.endpoints.getEndpoint(name);

@@ -26,7 +26,7 @@ const createdAt = new Date(Date.now() - 1_000);
 function rowOf(documentId: string, sequence: number, place: NewDelivery["place"], signingNumber = 1): NewDelivery {
   const deliveryId = `${documentId}-${sequence}-${signingNumber}`;
   const names = { tenantId: "acme", endpointId: "e1", documentId, deliveryId, webhookId: deliveryId };
-  return { ...names, sequence, signingNumber, createdAt, place };
+  return { ...names, sequence, signingNumber, createdAt, bodyBytes: 2_000, place };
 }
 
 test("lanes that were leased and could not be loaded are due at once, not when their leases end", async () => {

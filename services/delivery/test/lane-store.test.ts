@@ -69,7 +69,7 @@ describe("rows of a lane that are stored together", () => {
   const lane = { tenantId: "acme", documentId: randomUUID(), endpointId: "e1" };
   const delivery = (sequence: number, place: "leased" | "behind") => {
     const ids = { deliveryId: randomUUID(), webhookId: `snp_${sequence}`, sequence, signingNumber: 1 };
-    return { ...lane, ...ids, createdAt: now, place };
+    return { ...lane, ...ids, createdAt: now, bodyBytes: 2_000, place };
   };
   const stored = async () =>
     (await rows().find().sort({ $natural: 1 }).toArray()).map((row) => [row["sequence"], "lease" in row]);

@@ -24,7 +24,7 @@ afterAll(async () => {
 async function preferredBeside(killed: string | undefined, address: string | undefined): Promise<number> {
   await replicas.join("killed", killed);
   const log = pino({ level: "silent" });
-  await using membership = await Membership.join({ replicas, replica: "new", address, onChange: () => {}, log });
+  await using membership = await Membership.join({ replicas, replica: "new", address, log });
   return partitions.filter((partition) => membership.isPreferredForPartition(partition)).length;
 }
 

@@ -12,8 +12,6 @@ export interface AnnounceDeps {
   readonly endpoints: Pick<EndpointStore, "list" | "find" | "replace">;
   readonly deliveries: Pick<DeliveryStore, "insert">;
   readonly lanes: Pick<LaneStore, "expedite">;
-  /** Releases what is held for an endpoint that was enabled meanwhile. */
-  readonly releaseIfEnabled: (endpoint: EndpointName) => Promise<void>;
   /** Looks for due lanes in the database. */
   readonly wake: () => void;
 }
@@ -33,15 +31,11 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
   const planned = about.notices.flatMap((notice) =>
     all
       .filter((endpoint) => isToldOf(endpoint, about, notice))
-      .map((to): NewDelivery => {
-        const place = to.enabled ? "due" : "held";
-        return Object.assign(noticeDelivery(about, notice, to, now), { place } as const);
-      }),
+      .map((to): NewDelivery => Object.assign(noticeDelivery(about, notice, to, now), { place: "due" } as const)),
   );
   const places = await deps.deliveries.insert(planned, now);
-  const placed = (place: (typeof places)[number]) => planned.filter((_, index) => places[index] === place);
-  await deps.lanes.expedite(placed("behind"), now);
-  for (const held of placed("held")) await deps.releaseIfEnabled(held);
+  const behind = planned.filter((_, index) => places[index] === "behind");
+  await deps.lanes.expedite(behind, now);
   if (planned.length > 0) deps.wake();
   await changeQuietly(deps, about, (endpoint) => withoutNotices(endpoint, about));
 }

@@ -16,10 +16,10 @@ export function showSecret(secret: Uint8Array): string {
 }
 
 /** The endpoint, enabled; itself if it was. */
-export function enabled(endpoint: ManagedEndpoint): ManagedEndpoint {
+export function enabled(endpoint: ManagedEndpoint, at: Date): ManagedEndpoint {
   if (endpoint.enabled) return endpoint;
   const { disabled: _, ...rest } = endpoint;
-  return { ...rest, enabled: true };
+  return { ...rest, enabled: true, enabledAt: at };
 }
 
 /**

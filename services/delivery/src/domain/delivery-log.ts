@@ -1,10 +1,18 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { AttemptOutcome } from "./delivery.ts";
-import type { NoticeBody } from "./endpoint-notice.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { NoticeFacts } from "./endpoint-notice.ts";
 
-/** States of a delivery. */
+/** States of a delivery, as they are shown. `held`: it is pending, and its endpoint is disabled. */
 export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
+/** States of a delivery, as they are stored. */
+export type StoredState = Exclude<DeliveryState, "held">;
+
+/** How a delivery is shown, whose endpoint is as it is; undefined: it was deleted. */
+export function shownState(state: StoredState, endpoint: Pick<Endpoint, "enabled"> | undefined): DeliveryState {
+  return state === "pending" && endpoint?.enabled === false ? "held" : state;
+}
 
 /** An attempt as it was recorded. */
 export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAfterMs"> {
@@ -20,7 +28,7 @@ export interface LoggedDelivery {
   readonly documentId: string;
   readonly sequence: number;
   readonly webhookId: string;
-  readonly state: DeliveryState;
+  readonly state: StoredState;
   readonly attemptCount: number;
   /** The last of them, oldest first. */
   readonly attempts: readonly LoggedAttempt[];
@@ -28,15 +36,17 @@ export interface LoggedDelivery {
   readonly endedAt?: Date;
   readonly nextAttemptAt?: Date;
   /** Of a notice; absent for a snapshot. */
-  readonly notice?: NoticeBody;
+  readonly notice?: NoticeFacts;
 }
 
 /** A delivery of a snapshot under one of its signatures. */
 export interface SignedDelivery {
   readonly signingNumber: number;
-  readonly state: DeliveryState;
+  readonly state: StoredState;
   /** The replay that has ended with it. */
   readonly endedReplayId?: string;
+  /** The replay that has tried it last. */
+  readonly lastReplayId?: string;
 }
 
 /**
@@ -45,7 +55,7 @@ export interface SignedDelivery {
  */
 export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D[]): D | undefined {
   const newestFirst = deliveries.toSorted((a, b) => b.signingNumber - a.signingNumber);
-  return newestFirst.find(({ state }) => state === "pending" || state === "held") ?? newestFirst[0];
+  return newestFirst.find(({ state }) => state === "pending") ?? newestFirst[0];
 }
 
 /** States of deliveries that a replay sends again; `missing` for snapshots without a delivery. */
@@ -67,6 +77,8 @@ export interface Replay {
   /** Token of the page of documents' snapshots that is worked on; "" at the beginning. */
   readonly pageToken: string;
   readonly counts: ReplayCounts;
+  /** Turns in which its receiver could not be reached, since the last one in which it could. */
+  readonly failedTurns: number;
   readonly reached?: Date;
   readonly createdAt: Date;
   readonly endedAt?: Date;

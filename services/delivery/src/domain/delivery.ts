@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
-import type { NoticeBody } from "./endpoint-notice.ts";
+import type { NoticeFacts } from "./endpoint-notice.ts";
 import type { Reference } from "./payload.ts";
 
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
@@ -20,8 +20,10 @@ export interface Delivery extends Lane, Reference {
   /** 1, or higher for a snapshot that was signed anew after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
+  /** Length of its body, in bytes, at most a kilobyte too high. */
+  readonly bodyBytes: number;
   /** Of a notice; absent for a snapshot. */
-  readonly notice?: NoticeBody;
+  readonly notice?: NoticeFacts;
 }
 
 /** The result of an attempt. */

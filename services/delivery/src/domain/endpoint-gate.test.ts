@@ -15,6 +15,7 @@ import {
 } from "./endpoint-gate.ts";
 
 const limits: GateLimits = { maxInFlight: 32 };
+const flying = (attempts: number, isProbing = false) => ({ attempts, isProbing });
 const middle = 0.5;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -37,7 +38,7 @@ const opened = after(newGate, repeated(failed, 5));
 
 /** Lets the next probe fail; answers when it went out. */
 function probeFails(state: GateState, now: number): { state: GateState; at: number } {
-  const admission = admit(state, limits, 0, now);
+  const admission = admit(state, limits, flying(0), now);
   const at = admission.kind === "none" && admission.until !== undefined ? admission.until : now;
   const probing = start(state, limits, 1, at);
   return { state: settle(probing, limits, { ...failed, probe: true }, at, middle).state, at };
@@ -45,9 +46,9 @@ function probeFails(state: GateState, now: number): { state: GateState; at: numb
 
 describe("the breaker", () => {
   it("opens with the fifth failure in a row", () => {
-    expect(admit(after(newGate, repeated(failed, 4)), limits, 0, 0)).toEqual({ kind: "attempts", count: 32 });
+    expect(admit(after(newGate, repeated(failed, 4)), limits, flying(0), 0)).toEqual({ kind: "attempts", count: 32 });
     expect(settle(after(newGate, repeated(failed, 4)), limits, failed, 0, middle).event).toBe("opened");
-    expect(admit(opened, limits, 0, 0)).toEqual({ kind: "none", until: 5 * secondMs });
+    expect(admit(opened, limits, flying(0), 0)).toEqual({ kind: "none", until: 5 * secondMs });
   });
 
   it("is not forgotten while it counts failures, although no attempt is in flight", () => {
@@ -58,28 +59,27 @@ describe("the breaker", () => {
   });
 
   it("probes at once when someone wants it, but not beside a probe, nor before a Retry-After ends", () => {
-    expect(admit(wantProbe(opened, 10), limits, 0, 10)).toEqual({ kind: "probe", turn: 0 });
-    const probing = start(opened, limits, 1, 5 * secondMs);
-    expect(wantProbe(probing, 6 * secondMs)).toBe(probing);
+    expect(admit(wantProbe(opened, 10), limits, flying(0), 10)).toEqual({ kind: "probe" });
+    expect(admit(wantProbe(opened, 10), limits, flying(1, true), 10)).toEqual({ kind: "none" });
     const paused = after(opened, [{ ...failed, retryAfterMs: minuteMs }]);
-    expect(admit(wantProbe(paused, 10), limits, 0, 10)).toEqual({ kind: "none", until: minuteMs });
+    expect(admit(wantProbe(paused, 10), limits, flying(0), 10)).toEqual({ kind: "none", until: minuteMs });
     expect(wantProbe(newGate, 0)).toBe(newGate);
   });
 
   it("says when its next probe is due: not before a Retry-After ends, and not while one is in flight", () => {
-    expect([probeAt(newGate), probeAt(opened)]).toEqual([undefined, 5 * secondMs]);
-    expect(probeAt(start(opened, limits, 1, 5 * secondMs))).toBeUndefined();
-    expect(probeAt(after(opened, [{ ...failed, retryAfterMs: minuteMs }]))).toBe(minuteMs);
+    expect([probeAt(newGate, flying(0)), probeAt(opened, flying(0))]).toEqual([undefined, 5 * secondMs]);
+    expect(probeAt(opened, flying(1, true))).toBeUndefined();
+    expect(probeAt(after(opened, [{ ...failed, retryAfterMs: minuteMs }]), flying(0))).toBe(minuteMs);
   });
 
   it("starts counting anew after an accepted attempt", () => {
     const state = after(newGate, [...repeated(failed, 4), accepted, ...repeated(failed, 4)]);
-    expect(admit(state, limits, 0, 0).kind).toBe("attempts");
+    expect(admit(state, limits, flying(0), 0).kind).toBe("attempts");
   });
 
   it("is not opened by the refusals of one document or two, and by those of three", () => {
     const two = after(newGate, [...repeated(refused("a"), 50), ...repeated(refused("b"), 50)]);
-    expect(admit(two, limits, 0, 0).kind).toBe("attempts");
+    expect(admit(two, limits, flying(0), 0).kind).toBe("attempts");
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
   });
 
@@ -96,22 +96,25 @@ describe("the breaker", () => {
     expect(apart.slice(-4)).toEqual([240, 300, 300, 300]);
   });
 
-  it("lets one probe out at a time, of another lane each time", () => {
+  it("lets one probe out at a time", () => {
     const due = 5 * secondMs;
-    expect(admit(opened, limits, 0, due)).toEqual({ kind: "probe", turn: 0 });
+    expect(admit(opened, limits, flying(0), due)).toEqual({ kind: "probe" });
     const probing = start(opened, limits, 1, due);
-    expect(admit(probing, limits, 1, due)).toEqual({ kind: "none" });
+    expect(admit(probing, limits, flying(1, true), due)).toEqual({ kind: "none" });
     const again = settle(probing, limits, { ...failed, probe: true }, due, middle).state;
-    expect(admit(again, limits, 0, due + 10 * secondMs)).toEqual({ kind: "probe", turn: 1 });
+    expect(admit(again, limits, flying(0), due + 10 * secondMs)).toEqual({ kind: "probe" });
   });
 
   it("does not move its probes for attempts that were in flight when it opened", () => {
-    expect(admit(after(opened, repeated(failed, 27), 2_000), limits, 0, 2_000)).toEqual({ kind: "none", until: 5_000 });
+    expect(admit(after(opened, repeated(failed, 27), 2_000), limits, flying(0), 2_000)).toEqual({
+      kind: "none",
+      until: 5_000,
+    });
   });
 
   it("probes again 5 s after a probe that could not be made", () => {
     const state = abandonProbe(start(opened, limits, 1, 5_000), 5_000);
-    expect(admit(state, limits, 0, 5_000)).toEqual({ kind: "none", until: 10_000 });
+    expect(admit(state, limits, flying(0), 5_000)).toEqual({ kind: "none", until: 10_000 });
   });
 
   it("gives a recovered endpoint one attempt, then two, four, eight, and then all", () => {
@@ -120,7 +123,7 @@ describe("the breaker", () => {
     const rounds: number[] = [];
     let { state } = change;
     for (let round = 0; round < 7; round += 1) {
-      const admission = admit(state, limits, 0, 6_000);
+      const admission = admit(state, limits, flying(0), 6_000);
       const count = admission.kind === "attempts" ? admission.count : 0;
       rounds.push(count);
       state = after(state, repeated(accepted, count));
@@ -130,41 +133,41 @@ describe("the breaker", () => {
 
   it("halves the ramp with each failure", () => {
     const ramping = after(opened, [{ ...accepted, probe: true }, ...repeated(accepted, 7)]);
-    expect(admit(ramping, limits, 0, 0)).toEqual({ kind: "attempts", count: 8 });
-    expect(admit(after(ramping, [failed]), limits, 0, 0)).toEqual({ kind: "attempts", count: 4 });
+    expect(admit(ramping, limits, flying(0), 0)).toEqual({ kind: "attempts", count: 8 });
+    expect(admit(after(ramping, [failed]), limits, flying(0), 0)).toEqual({ kind: "attempts", count: 4 });
   });
 });
 
 describe("an endpoint's limits", () => {
   it("leaves the places that attempts in flight take", () => {
-    expect(admit(newGate, limits, 30, 0)).toEqual({ kind: "attempts", count: 2 });
-    expect(admit(newGate, limits, 32, 0)).toEqual({ kind: "none" });
+    expect(admit(newGate, limits, flying(30), 0)).toEqual({ kind: "attempts", count: 2 });
+    expect(admit(newGate, limits, flying(32), 0)).toEqual({ kind: "none" });
   });
 
   it("admits the rate, and a burst of one second", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 4 };
-    expect(admit(newGate, slow, 0, 0)).toEqual({ kind: "attempts", count: 4 });
+    expect(admit(newGate, slow, flying(0), 0)).toEqual({ kind: "attempts", count: 4 });
     const drawn = start(newGate, slow, 4, 0);
-    expect(admit(drawn, slow, 0, 0)).toEqual({ kind: "none", until: 250 });
-    expect(admit(drawn, slow, 0, 250)).toEqual({ kind: "attempts", count: 1 });
-    expect(admit(drawn, slow, 0, minuteMs)).toEqual({ kind: "attempts", count: 4 });
+    expect(admit(drawn, slow, flying(0), 0)).toEqual({ kind: "none", until: 250 });
+    expect(admit(drawn, slow, flying(0), 250)).toEqual({ kind: "attempts", count: 1 });
+    expect(admit(drawn, slow, flying(0), minuteMs)).toEqual({ kind: "attempts", count: 4 });
   });
 
   it("admits one attempt in four seconds at a quarter a second", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 0.25 };
-    expect(admit(start(newGate, slow, 1, 0), slow, 0, 0)).toEqual({ kind: "none", until: 4 * secondMs });
+    expect(admit(start(newGate, slow, 1, 0), slow, flying(0), 0)).toEqual({ kind: "none", until: 4 * secondMs });
   });
 
   it("keeps a Retry-After in full, of at most a day, over accepted attempts and open breakers", () => {
     const asked = settle(newGate, limits, { ...failed, retryAfterMs: 3_600 * secondMs }, 0, middle).state;
-    expect(admit(after(asked, [accepted]), limits, 0, 1)).toEqual({ kind: "none", until: 3_600 * secondMs });
-    expect(admit(after(asked, repeated(failed, 5)), limits, 0, minuteMs)).toEqual({
+    expect(admit(after(asked, [accepted]), limits, flying(0), 1)).toEqual({ kind: "none", until: 3_600 * secondMs });
+    expect(admit(after(asked, repeated(failed, 5)), limits, flying(0), minuteMs)).toEqual({
       kind: "none",
       until: 3_600 * secondMs,
     });
     const long = settle(newGate, limits, { ...failed, retryAfterMs: 7 * 86_400 * secondMs }, 0, middle).state;
-    expect(admit(long, limits, 0, 1)).toEqual({ kind: "none", until: 86_400 * secondMs });
-    expect(admit(long, limits, 0, 86_400 * secondMs).kind).toBe("attempts");
+    expect(admit(long, limits, flying(0), 1)).toEqual({ kind: "none", until: 86_400 * secondMs });
+    expect(admit(long, limits, flying(0), 86_400 * secondMs).kind).toBe("attempts");
   });
 });
 
@@ -200,16 +203,16 @@ describe("the gate, whatever happens", () => {
         let now = 0;
         for (const { lane, result, afterMs } of story) {
           now += afterMs;
-          const admission = admit(state, own, 0, now);
+          const admission = admit(state, own, flying(0), now);
           if (admission.kind === "attempts") expect(admission.count).toBeLessThanOrEqual(maxInFlight);
           if (admission.kind === "none") expect((admission.until ?? now) - now).toBeLessThanOrEqual(360_000);
           if (admission.kind === "none") continue;
           const probe = admission.kind === "probe";
           state = start(state, own, 1, now);
-          if (probe) expect(admit(state, own, 1, now).kind).toBe("none");
+          if (probe) expect(admit(state, own, flying(1, true), now).kind).toBe("none");
           state = settle(state, own, { lane, result, probe }, now, middle).state;
         }
-        expect(admit(state, own, 0, now + 360_000).kind).not.toBe("none");
+        expect(admit(state, own, flying(0), now + 360_000).kind).not.toBe("none");
       }),
     );
   });

@@ -36,17 +36,20 @@ interface OpenBreaker {
   readonly nextProbeAt: number;
   /** Between the last probe and the next, before jitter. */
   readonly spacingMs: number;
-  /** Counts probes, so that they can rotate over the lanes. */
-  readonly probes: number;
-  /** Whether a probe is in flight. */
-  readonly probing: boolean;
+}
+
+/** What an endpoint has in flight. It is known to its process alone: an attempt dies with it. */
+export interface InFlight {
+  readonly attempts: number;
+  /** Whether one of them is a probe. */
+  readonly isProbing: boolean;
 }
 
 /** What may start now. */
 export type Admission =
   | { readonly kind: "attempts"; readonly count: number }
-  /** One attempt, of the lane whose turn it is. It costs its delivery no attempt. */
-  | { readonly kind: "probe"; readonly turn: number }
+  /** One attempt. It costs its delivery no step of the backoff. */
+  | { readonly kind: "probe" }
   /** Nothing before `until`; without it, not before an attempt in flight has ended. */
   | { readonly kind: "none"; readonly until?: number };
 
@@ -103,11 +106,11 @@ const jitter = 0.2;
 const retryAfterMsMax = 24 * 60 * 60_000;
 const goneAgainMs = 60_000;
 
-/** What may start at `now` while `inFlight` attempts are out. */
-export function admit(state: GateState, limits: GateLimits, inFlight: number, now: number): Admission {
+/** What may start at `now` beside what is in flight. */
+export function admit(state: GateState, limits: GateLimits, inFlight: InFlight, now: number): Admission {
   if (state.pausedUntil !== undefined && now < state.pausedUntil) return { kind: "none", until: state.pausedUntil };
-  if (state.open) return admitProbe(state.open, now);
-  const places = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight;
+  if (state.open) return admitProbe(state.open, inFlight, now);
+  const places = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight.attempts;
   if (places <= 0) return { kind: "none" };
   // A probe draws a token too, and may leave less than none.
   const tokens = Math.floor(tokensAt(state, limits, now));
@@ -115,23 +118,20 @@ export function admit(state: GateState, limits: GateLimits, inFlight: number, no
   return { kind: "attempts", count: Math.min(places, tokens) };
 }
 
-function admitProbe({ probing, nextProbeAt, probes }: OpenBreaker, now: number): Admission {
-  if (probing) return { kind: "none" };
-  return now < nextProbeAt ? { kind: "none", until: nextProbeAt } : { kind: "probe", turn: probes };
+function admitProbe({ nextProbeAt }: OpenBreaker, { isProbing }: InFlight, now: number): Admission {
+  if (isProbing) return { kind: "none" };
+  return now < nextProbeAt ? { kind: "none", until: nextProbeAt } : { kind: "probe" };
 }
 
 /** When the next probe of an open breaker is due; undefined while there is none, or one is in flight. */
-export function probeAt({ open, pausedUntil = 0 }: GateState): number | undefined {
-  return open && !open.probing ? Math.max(open.nextProbeAt, pausedUntil) : undefined;
+export function probeAt({ open, pausedUntil = 0 }: GateState, { isProbing }: InFlight): number | undefined {
+  return open && !isProbing ? Math.max(open.nextProbeAt, pausedUntil) : undefined;
 }
 
-/** The state once `count` admitted attempts, or the probe, have started. */
+/** The state once `count` admitted attempts have started. */
 export function start(state: GateState, limits: GateLimits, count: number, now: number): GateState {
-  const drawn =
-    limits.ratePerSecond === undefined
-      ? state
-      : { ...state, bucket: { tokens: tokensAt(state, limits, now) - count, at: now } };
-  return state.open ? { ...drawn, open: { ...state.open, probing: true, probes: state.open.probes + 1 } } : drawn;
+  if (limits.ratePerSecond === undefined) return state;
+  return { ...state, bucket: { tokens: tokensAt(state, limits, now) - count, at: now } };
 }
 
 /**
@@ -139,12 +139,12 @@ export function start(state: GateState, limits: GateLimits, count: number, now: 
  * says nothing about the endpoint, so the next probe waits 5 s and the spacing stays.
  */
 export function abandonProbe(state: GateState, now: number): GateState {
-  return state.open ? { ...state, open: { ...state.open, probing: false, nextProbeAt: now + firstSpacingMs } } : state;
+  return state.open ? { ...state, open: { ...state.open, nextProbeAt: now + firstSpacingMs } } : state;
 }
 
 /** The state when someone wants a probe of an open breaker at once: they have mended the receiver. */
 export function wantProbe(state: GateState, now: number): GateState {
-  if (!state.open || state.open.probing || state.open.nextProbeAt <= now) return state;
+  if (!state.open || state.open.nextProbeAt <= now) return state;
   return { ...state, open: { ...state.open, nextProbeAt: now } };
 }
 
@@ -176,7 +176,7 @@ function count(state: GateState, { probe }: GateAnswer, now: number, random: num
   if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
   if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };
   const { ramp: _, ...rest } = state;
-  const open = { since: now, probes: 0, probing: false, spacingMs: firstSpacingMs };
+  const open = { since: now, spacingMs: firstSpacingMs };
   return { state: { ...rest, open: { ...open, nextProbeAt: now + spread(firstSpacingMs, random) } }, event: "opened" };
 }
 
@@ -212,7 +212,7 @@ function slowDown(state: GateState): GateState {
 function nextProbe(open: OpenBreaker, now: number, random: number): OpenBreaker {
   const most = now - open.since < earlyMs ? earlySpacingMsMax : lateSpacingMsMax;
   const spacingMs = Math.min(2 * open.spacingMs, most);
-  return { ...open, probing: false, spacingMs, nextProbeAt: now + spread(spacingMs, random) };
+  return { ...open, spacingMs, nextProbeAt: now + spread(spacingMs, random) };
 }
 
 function spread(ms: number, random: number): number {

@@ -1,36 +1,40 @@
 import { createHash } from "node:crypto";
 import { disabled, enabled } from "./change-endpoint.ts";
 import { type Delivery, deliveryIdOf } from "./delivery.ts";
-import type { DisableReason, Endpoint, ManagedEndpoint } from "./endpoint.ts";
+import { disabledMsMax, type DisableReason, type Endpoint, expiryNoticeMs, type ManagedEndpoint } from "./endpoint.ts";
 import type { Postable } from "./payload.ts";
 
 /** A change of an endpoint that is to be announced to the tenant's endpoints that ask for its event. */
-export type EndpointNotice = DisabledNotice | RecoveredNotice;
+export type EndpointNotice = DisabledNotice | ExpiringNotice | RecoveredNotice;
 
-interface DisabledNotice {
-  readonly event: "endpoint.disabled";
-  readonly reason: DisableReason;
-  /** Who disabled it. */
-  readonly by?: string;
+interface NoticeTimes {
   readonly at: Date;
   /** The beginning of the trouble. It names the change: one beginning, one webhook id. */
   readonly since: Date;
 }
 
-interface RecoveredNotice {
+interface DisabledNotice extends NoticeTimes {
+  readonly event: "endpoint.disabled";
+  readonly reason: DisableReason;
+  /** Who disabled it. */
+  readonly by?: string;
+}
+
+/** What is owed to a disabled endpoint is given up in a day. */
+interface ExpiringNotice extends NoticeTimes {
+  readonly event: "endpoint.expiring";
+  /** Why it was disabled. */
+  readonly reason: DisableReason;
+}
+
+interface RecoveredNotice extends NoticeTimes {
   readonly event: "endpoint.recovered";
   /** `enabled`: someone enabled it. `accepted`: its breaker was open, and it accepted a webhook. */
   readonly reason: "enabled" | "accepted";
-  readonly at: Date;
-  readonly since: Date;
 }
 
-/** The webhook of a notice, as its deliveries keep it. */
-export interface NoticeBody {
-  readonly event: EndpointNotice["event"];
-  /** JSON. */
-  readonly body: string;
-}
+/** A notice as its deliveries keep it. No URL: its path may be a credential. */
+export type NoticeFacts = EndpointNotice & { readonly host: string };
 
 /** The endpoint, disabled, with the notice of it; itself if it was. */
 export function disabledWithNotice(
@@ -47,7 +51,7 @@ export function disabledWithNotice(
 
 /** The endpoint, enabled, with the notice of it; itself if it was. */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
-  const changed = enabled(endpoint);
+  const changed = enabled(endpoint, now);
   const since = endpoint.disabled?.at;
   if (changed === endpoint || !since) return changed;
   return withNotice(changed, { event: "endpoint.recovered", reason: "enabled", at: after(since, now), since });
@@ -60,6 +64,16 @@ export function recoveredWithNotice(endpoint: ManagedEndpoint, since: Date, now:
   );
   if (isKnown) return endpoint;
   return withNotice(endpoint, { event: "endpoint.recovered", reason: "accepted", at: after(since, now), since });
+}
+
+/** The endpoint with the notice that its deliveries end soon; itself if that was told, or need not be. */
+export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
+  const { disabled } = endpoint;
+  if (!disabled || disabled.isExpiryTold) return endpoint;
+  if (now.getTime() < disabled.at.getTime() + disabledMsMax - expiryNoticeMs) return endpoint;
+  const { at: since, reason } = disabled;
+  const told = { ...endpoint, disabled: { ...disabled, isExpiryTold: true as const } };
+  return withNotice(told, { event: "endpoint.expiring", reason, at: after(since, now), since });
 }
 
 /** The endpoint without those of its notices that another reading of it has. */
@@ -104,28 +118,74 @@ export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endp
     signingNumber: 1,
     webhookId,
     createdAt: now,
-    notice: { event: notice.event, body: JSON.stringify(contentOf(about, notice, webhookId)) },
+    bodyBytes: noticeBytes,
+    notice: { ...notice, host: new URL(about.url).host },
   };
 }
 
-/** What is posted for a notice. It is signed by HMAC only, since it is no snapshot. */
+/** More than the body of a notice has. */
+const noticeBytes = 1_024;
+
+/**
+ * What is posted for a notice. It is signed by HMAC only, since it is no snapshot.
+ *
+ * @throws TypeError when it says what no notice says: nothing else gets these signatures
+ */
 export function noticePayload(
-  { webhookId, createdAt }: Pick<Delivery, "webhookId" | "createdAt">,
-  { event, body }: NoticeBody,
+  delivery: Pick<Delivery, "webhookId" | "createdAt" | "tenantId" | "documentId">,
+  notice: NoticeFacts,
 ): Postable {
-  return { webhookId, signingNumber: 1, event, committedAt: createdAt, body: Buffer.from(body) };
+  const { webhookId, createdAt: committedAt, tenantId, documentId: endpointId } = delivery;
+  requireNotice(notice);
+  const about = { tenantId, endpointId };
+  if (webhookId !== webhookIdOfNotice(about, notice)) throw new TypeError(`${webhookId} is not the id of its notice`);
+  const body = Buffer.from(JSON.stringify(contentOf(about, notice, webhookId)));
+  return { webhookId, signingNumber: 1, event: notice.event, committedAt, body };
 }
+
+const reasons: Readonly<Record<EndpointNotice["event"], readonly string[]>> = {
+  "endpoint.disabled": ["operator", "gone"],
+  "endpoint.expiring": ["operator", "gone"],
+  "endpoint.recovered": ["enabled", "accepted"],
+};
+
+const hostPattern = /^[\w.:[\]-]{1,300}$/;
+
+/** A row may have been written by someone else than delivery. */
+function requireNotice(notice: NoticeFacts): void {
+  const { event, reason, at, since, host } = notice;
+  const isKnown = Object.hasOwn(reasons, event) && reasons[event].includes(reason);
+  const isActor = notice.event !== "endpoint.disabled" || notice.by === undefined || typeof notice.by === "string";
+  const isHost = typeof host === "string" && hostPattern.test(host);
+  if (!(isKnown && isActor && isHost && isTime(at) && isTime(since))) throw new TypeError("a notice that none made");
+}
+
+function isTime(value: unknown): boolean {
+  return value instanceof Date && !Number.isNaN(value.getTime());
+}
+
+type EndpointName = Pick<Endpoint, "tenantId" | "endpointId">;
 
 /** Like the id of a snapshot, with the beginning of the trouble in milliseconds since 1970. */
-function webhookIdOfNotice({ tenantId, endpointId }: Endpoint, { event, since }: EndpointNotice): string {
+function webhookIdOfNotice({ tenantId, endpointId }: EndpointName, { event, since }: EndpointNotice): string {
   const name = createHash("sha256").update(`${tenantId}\n${endpointId}`).digest("hex").slice(0, 32);
-  return `evt_${name}_${since.getTime()}_${event === "endpoint.disabled" ? "disabled" : "recovered"}`;
+  return `evt_${name}_${since.getTime()}_${event.slice("endpoint.".length)}`;
 }
 
-/** No URL: its path may be a credential, and this goes to another receiver. */
-function contentOf({ tenantId, endpointId, url }: Endpoint, notice: EndpointNotice, id: string) {
-  const { event: type, reason, at, since } = notice;
-  const more = notice.event === "endpoint.disabled" ? { actor: notice.by ?? null } : { since: since.toISOString() };
-  const data = { tenantId, endpointId, host: new URL(url).host, reason, ...more };
+function contentOf({ tenantId, endpointId }: EndpointName, notice: NoticeFacts, id: string) {
+  const { event: type, reason, at, host } = notice;
+  const data = { tenantId, endpointId, host, reason, ...detailOf(notice) };
   return { id, type, timestamp: at.toISOString(), data };
+}
+
+function detailOf(notice: NoticeFacts) {
+  const since = notice.since.toISOString();
+  switch (notice.event) {
+    case "endpoint.disabled":
+      return { actor: notice.by ?? null };
+    case "endpoint.expiring":
+      return { since, expiresAt: new Date(notice.since.getTime() + disabledMsMax).toISOString() };
+    case "endpoint.recovered":
+      return { since };
+  }
 }

@@ -5,6 +5,7 @@ export const endpointEvents = [
   "snapshot.usable",
   "snapshot.withheld",
   "endpoint.disabled",
+  "endpoint.expiring",
   "endpoint.recovered",
 ] as const;
 
@@ -25,8 +26,10 @@ export interface Endpoint {
   readonly createdAt: Date;
   /** One, or two while a secret rotates; newest first. Decoded. */
   readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
-  /** While it is disabled, its new deliveries are held. */
+  /** While it is disabled, nothing is sent to it. */
   readonly enabled: boolean;
+  /** When it was last enabled; absent when it never was disabled. Deliveries are no older than that. */
+  readonly enabledAt?: Date;
   readonly events: readonly EndpointEvent[];
   /** Absent: all types. */
   readonly documentTypes?: readonly string[];
@@ -41,11 +44,25 @@ export interface Endpoint {
 /** Why an endpoint is disabled: someone asked for it, or it answered 410 twice. */
 export type DisableReason = "operator" | "gone";
 
+/** Since when and why an endpoint is disabled, and who asked for it. */
+export interface Disablement {
+  readonly at: Date;
+  readonly reason: DisableReason;
+  readonly by?: string;
+  /** Present once others were told that its deliveries end soon. */
+  readonly isExpiryTold?: true;
+}
+
+/** How long an endpoint may be disabled until its deliveries are given up. */
+export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
+/** How long before that the tenant's other endpoints are told. */
+export const expiryNoticeMs = 24 * 60 * 60 * 1000;
+
 /** An endpoint as management sees it. */
 export interface ManagedEndpoint extends Endpoint {
   readonly updatedAt: Date;
   /** Present while it is disabled. */
-  readonly disabled?: { readonly at: Date; readonly reason: DisableReason; readonly by?: string };
+  readonly disabled?: Disablement;
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;
   /** Changes that are not announced yet. They are stored with the change, so that none is lost. */

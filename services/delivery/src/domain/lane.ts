@@ -45,6 +45,8 @@ export interface LaneAttempt {
   readonly retryAfterMs?: number | undefined;
   /** Whether it was a probe of an open breaker. It costs no step of the backoff. */
   readonly isProbe: boolean;
+  /** When the endpoint was last enabled: no row is older than that. */
+  readonly enabledAt?: Date | undefined;
 }
 
 /** A lane after an attempt. Journal it before anything else of the lane is sent. */
@@ -212,13 +214,14 @@ function stay<Row extends LaneRow>(
 function backOff<Row extends LaneRow>(
   lane: LaneState<Row>,
   row: Row,
-  { endedAt, retryAfterMs, isProbe }: LaneAttempt,
+  attempt: LaneAttempt,
   plan: RetryPlan,
   random: number,
 ) {
+  const { endedAt, retryAfterMs, isProbe } = attempt;
   const retryCount = lane.isExpedited || isProbe ? row.retryCount : row.retryCount + 1;
-  const failed = { attempt: Math.max(1, retryCount), createdAt: row.createdAt, endedAt, retryAfterMs };
-  const dueAt = nextAttemptAt(plan, failed, random) ?? (isProbe ? lastAttemptAt(plan, row, endedAt) : undefined);
+  const failed = { attempt: Math.max(1, retryCount), since: agesFrom(row, attempt), endedAt, retryAfterMs };
+  const dueAt = nextAttemptAt(plan, failed, random) ?? (isProbe ? lastAttemptAt(plan, row, attempt) : undefined);
   if (!dueAt) return undefined;
   const waiting = { ...row, retryCount };
   return { row: waiting, lane: { ...lane, rows: replace(lane.rows, waiting), dueAt, isExpedited: false } };
@@ -228,9 +231,14 @@ function backOff<Row extends LaneRow>(
  * The end of a row's time, which a failed probe leaves to it: probes come more often than attempts, and
  * would give it up earlier. Undefined when its time is over.
  */
-function lastAttemptAt({ ageMsMax }: RetryPlan, { createdAt }: LaneRow, endedAt: Date): Date | undefined {
-  const at = new Date(createdAt.getTime() + ageMsMax);
-  return at > endedAt ? at : undefined;
+function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttempt): Date | undefined {
+  const at = new Date(agesFrom(row, attempt).getTime() + ageMsMax);
+  return at > attempt.endedAt ? at : undefined;
+}
+
+/** From when the age of a row counts: what waited for its endpoint to be enabled has its full time. */
+function agesFrom({ createdAt }: LaneRow, { enabledAt }: LaneAttempt): Date {
+  return enabledAt && enabledAt > createdAt ? enabledAt : createdAt;
 }
 
 /** Ends the lane's first rows. What is left is due at once. */

@@ -17,7 +17,7 @@ export interface EndpointPace {
 /** Lanes that are leased for each place, whatever the pace, so that no place stays empty. */
 const lanesPerPlace = 2;
 const lanesMax = 1_000;
-/** Of the 64 MiB of the payload cache, so that what waits is not dropped from it. */
+/** Of the 40 MiB of the payload cache, so that what waits is not dropped from it. */
 const bytesMax = 8 * 1024 * 1024;
 /** What an endpoint takes within `aheadMs` if it is quick: one batch of ingest. */
 const quickLanes = 256;

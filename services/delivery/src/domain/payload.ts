@@ -75,6 +75,14 @@ export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signi
   return `snp_${name}_${sequence}${signingNumber > 1 ? `_r${signingNumber}` : ""}`;
 }
 
+/** More than the members of a payload around its snapshot take, the signature among them. */
+const envelopeBytes = 1_024;
+
+/** Length of a snapshot's body, in bytes, before it is signed. */
+export function bodyBytesOf({ bytes }: Pick<Snapshot, "bytes">): number {
+  return bytes.byteLength + envelopeBytes;
+}
+
 /** Names a snapshot within one process. */
 export function snapshotKey({ tenantId, documentId, sequence }: Reference): string {
   return `${tenantId} ${documentId} ${sequence}`;

@@ -3,14 +3,14 @@ import { promisedPace } from "../config.ts";
 import { nextAttemptAt, notBefore, parseRetryAfter } from "./retry-plan.ts";
 
 const plan = promisedPace.retries;
-const createdAt = new Date("2026-11-21T09:00:00.000Z");
+const since = new Date("2026-11-21T09:00:00.000Z");
 const middle = 0.5;
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
 
 function waitAfter(attempt: number, random = middle, retryAfterMs?: number): number | undefined {
-  const next = nextAttemptAt(plan, { attempt, createdAt, endedAt: createdAt, retryAfterMs }, random);
-  return next && next.getTime() - createdAt.getTime();
+  const next = nextAttemptAt(plan, { attempt, since, endedAt: since, retryAfterMs }, random);
+  return next && next.getTime() - since.getTime();
 }
 
 describe("the retry plan", () => {
@@ -25,16 +25,16 @@ describe("the retry plan", () => {
 
   it("gives up when the next attempt would come after 72 hours, and not before", () => {
     const failedAfter = (ageMs: number) =>
-      nextAttemptAt(plan, { attempt: 9, createdAt, endedAt: new Date(createdAt.getTime() + ageMs) }, middle);
-    expect(failedAfter(71 * hourMs)).toEqual(new Date(createdAt.getTime() + 72 * hourMs));
+      nextAttemptAt(plan, { attempt: 9, since, endedAt: new Date(since.getTime() + ageMs) }, middle);
+    expect(failedAfter(71 * hourMs)).toEqual(new Date(since.getTime() + 72 * hourMs));
     expect(failedAfter(71 * hourMs + 1)).toBeUndefined();
   });
 
   it("makes at least 75 attempts in 72 hours", () => {
     let attempts = 1;
-    let at = createdAt;
+    let at = since;
     for (;;) {
-      const next = nextAttemptAt(plan, { attempt: attempts, createdAt, endedAt: at }, middle);
+      const next = nextAttemptAt(plan, { attempt: attempts, since, endedAt: at }, middle);
       if (!next) break;
       attempts += 1;
       at = next;
@@ -49,10 +49,10 @@ describe("the retry plan", () => {
   });
 
   it("gives the earliest time that Retry-After allows, up to 24 hours, whatever the plan says", () => {
-    const until = (retryAfterMs?: number) => notBefore({ endedAt: createdAt, retryAfterMs });
+    const until = (retryAfterMs?: number) => notBefore({ endedAt: since, retryAfterMs });
     expect([until(), until(0), until(secondMs), until(100 * hourMs)]).toEqual([
       undefined,
-      createdAt,
+      since,
       new Date("2026-11-21T09:00:01.000Z"),
       new Date("2026-11-22T09:00:00.000Z"),
     ]);

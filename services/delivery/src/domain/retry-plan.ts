@@ -2,7 +2,7 @@
 export interface RetryPlan {
   /** Delay after the first failed attempt, after the second, …; the last one repeats. */
   delaysMs: readonly number[];
-  /** A delivery is exhausted when its next attempt would be later than this after `createdAt`. */
+  /** A delivery is exhausted when its next attempt would be later than this after `since`. */
   ageMsMax: number;
 }
 
@@ -19,8 +19,8 @@ export const promisedRetries: RetryPlan = {
 interface FailedAttempt {
   /** From 1; attempts made before their backoff ended are not counted. */
   attempt: number;
-  /** When the delivery was created. */
-  createdAt: Date;
+  /** When the delivery was created, or its endpoint was last enabled, whichever is later. */
+  since: Date;
   /** When the attempt ended. */
   endedAt: Date;
   /** The answer's `Retry-After`, if it had one. */
@@ -41,7 +41,7 @@ export function nextAttemptAt(plan: RetryPlan, failed: FailedAttempt, random: nu
   const planned = delay * (1 - jitter + 2 * jitter * random);
   const asked = notBefore(failed)?.getTime() ?? 0;
   const at = Math.max(failed.endedAt.getTime() + Math.round(planned), asked);
-  return at - failed.createdAt.getTime() > plan.ageMsMax ? undefined : new Date(at);
+  return at - failed.since.getTime() > plan.ageMsMax ? undefined : new Date(at);
 }
 
 /**

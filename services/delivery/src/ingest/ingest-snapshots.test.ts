@@ -68,15 +68,15 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
         return create(SignSnapshotsResponseSchema, { results });
       },
     },
-    endpoints: { listOf: async (tenants) => tenants.map(endpointOf) },
+    directory: { listOf: async (tenants) => tenants.map(endpointOf) },
     deliveries: {
       insert: async (deliveries: readonly NewDelivery[]) => {
         stored.push(...deliveries);
         return deliveries.map(({ place }) => place);
       },
       delete: nothing,
-      supersede: nothing,
     },
+    laneEndings: { supersede: nothing },
     lanes: { expedite: nothing, release: nothing, appointBearers: nothing },
     sender: {
       reserve: async (wanted, mayWait) => {
@@ -84,14 +84,13 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
           counts.waiting += 1;
           await room.promise;
         }
-        return { of: () => 1_000, [Symbol.dispose]: () => {} };
+        return { of: () => 1_000, takeBody: () => true, [Symbol.dispose]: () => {} };
       },
       isInHand: () => false,
       take: () => {},
       wake: () => {},
     },
     leaseMs: 20_000,
-    releaseIfEnabled: nothing,
     noteSignedAnew: nothing,
     log: pino({ level: "silent" }),
   };

@@ -7,7 +7,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
-import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import { type Handling, InHand, untilEnded } from "./in-hand.ts";
 import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
 import { createSettle } from "./settle-snapshots.ts";
@@ -18,7 +18,7 @@ import { storeDeliveries, type StoreDeliveriesDeps } from "./store-deliveries.ts
 export interface IngestDeps extends StoreDeliveriesDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
-  readonly endpoints: Pick<EndpointStore, "listOf">;
+  readonly directory: Pick<EndpointDirectory, "listOf">;
   /** Notes snapshots that were signed before, with a key that was revoked since. */
   readonly noteSignedAnew: (references: readonly Reference[]) => Promise<void>;
   readonly log: Logger;
@@ -123,7 +123,7 @@ export class Ingest {
     const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
     // The endpoints are read after the reference came, so that none is missed that was created
     // before the snapshot was committed.
-    const endpoints = this.#deps.endpoints.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
+    const endpoints = this.#deps.directory.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
     endpoints.catch(() => {});
     const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
     for await (const page of pullSnapshots(this.#deps.feed, references, this.#signal, trace)) {

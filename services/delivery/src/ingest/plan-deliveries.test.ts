@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
 import type { Snapshot } from "../domain/payload.ts";
-import { planDeliveries } from "./plan-deliveries.ts";
+import { countWanted, planDeliveries } from "./plan-deliveries.ts";
 
 const now = new Date("2026-11-21T09:00:00.000Z");
 
@@ -17,9 +17,10 @@ const snapshot = (tenantId: string, documentId: string, sequence = 1, more: Part
   return { tenantId, documentId, sequence, ...rest, ...more };
 };
 
-function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHand: string[] = []) {
+function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHand: string[] = [], hasRoom = true) {
   const isInHand = ({ documentId }: { documentId: string }) => inHand.includes(documentId);
-  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf: () => capacity, now });
+  const limits = { capacityOf: () => capacity, takeBody: () => hasRoom };
+  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, ...limits, now });
   return {
     deliveries: deliveries.map(
       ({ endpointId, documentId, sequence, place }) => `${endpointId} ${documentId}${sequence} ${place}`,
@@ -49,10 +50,14 @@ describe("planned deliveries", () => {
     expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 b1 due"]);
   });
 
-  it("are held while the endpoint is disabled", () => {
-    expect(plan([snapshot("acme", "a")], [endpoint("acme", "e1", { enabled: false })]).deliveries).toEqual([
-      "e1 a1 held",
-    ]);
+  it("are left to a claim where there is no room for their bodies", () => {
+    expect(plan([snapshot("acme", "a")], [endpoint("acme", "e1")], 10, [], false).deliveries).toEqual(["e1 a1 due"]);
+  });
+
+  it("are counted for enabled endpoints only, so that none is leased for a disabled one", () => {
+    const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2", { enabled: false })];
+    const counts = countWanted([snapshot("acme", "a"), snapshot("acme", "b")], endpoints);
+    expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);
   });
 
   it("are not made for what a filter excludes, which ends what is older", () => {

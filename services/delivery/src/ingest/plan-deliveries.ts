@@ -1,6 +1,6 @@
 import { type Delivery, deliveryIdOf, type Lane, laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { bodyBytesOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
 import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 
@@ -12,6 +12,8 @@ interface DeliveryPlanInput {
   readonly isInHand: (lane: Lane) => boolean;
   /** How many more lanes of an endpoint this process can lease. */
   readonly capacityOf: (endpoint: Endpoint) => number;
+  /** Holds the body of a lane that is to be leased. Answers whether there is room for it. */
+  readonly takeBody: (delivery: Delivery) => boolean;
   readonly now: Date;
 }
 
@@ -38,7 +40,8 @@ export function countWanted(
  * Plans one delivery per snapshot and endpoint of its tenant that wants it. The first delivery of a
  * lane is leased to this process as far as there is capacity, so that it is sent without a claim.
  */
-export function planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now }: DeliveryPlanInput): DeliveryPlan {
+export function planDeliveries(input: DeliveryPlanInput): DeliveryPlan {
+  const { snapshots, endpoints, isInHand, capacityOf, takeBody, now } = input;
   const deliveries: NewDelivery[] = [];
   const excluded: (Lane & Pick<Delivery, "sequence">)[] = [];
   const lanes = new Set<string>();
@@ -60,17 +63,17 @@ export function planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now
     }
     const webhookId = webhookIdOf(snapshot);
     const deliveryId = deliveryIdOf(endpoint, webhookId);
-    const place = placeOf(lane, endpoint);
-    deliveries.push({ ...lane, deliveryId, webhookId, signingNumber: 1, sequence, createdAt: now, place });
+    const bodyBytes = bodyBytesOf(snapshot);
+    const delivery = { ...lane, deliveryId, webhookId, signingNumber: 1, sequence, createdAt: now, bodyBytes };
+    deliveries.push({ ...delivery, place: placeOf(delivery, endpoint) });
   }
 
-  function placeOf(lane: Lane, endpoint: Endpoint): NewDelivery["place"] {
-    if (!endpoint.enabled) return "held";
-    const key = laneKey(lane);
-    if (lanes.has(key) || isInHand(lane)) return "behind";
+  function placeOf(delivery: Delivery, endpoint: Endpoint): NewDelivery["place"] {
+    const key = laneKey(delivery);
+    if (lanes.has(key) || isInHand(delivery)) return "behind";
     lanes.add(key);
     const count = leased.get(endpoint.endpointId) ?? 0;
-    if (count >= capacityOf(endpoint)) return "due";
+    if (count >= capacityOf(endpoint) || !takeBody(delivery)) return "due";
     leased.set(endpoint.endpointId, count + 1);
     return "leased";
   }

@@ -34,20 +34,20 @@ async function store(fate: "behind" | "known"): Promise<Arrival[]> {
   const told: Arrival[] = [];
   const nothing = async () => {};
   const deps = {
-    deliveries: { insert: async () => [fate], delete: nothing, supersede: nothing },
+    deliveries: { insert: async () => [fate], delete: nothing },
+    laneEndings: { supersede: nothing },
     lanes: {
       expedite: async (arrivals: readonly Arrival[]) => void told.push(...arrivals),
       release: nothing,
       appointBearers: nothing,
     },
     sender: {
-      reserve: async () => ({ of: () => 1, [Symbol.dispose]: () => {} }),
+      reserve: async () => ({ of: () => 1, takeBody: () => true, [Symbol.dispose]: () => {} }),
       isInHand: () => true,
       take: () => {},
       wake: () => {},
     },
     leaseMs: 20_000,
-    releaseIfEnabled: nothing,
   };
   await storeDeliveries(deps, { snapshots: [snapshot], endpoints: [endpoint], mayWait: true }, new Promise(() => {}));
   return told;

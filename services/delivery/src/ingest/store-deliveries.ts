@@ -1,23 +1,23 @@
-import type { Lane } from "../domain/delivery.ts";
+import type { Delivery, Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
-import type { Reservation } from "../send/lane-reservations.ts";
-import type { StoredPayload } from "../send/payload-cache.ts";
-import type { Sender } from "../send/sender.ts";
+import type { Reservation } from "../lanes/lane-reservations.ts";
+import type { StoredPayload } from "../lanes/payload-cache.ts";
+import type { Sender } from "../lanes/sender.ts";
 import { type LeasedLane, type NewDelivery, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import type { DeliveryStore, Stored } from "../store/delivery-store.ts";
+import type { LaneEndings } from "../store/lane-endings.ts";
 import type { Arrival, LaneStore } from "../store/lane-store.ts";
 import { countWanted, planDeliveries } from "./plan-deliveries.ts";
 import type { SignResult } from "./sign-snapshots.ts";
 
 export interface StoreDeliveriesDeps {
-  readonly deliveries: Pick<DeliveryStore, "insert" | "delete" | "supersede">;
+  readonly deliveries: Pick<DeliveryStore, "insert" | "delete">;
+  readonly laneEndings: Pick<LaneEndings, "supersede">;
   readonly lanes: Pick<LaneStore, "expedite" | "release" | "appointBearers">;
   readonly sender: Pick<Sender, "reserve" | "isInHand" | "take" | "wake">;
   readonly leaseMs: number;
-  /** Releases what is held for an endpoint that was enabled meanwhile. */
-  readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
 }
 
 /** Snapshots whose deliveries are to be stored. */
@@ -58,7 +58,7 @@ export async function storeDeliveries(
     return {
       async send(results) {
         try {
-          await handOver(deps, stored, results, endpoints, room);
+          await handOver(deps, stored, results);
         } finally {
           room[Symbol.dispose]();
         }
@@ -75,7 +75,9 @@ interface StoredLanes {
   readonly deliveries: readonly NewDelivery[];
   /** The lanes that this process has leased. */
   readonly lanes: readonly LeasedLane[];
-  /** Whether lanes are due that nobody has leased. */
+  /** The endpoints that were disabled, by id. */
+  readonly disabled: ReadonlySet<string>;
+  /** Whether lanes of enabled endpoints are due that nobody has leased. */
   readonly isDue: boolean;
 }
 
@@ -89,13 +91,11 @@ async function store(
   const leaseUntil = new Date(now.getTime() + deps.leaseMs);
   const isInHand = (lane: Lane) => deps.sender.isInHand(lane);
   const capacityOf = ({ endpointId }: Endpoint) => room.of(endpointId);
-  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf, now });
+  const takeBody = (delivery: Delivery) => room.takeBody(delivery);
+  const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf, takeBody, now });
   const places = await deps.deliveries.insert(deliveries, leaseUntil);
-  await deps.deliveries.supersede(excluded, now);
-  await deps.lanes.appointBearers(excluded, now);
+  await deps.laneEndings.supersede(excluded, now);
   const stored = (place: Stored) => deliveries.filter((_, index) => places[index] === place);
-  const held = new Map(stored("held").map((each) => [each.endpointId, each]));
-  for (const endpoint of held.values()) await deps.releaseIfEnabled(endpoint);
   const lanes = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
@@ -103,7 +103,9 @@ async function store(
   // here, or the next snapshot would become the bearer and go first.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
-  return { deliveries, lanes, isDue: expedited.length > 0 || places.includes("due") };
+  const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
+  const isDue = [...expedited, ...stored("due")].some(({ endpointId }) => !disabled.has(endpointId));
+  return { deliveries, lanes, disabled, isDue };
 }
 
 /** Hands over to sending what was signed. */
@@ -111,21 +113,18 @@ async function handOver(
   { deliveries, lanes, sender }: StoreDeliveriesDeps,
   stored: StoredLanes,
   results: readonly SignResult[],
-  endpoints: readonly Endpoint[],
-  room: Reservation,
 ): Promise<void> {
   const sendable = await withoutUnsendable({ deliveries, lanes }, stored, results);
-  room[Symbol.dispose]();
-  sender.take(sendable, payloadsOf(stored, results), endpoints);
+  sender.take(sendable, payloadsOf(stored, results));
   if (stored.isDue || sendable.length < stored.lanes.length) sender.wake();
 }
 
-/** The payloads of what is not held, for the attempts that come. */
-function payloadsOf({ deliveries }: StoredLanes, results: readonly SignResult[]): StoredPayload[] {
+/** The payloads for the attempts that come. */
+function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly SignResult[]): StoredPayload[] {
   const uses = new Map<string, number>();
   for (const each of deliveries) {
     const key = snapshotKey(each);
-    if (each.place !== "held") uses.set(key, (uses.get(key) ?? 0) + 1);
+    if (!disabled.has(each.endpointId)) uses.set(key, (uses.get(key) ?? 0) + 1);
   }
   return results.flatMap((result) => {
     const count = uses.get(snapshotKey(result.snapshot));

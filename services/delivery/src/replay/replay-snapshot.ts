@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
-import type { DeliveryState, Replay, ReplayState, SignedDelivery } from "../domain/delivery-log.ts";
+import type { Replay, ReplayState, SignedDelivery } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import type { Reference } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
@@ -14,6 +14,17 @@ export interface ListedSnapshot extends Reference {
 /** What became of a snapshot in a replay. */
 export type Replayed = "delivered" | "failed" | "skipped";
 
+/** The receiver cannot be reached, or asks to wait. */
+export class Unreachable extends Error {
+  /** The answer's `Retry-After`, if it had one. */
+  readonly retryAfterMs: number;
+
+  constructor({ retryAfterMs = 0 }: AttemptOutcome) {
+    super("the receiver cannot be reached");
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 export interface ReplaySnapshotDeps extends ResendDeps {
   readonly retries: Pick<RetryPlan, "delaysMs">;
   /** Waits until the endpoint's rate allows another attempt. */
@@ -24,8 +35,11 @@ export interface ReplaySnapshotDeps extends ResendDeps {
 const refusalsMax = 4;
 
 /**
- * Sends a snapshot that the replay is for. While the receiver cannot be reached it waits, as long as
- * the signal lets it; after four refusals it goes on without.
+ * Sends a snapshot that the replay is for. After four refusals it goes on without. What is pending is
+ * skipped, whether its delivery is stored or ingest is still to store it: a final row would take its
+ * place.
+ *
+ * @throws Unreachable when the replay has to wait
  */
 export async function replaySnapshot(
   deps: ReplaySnapshotDeps,
@@ -34,17 +48,20 @@ export async function replaySnapshot(
     endpoint,
     snapshot,
     stored,
+    isSettled,
   }: {
     replay: Replay;
     endpoint: Endpoint;
     snapshot: ListedSnapshot;
     stored: SignedDelivery | undefined;
+    /** Whether it was settled before `stored` was read. */
+    isSettled: boolean;
   },
   signal: AbortSignal,
 ): Promise<Replayed> {
   // An earlier process has ended with it, and died before it noted the page.
   if (stored?.endedReplayId === replay.replayId) return stored.state === "delivered" ? "delivered" : "failed";
-  if (!isFor(replay, stored?.state)) return "skipped";
+  if (!isFor(replay, stored) || (!stored && !isSettled)) return "skipped";
   const { replayId } = replay;
   let refusals = 0;
   const isLast = (outcome: AttemptOutcome) => verdictOf(outcome) === "refused" && refusals + 1 >= refusalsMax;
@@ -54,23 +71,25 @@ export async function replaySnapshot(
     if (!outcome) return "skipped";
     const verdict = verdictOf(outcome);
     if (verdict === "accepted") return "delivered";
-    if (verdict === "refused") refusals += 1;
+    if (verdict === "failed") throw new Unreachable(outcome);
+    refusals += 1;
     if (refusals >= refusalsMax) return "failed";
-    await pause(delayOf(deps.retries, attempt, outcome), undefined, { signal });
+    await pause(delayOf(deps.retries, attempt, outcome.retryAfterMs), undefined, { signal });
   }
 }
 
-/** Pending and held deliveries are sent by themselves. */
-function isFor({ states }: Replay, state: DeliveryState | undefined): boolean {
-  if (state === "pending" || state === "held") return false;
-  const named: ReplayState = state ?? "missing";
-  return states.includes(named);
+/** Pending deliveries are sent by themselves. One that this replay has tried already is still its own. */
+function isFor({ replayId, states }: Replay, stored: SignedDelivery | undefined): boolean {
+  if (stored?.state === "pending") return false;
+  const named: ReplayState = stored?.state ?? "missing";
+  return states.includes(named) || stored?.lastReplayId === replayId;
 }
 
 /** An outage is asked about at least every five minutes. */
 const delayMsMax = 5 * 60_000;
 
-function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, { retryAfterMs = 0 }: AttemptOutcome) {
+/** How long to wait after so many attempts, in milliseconds. */
+export function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, retryAfterMs = 0): number {
   const planned = delaysMs[Math.min(attempt, delaysMs.length) - 1] ?? 0;
   return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, 24 * 60 * 60_000));
 }

@@ -47,7 +47,8 @@ export async function resend(
   const outcome = await post({ url: endpoint.url, headers, body: payload.body, ...traced });
   const { tenantId, documentId, sequence } = reference;
   const delivery = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
+  const bodyBytes = payload.body.byteLength;
   const fate = { outcome, isAccepted: isAccepted(outcome), replayId, isLast: isLast(outcome) };
-  await record({ ...delivery, ...fate });
+  await record({ ...delivery, bodyBytes, ...fate });
   return outcome;
 }

@@ -1,13 +1,13 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
+import { Alarm } from "../lanes/alarm.ts";
 import type { DeliveryLogStore, Resent } from "../store/delivery-log-store.ts";
 import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
-import { runReplay, type RunReplayDeps } from "./run-replay.ts";
+import { type ReplayTurnDeps, takeTurn } from "./take-turn.ts";
 
-export interface ReplaysDeps extends Omit<RunReplayDeps, "record"> {
-  readonly deliveryLog: RunReplayDeps["deliveryLog"] & Pick<DeliveryLogStore, "recordResent">;
-  readonly replays: Pick<ReplayStore, "claim" | "renew" | "advance" | "finish">;
+export interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
+  readonly deliveryLog: ReplayTurnDeps["deliveryLog"] & Pick<DeliveryLogStore, "recordResent">;
+  readonly replays: Pick<ReplayStore, "claim" | "renew" | "release" | "advance" | "finish">;
   readonly pollMs: number;
   readonly leaseMs: number;
   readonly log: Logger;
@@ -16,10 +16,14 @@ export interface ReplaysDeps extends Omit<RunReplayDeps, "record"> {
 /** Replays that this process works on at the same time. */
 const atOnceMax = 4;
 
-/** Works on replays that nobody works on, until it is disposed; others then go on with them. */
+/**
+ * Works on replays that nobody works on, until it is disposed; others then go on with them. Replays
+ * take turns of one page each, and those of a tenant come after those of tenants that have none here.
+ */
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const stop = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, string>();
+  const alarm = new Alarm();
   const record = createBatcher<Resent, void>({
     itemsMax: 128,
     // While one batch is recorded, the next one is.
@@ -35,30 +39,35 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
       try {
         const now = new Date();
         const until = new Date(now.getTime() + deps.leaseMs);
-        const claimed = running.size < atOnceMax ? await deps.replays.claim(now, until) : undefined;
+        const claimed =
+          running.size < atOnceMax ? await deps.replays.claim(now, until, [...running.values()]) : undefined;
         if (claimed) {
-          const work = workOn(sending, claimed, stop.signal).finally(() => running.delete(work));
-          running.add(work);
+          const work = workOn(sending, claimed, stop.signal).finally(() => {
+            running.delete(work);
+            alarm.ring();
+          });
+          running.set(work, claimed.replay.tenantId);
           continue;
         }
       } catch (error) {
         deps.log.warn({ err: error }, "no replay can be claimed");
       }
-      await pause(deps.pollMs, undefined, { signal: stop.signal }).catch(() => {});
+      if (!stop.signal.aborted) await alarm.sleep(deps.pollMs);
     }
   };
   const looping = loop();
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
+      alarm.ring();
       await looping;
-      await Promise.all(running);
+      await Promise.all(running.keys());
     },
   };
 }
 
 /** Keeps the lease while it works. When the lease is lost, or the replay was cancelled, it ends. */
-async function workOn(deps: ReplaysDeps & RunReplayDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
+async function workOn(deps: ReplaysDeps & ReplayTurnDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([stopped, lost.signal]);
   const leaseOf = () => new Date(Date.now() + deps.leaseMs);
@@ -68,14 +77,16 @@ async function workOn(deps: ReplaysDeps & RunReplayDeps, claimed: ClaimedReplay,
       () => {},
     );
   }, deps.leaseMs / 4);
+  const { failedTurns } = claimed.replay;
   try {
-    await runReplay(deps, claimed, signal);
+    const next = await takeTurn(deps, claimed, signal);
+    if (next) await deps.replays.release(claimed, next.at, next.failedTurns);
   } catch (error) {
     if (!signal.aborted) deps.log.warn({ err: error, replayId: claimed.replay.replayId }, "a replay waits");
+    // Others go on at once when this process stops; after an error a second later.
+    const at = new Date(Date.now() + (signal.aborted ? 0 : deps.pollMs));
+    await deps.replays.release(claimed, at, failedTurns).catch(() => {});
   } finally {
     clearInterval(renewal);
-    // The next claim may follow at once; after an error a second later.
-    const freeAt = new Date(Date.now() + (signal.aborted ? 0 : deps.pollMs));
-    await deps.replays.renew(claimed, freeAt).catch(() => {});
   }
 }

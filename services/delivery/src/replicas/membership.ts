@@ -18,8 +18,6 @@ interface MembershipDeps {
   readonly replica: string;
   /** `host:port` of a port that it has, if the port is a fixed one. */
   readonly address: string | undefined;
-  /** Called when other replicas run than before, at the start too. */
-  readonly onChange: () => void;
   readonly log: Pick<Logger, "info" | "warn">;
 }
 
@@ -32,6 +30,7 @@ export class Membership implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #partitions = new LRUCache<string, number>({ max: tenantsMax });
   readonly #preferred = new Map<number, boolean>();
+  readonly #listeners: (() => void)[] = [];
   #replicas: readonly string[] = [];
   readonly #loop: Promise<void>;
 
@@ -49,6 +48,11 @@ export class Membership implements AsyncDisposable {
     const membership = new Membership(deps);
     await membership.#look();
     return membership;
+  }
+
+  /** Calls back whenever other replicas run than before. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   isPreferredFor(tenantId: string): boolean {
@@ -89,13 +93,13 @@ export class Membership implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { replica, log, onChange } = this.#deps;
+    const { replica, log } = this.#deps;
     const fresh = await this.#deps.replicas.fresh(freshMs);
     const replicas = fresh.includes(replica) ? fresh : [...fresh, replica].sort();
     if (replicas.join() === this.#replicas.join()) return;
     this.#replicas = replicas;
     this.#preferred.clear();
     log.info({ replica, replicas }, "replicas");
-    onChange();
+    for (const listener of this.#listeners) listener();
   }
 }

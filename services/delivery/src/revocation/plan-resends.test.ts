@@ -49,7 +49,6 @@ test("whoever has the snapshot with the old signature gets it as _r2, under an i
 
 test.each([
   ["is still to get it", [fate(1, "pending")]],
-  ["is disabled and holds it", [fate(1, "held")]],
   ["was given up", [fate(1, "exhausted")]],
   ["got it late, with the new signature", [fate(1, "delivered", 2)]],
   ["has it both ways", [fate(1, "delivered"), fate(2, "delivered")]],
@@ -64,12 +63,12 @@ test("rows that have expired are taken for delivered, unless the endpoint is you
   expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
 });
 
-test("filters and tenants hold, and a disabled endpoint's delivery is held", () => {
+test("filters and tenants hold; a disabled endpoint gets its delivery when it is enabled", () => {
   const had = [fate(1, "delivered")];
   expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
   expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
   expect(plan(had, { tenantId: "other" })).toEqual([]);
-  expect(plan(had, { enabled: false })).toMatchObject([{ place: "held" }]);
+  expect(plan(had, { enabled: false })).toMatchObject([{ place: "due" }]);
 });
 
 test("after a second revocation it goes out as _r3 to whoever has _r2", () => {

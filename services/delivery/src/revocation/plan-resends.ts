@@ -1,6 +1,6 @@
 import { deliveryIdOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { bodyBytesOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
 import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import type { DeliveryFate } from "../store/resent-row-store.ts";
@@ -39,9 +39,9 @@ export function planResends(
     const known = deliveryIdsUpTo(anew, endpoint).flatMap((id) => fates.get(id) ?? []);
     if (!hasOldSignature(known, webhookId, endpoint.createdAt <= snapshot.committedAt)) return [];
     const { endpointId } = endpoint;
-    const place = endpoint.enabled ? "due" : "held";
     const deliveryId = deliveryIdOf(endpoint, webhookId);
-    return { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now, place };
+    const names = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
+    return Object.assign(names, { createdAt: now, bodyBytes: bodyBytesOf(snapshot), place: "due" as const });
   });
 }
 
@@ -52,6 +52,6 @@ export function planResends(
 function hasOldSignature(known: readonly DeliveryFate[], webhookId: string, isOlder: boolean): boolean {
   if (known.length === 0) return isOlder;
   if (known.some((each) => each.webhookId === webhookId)) return false;
-  if (known.some(({ state }) => state === "pending" || state === "held")) return false;
+  if (known.some(({ state }) => state === "pending")) return false;
   return known.some(({ state }) => state === "delivered");
 }

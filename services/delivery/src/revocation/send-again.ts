@@ -1,9 +1,8 @@
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import type { Lane } from "../domain/delivery.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { ResentRowStore } from "../store/resent-row-store.ts";
-import type { Sender } from "../send/sender.ts";
+import type { Sender } from "../lanes/sender.ts";
 import { deliveryIdsUpTo, planResends, type SignedAnew } from "./plan-resends.ts";
 
 export interface SendAgainDeps {
@@ -12,8 +11,6 @@ export interface SendAgainDeps {
   readonly lanes: Pick<LaneStore, "expedite" | "appointBearers">;
   readonly resentRows: Pick<ResentRowStore, "fates" | "endOutrun">;
   readonly sender: Pick<Sender, "wake">;
-  /** Releases what is held for an endpoint that was enabled meanwhile. */
-  readonly releaseIfEnabled: (endpoint: Pick<Lane, "tenantId" | "endpointId">) => Promise<void>;
 }
 
 /**
@@ -35,10 +32,6 @@ export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]
   if (planned.length === 0) return 0;
   // None is leased to this process.
   const places = await deps.deliveries.insert(planned, now);
-  const held = planned.filter((_, index) => places[index] === "held");
-  for (const endpoint of new Map(held.map((each) => [each.endpointId, each])).values()) {
-    await deps.releaseIfEnabled(endpoint);
-  }
   await deps.lanes.expedite(
     planned.filter((_, index) => places[index] === "behind"),
     now,

@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
-import type { EndpointDirectory } from "../send/endpoint-directory.ts";
+import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 
 export interface ChangeEndpointDeps {

@@ -2,7 +2,7 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
-import type { EndpointDirectory } from "../send/endpoint-directory.ts";
+import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { MayChange } from "./may-change.ts";

@@ -5,12 +5,21 @@ import type {
   DeliverySchema,
   ReplaySchema,
 } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import type { LoggedAttempt, LoggedDelivery, Replay } from "../domain/delivery-log.ts";
+import { type LoggedAttempt, type LoggedDelivery, type Replay, shownState } from "../domain/delivery-log.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
 
-/** A delivery as its message, with its last attempt. */
-export function deliveryToProto(delivery: LoggedDelivery): MessageInitShape<typeof DeliverySchema> {
-  const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, state, attemptCount } = delivery;
+/**
+ * A delivery as its message, with its last attempt.
+ *
+ * @param endpoint undefined when it was deleted
+ */
+export function deliveryToProto(
+  delivery: LoggedDelivery,
+  endpoint: Pick<Endpoint, "enabled"> | undefined,
+): MessageInitShape<typeof DeliverySchema> {
+  const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, attemptCount } = delivery;
   const { endedAt, nextAttemptAt, notice } = delivery;
+  const state = shownState(delivery.state, endpoint);
   const last = delivery.attempts.at(-1);
   return {
     deliveryId,
@@ -22,7 +31,7 @@ export function deliveryToProto(delivery: LoggedDelivery): MessageInitShape<type
     attemptCount,
     createdAt: timestampFromDate(delivery.createdAt),
     ...(endedAt ? { endedAt: timestampFromDate(endedAt) } : {}),
-    ...(nextAttemptAt ? { nextAttemptAt: timestampFromDate(nextAttemptAt) } : {}),
+    ...(nextAttemptAt && state !== "held" ? { nextAttemptAt: timestampFromDate(nextAttemptAt) } : {}),
     ...(last ? { lastAttempt: attemptToProto(last) } : {}),
   };
 }

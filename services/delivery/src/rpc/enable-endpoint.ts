@@ -1,17 +1,17 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { enabledWithNotice } from "../domain/endpoint-notice.ts";
-import { changeEndpoint } from "./change-endpoint.ts";
+import { changeEndpoint, type EndpointName } from "./change-endpoint.ts";
 import type { DisableEndpointDeps } from "./disable-endpoint.ts";
 import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface EnableEndpointDeps extends DisableEndpointDeps {
-  /** Makes what was held for an endpoint pending. */
-  releaseHeld: (endpoint: { tenantId: string; endpointId: string }) => Promise<void>;
+  /** Makes what waits for a backoff due, soon; without it, it is sent when its backoff ends. */
+  hurry: (endpoint: EndpointName) => void;
 }
 
-/** Implements `EnableEndpoint`. What was held is sent in order, before what is newer. */
+/** Implements `EnableEndpoint`. It changes the endpoint alone; its deliveries waited as they were. */
 export function enableEndpoint(
   deps: EnableEndpointDeps,
   mayChange: MayChange,
@@ -19,7 +19,7 @@ export function enableEndpoint(
   return async (request, context) => {
     mayChange(context);
     const endpoint = await changeEndpoint(deps, request, enabledWithNotice);
-    await deps.releaseHeld(endpoint);
+    deps.hurry(endpoint);
     deps.announce(endpoint);
     return { endpoint: toProto(endpoint) };
   };

@@ -4,9 +4,11 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { LoggedDelivery } from "../domain/delivery-log.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
 import { attemptToProto, deliveryToProto } from "./delivery-message.ts";
 
 export interface GetDeliveryDeps {
+  endpoints: Pick<EndpointStore, "find">;
   deliveryLog: Pick<DeliveryLogStore, "find">;
 }
 
@@ -14,7 +16,8 @@ export interface GetDeliveryDeps {
 export function getDelivery(deps: GetDeliveryDeps): MethodImpl<typeof DeliveryLogService.method.getDelivery> {
   return async (request) => {
     const delivery = await requireDelivery(deps.deliveryLog, request);
-    return { delivery: deliveryToProto(delivery), attempts: delivery.attempts.map(attemptToProto) };
+    const endpoint = await deps.endpoints.find(delivery.tenantId, delivery.endpointId);
+    return { delivery: deliveryToProto(delivery, endpoint), attempts: delivery.attempts.map(attemptToProto) };
   };
 }
 

@@ -17,8 +17,7 @@ export function getEndpoint({
 }: GetEndpointDeps): MethodImpl<typeof EndpointService.method.getEndpoint> {
   return async (request, { signal }) => {
     const endpoint = await requireEndpoint(endpoints, request, signal);
-    const { tenantId, endpointId } = endpoint;
-    const found = await health.find(tenantId, [endpointId], signal);
-    return { endpoint: toProto(endpoint, found.get(endpointId)) };
+    const found = await health.find(endpoint.tenantId, [endpoint], signal);
+    return { endpoint: toProto(endpoint, found.get(endpoint.endpointId)) };
   };
 }

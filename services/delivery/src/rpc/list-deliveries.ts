@@ -4,13 +4,14 @@ import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
-import { deliveryStates, requireStates } from "../domain/delivery-log.ts";
+import { type DeliveryState, deliveryStates, requireStates, shownState } from "../domain/delivery-log.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { deliveryToProto } from "./delivery-message.ts";
 
 export interface ListDeliveriesDeps {
-  endpoints: Pick<EndpointStore, "list">;
+  endpoints: Pick<EndpointStore, "find" | "list">;
   deliveryLog: Pick<DeliveryLogStore, "list">;
 }
 
@@ -24,15 +25,12 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
     const limit = request.limit === 0 ? limitDefault : request.limit;
     if (limit > limitMax) throw invalid("/limit", `must be an integer from 1 to ${limitMax}`);
     const documentId = request.documentId === "" ? undefined : requireUuid(request.documentId, "/documentId");
-    const endpointIds =
-      request.endpointId === ""
-        ? (await deps.endpoints.list(tenantId, signal)).map(({ endpointId }) => endpointId)
-        : [requireUuid(request.endpointId, "/endpointId")];
+    const endpoints = await endpointsOf(deps, tenantId, request.endpointId, signal);
     const after = readToken(request.pageToken);
     const query = {
       tenantId,
-      endpointIds,
-      states,
+      endpointIds: [...endpoints.keys()],
+      ...storedStates(states, endpoints),
       limit: limit + 1,
       ...(documentId === undefined ? {} : { documentId }),
       ...(request.since ? { since: timestampDate(request.since) } : {}),
@@ -43,8 +41,32 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const nextPageToken = last ? encodeOpaqueToken([last.createdAt.getTime(), last.deliveryId]) : "";
-    return { deliveries: page.map(deliveryToProto), nextPageToken };
+    const shown = page.map((each) => deliveryToProto(each, endpoints.get(each.endpointId)));
+    return { deliveries: shown, nextPageToken };
   };
+}
+
+/** One endpoint, or all that are registered, by id. One that was deleted is undefined. */
+async function endpointsOf(
+  { endpoints }: Pick<ListDeliveriesDeps, "endpoints">,
+  tenantId: string,
+  endpointId: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Endpoint | undefined>> {
+  if (endpointId === "")
+    return new Map((await endpoints.list(tenantId, signal)).map((each) => [each.endpointId, each]));
+  const id = requireUuid(endpointId, "/endpointId");
+  return new Map([[id, await endpoints.find(tenantId, id, signal)]]);
+}
+
+/** What is stored of deliveries that are shown in these states. */
+function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<string, Endpoint | undefined>) {
+  const [isHeldWanted, isPendingWanted] = [states.includes("held"), states.includes("pending")];
+  const stored = states.flatMap((state) => (state === "held" ? [] : state));
+  if (isHeldWanted === isPendingWanted) return { states: stored };
+  const shown = isHeldWanted ? "held" : "pending";
+  const pendingOf = [...endpoints].flatMap(([id, each]) => (shownState("pending", each) === shown ? id : []));
+  return { states: [...new Set([...stored, "pending" as const])], pendingOf };
 }
 
 /** The delivery after which a page begins. A malformed token means from the top. */

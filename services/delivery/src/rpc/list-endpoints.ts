@@ -19,11 +19,7 @@ export function listEndpoints({
     const { signal } = context;
     const tenantId = requireTenantId(request.tenantId);
     const found = await endpoints.list(tenantId, signal);
-    const known = await health.find(
-      tenantId,
-      found.map(({ endpointId }) => endpointId),
-      signal,
-    );
+    const known = await health.find(tenantId, found, signal);
     return { endpoints: found.map((each) => toProto(each, known.get(each.endpointId))) };
   };
 }

@@ -2,7 +2,7 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { uuidv7 } from "@vidimus/kit/ids";
-import type { LoggedDelivery } from "../domain/delivery-log.ts";
+import { type LoggedDelivery, shownState } from "../domain/delivery-log.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
 import { resend, type ResendDeps } from "../replay/resend.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
@@ -35,12 +35,13 @@ export function redeliver(
   return async (request, context) => {
     mayChange(context);
     const delivery = await requireDelivery(deps.deliveryLog, request);
-    if (delivery.state === "held") {
+    const endpoint = await deps.endpoints.find(delivery.tenantId, delivery.endpointId);
+    if (shownState(delivery.state, endpoint) === "held") {
       throw new DomainError("failed_precondition", "the delivery is held, and is sent when its endpoint is enabled");
     }
     const attempt = delivery.state === "pending" ? await hurry(deps, delivery) : await resendOnce(deps, delivery);
     const now = await requireDelivery(deps.deliveryLog, request);
-    return { delivery: deliveryToProto(now), ...(attempt ? { attempt } : {}) };
+    return { delivery: deliveryToProto(now, endpoint), ...(attempt ? { attempt } : {}) };
   };
 }
 

@@ -37,6 +37,7 @@ export function startReplay(
       state: "running",
       pageToken: "",
       counts: { seen: 0, delivered: 0, failed: 0, skipped: 0 },
+      failedTurns: 0,
       createdAt: now,
     };
     if (!(await deps.replays.insert(replay))) {

@@ -25,7 +25,7 @@ export const deliveryIndexes = {
   },
   [laneIndex]: {
     key: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 },
-    partialFilterExpression: { state: { $in: ["pending", "held"] } },
+    partialFilterExpression: { state: "pending" },
   },
   expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
 } as const satisfies CollectionIndexes;

@@ -3,10 +3,10 @@ import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Db, Filter } from "mongodb";
 import type { AttemptOutcome, Lane } from "../domain/delivery.ts";
 import {
-  type DeliveryState,
   type LoggedAttempt,
   type LoggedDelivery,
   type SignedDelivery,
+  type StoredState,
   tellingDelivery,
 } from "../domain/delivery-log.ts";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
@@ -18,7 +18,10 @@ export interface DeliveryQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly documentId?: string;
-  readonly states: readonly DeliveryState[];
+  /** Empty: all. */
+  readonly states: readonly StoredState[];
+  /** Present when not the pending ones of all endpoints are asked for. */
+  readonly pendingOf?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
   readonly limit: number;
@@ -32,6 +35,7 @@ export interface Resent extends Pick<
   "deliveryId" | "tenantId" | "endpointId" | "documentId" | "sequence" | "webhookId"
 > {
   readonly signingNumber: number;
+  readonly bodyBytes: number;
   readonly outcome: AttemptOutcome;
   readonly isAccepted: boolean;
   readonly replayId: string;
@@ -55,8 +59,19 @@ export const logIndexes = {
 } as const satisfies CollectionIndexes;
 
 /** What is read of a delivery to know what became of its snapshot. */
-const snapshotProjection = { _id: 0, documentId: 1, sequence: 1, signingNumber: 1, state: 1, endedReplayId: 1 };
-type SnapshotRow = Pick<DeliveryRow, "documentId" | "sequence"> & SignedDelivery;
+const snapshotProjection = {
+  _id: 0,
+  documentId: 1,
+  sequence: 1,
+  signingNumber: 1,
+  state: 1,
+  endedReplayId: 1,
+  attempts: { $slice: -1 },
+};
+type SnapshotRow = Pick<
+  DeliveryRow,
+  "documentId" | "sequence" | "signingNumber" | "state" | "endedReplayId" | "attempts"
+>;
 
 /** Longest that a list may search, for states that are rare. */
 const searchMsMax = 5_000;
@@ -99,7 +114,7 @@ export class DeliveryLogStore {
       { projection: snapshotProjection, hint: ofDocumentIndex },
     );
     const bySnapshot = Map.groupBy(await found.toArray(), (row) => snapshotKey({ tenantId, ...row }));
-    return new Map(Array.from(bySnapshot, ([key, rows]) => [key, tellingDelivery(rows)]));
+    return new Map(Array.from(bySnapshot, ([key, rows]) => [key, tellingDelivery(rows.map(toSigned))]));
   }
 
   /**
@@ -113,12 +128,22 @@ export class DeliveryLogStore {
   }
 }
 
+function toSigned({ signingNumber, state, endedReplayId, attempts }: SnapshotRow): SignedDelivery {
+  const lastReplayId = attempts.at(-1)?.replayId;
+  return {
+    signingNumber,
+    state,
+    ...(endedReplayId === undefined ? {} : { endedReplayId }),
+    ...(lastReplayId === undefined ? {} : { lastReplayId }),
+  };
+}
+
 function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow> {
   const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
-  const { outcome, isAccepted, replayId, isLast } = resent;
+  const { outcome, isAccepted, replayId, isLast, bodyBytes } = resent;
   const expiresAt = new Date(now.getTime() + keptMs);
   const state = isAccepted ? { state: "delivered" as const } : {};
-  const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, createdAt: now };
+  const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, bodyBytes, createdAt: now };
   return {
     updateOne: {
       filter: { _id: deliveryId, state: { $in: ["delivered", "superseded", "exhausted"] } },
@@ -134,7 +159,7 @@ function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow>
 }
 
 function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
-  const { tenantId, endpointIds, documentId, states, since, until, after } = query;
+  const { tenantId, endpointIds, documentId, states, pendingOf, since, until, after } = query;
   const createdAt = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) };
   const [only, ...others] = endpointIds;
   const older = after && [
@@ -146,6 +171,7 @@ function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
     endpointId: only !== undefined && others.length === 0 ? only : { $in: [...endpointIds] },
     ...(documentId === undefined ? {} : { documentId }),
     ...(states.length > 0 ? { state: { $in: [...states] } } : {}),
+    ...(pendingOf ? { $nor: [{ state: "pending" as const, endpointId: { $nin: [...pendingOf] } }] } : {}),
     ...(since || until ? { createdAt } : {}),
     ...(older ? { $or: older } : {}),
   };

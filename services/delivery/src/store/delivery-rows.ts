@@ -4,7 +4,7 @@ import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** How long final rows and held rows are kept. */
+/** How long final rows are kept. */
 export const keptMs = 30 * dayMs;
 
 /** Most attempts that a row keeps. */
@@ -14,9 +14,9 @@ export const attemptsMax = 50;
 export interface NewDelivery extends Delivery {
   /**
    * `leased`: as its lane's bearer, leased to this process. `due`: as its lane's bearer, for
-   * whoever claims it. `behind`: its lane has a bearer. `held`: its endpoint is disabled.
+   * whoever claims it. `behind`: its lane has a bearer.
    */
-  readonly place: "leased" | "due" | "behind" | "held";
+  readonly place: "leased" | "due" | "behind";
 }
 
 /** An undelivered row of a lane, with what an attempt needs. */
@@ -40,7 +40,7 @@ export type RowHead = Omit<DeliveryRow, "attempts">;
 
 export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): DeliveryRow {
   const { deliveryId, tenantId, endpointId, documentId, sequence, signingNumber, webhookId, createdAt } = delivery;
-  const { place } = delivery;
+  const { place, bodyBytes } = delivery;
   return {
     _id: deliveryId,
     tenantId,
@@ -49,11 +49,11 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
     sequence,
     signingNumber,
     webhookId,
-    state: place === "held" ? "held" : "pending",
+    bodyBytes,
+    state: "pending",
     generation: place === "leased" ? 1 : 0,
     ...(place === "leased" ? { nextAttemptAt: leaseUntil, lease: { holder, until: leaseUntil } } : {}),
     ...(place === "due" ? { nextAttemptAt: createdAt } : {}),
-    ...(place === "held" ? { expiresAt: new Date(createdAt.getTime() + keptMs) } : {}),
     attemptCount: 0,
     retryCount: 0,
     attempts: [],
@@ -79,6 +79,7 @@ export function toSendable(row: RowHead): SendableRow {
     signingNumber,
     webhookId,
     createdAt,
+    bodyBytes: row.bodyBytes,
     attemptCount: row.attemptCount,
     generation: row.generation,
     retryCount: row.retryCount,

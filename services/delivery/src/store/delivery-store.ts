@@ -1,9 +1,7 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
-import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
-import { laneFilter } from "./delivery-indexes.ts";
-import { keptMs, type NewDelivery, toRow } from "./delivery-rows.ts";
-import { bearerFields } from "./lane-records.ts";
+import { laneKey } from "../domain/delivery.ts";
+import { type NewDelivery, toRow } from "./delivery-rows.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** What became of a delivery that was to be stored. */
@@ -64,61 +62,9 @@ export class DeliveryStore {
     await this.#rows.deleteMany({ _id: { $in: [...deliveryIds] }, attemptCount: 0 });
   }
 
-  /**
-   * Ends the undelivered rows of lanes that are older than a snapshot which the endpoint's filter
-   * excludes.
-   */
-  async supersede(excluded: readonly (Lane & Pick<Delivery, "sequence">)[], now: Date): Promise<void> {
-    if (excluded.length === 0) return;
-    const update = {
-      $set: { state: "superseded" as const, endedAt: now, expiresAt: new Date(now.getTime() + keptMs) },
-      $unset: bearerFields,
-      $inc: { generation: 1 },
-    };
-    await this.#rows.bulkWrite(
-      excluded.map((each) => ({
-        updateMany: {
-          filter: {
-            ...laneFilter(each),
-            sequence: { $lt: each.sequence },
-            state: { $in: ["pending" as const, "held" as const] },
-          },
-          update,
-        },
-      })),
-      { ordered: false },
-    );
-  }
-
-  /** Holds an endpoint's pending deliveries, because it was disabled. They are deleted after 30 days. */
-  async hold({ tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">, now: Date): Promise<void> {
-    await this.#rows.updateMany(
-      { tenantId, endpointId, state: "pending" },
-      {
-        $set: { state: "held", expiresAt: new Date(now.getTime() + keptMs) },
-        $unset: bearerFields,
-        $inc: { generation: 1 },
-      },
-    );
-  }
-
-  /**
-   * Makes an endpoint's held deliveries pending, because it was enabled. Call
-   * `LaneStore.appointMissingBearers` afterwards; without it they wait until the next process does.
-   *
-   * @returns how many there were
-   */
-  async unhold({ tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">): Promise<number> {
-    const { modifiedCount } = await this.#rows.updateMany(
-      { tenantId, endpointId, state: "held" },
-      { $set: { state: "pending" }, $unset: { expiresAt: 1 } },
-    );
-    return modifiedCount;
-  }
-
   /** Deletes the undelivered deliveries to an endpoint. Final ones are kept. */
   async deletePending(tenantId: string, endpointId: string): Promise<void> {
-    await this.#rows.deleteMany({ tenantId, endpointId, state: { $in: ["pending", "held"] } });
+    await this.#rows.deleteMany({ tenantId, endpointId, state: "pending" });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Collection, Db } from "mongodb";
 import { isMongoTimeout } from "@vidimus/kit/mongo/mongo-errors";
+import type { Endpoint } from "../domain/endpoint.ts";
 import { type EndpointHealth, gateHealthOf } from "../domain/endpoint-health.ts";
 import { dueIndex } from "./delivery-indexes.ts";
 import { fromAttemptRow, logOfEndpointIndex } from "./delivery-log-store.ts";
@@ -19,16 +20,18 @@ export class EndpointHealthStore {
     this.#states = states;
   }
 
-  /** By endpoint id; empty when it takes too long. */
+  /** By endpoint id; empty when it takes too long. What waits for a disabled endpoint is no backlog. */
   async find(
     tenantId: string,
-    endpointIds: readonly string[],
+    endpoints: readonly Pick<Endpoint, "endpointId" | "enabled">[],
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, EndpointHealth>> {
+    const endpointIds = endpoints.map(({ endpointId }) => endpointId);
+    const enabledIds = endpoints.flatMap(({ endpointId, enabled }) => (enabled ? endpointId : []));
     try {
       const [states, backlogs, accepted] = await Promise.all([
         this.#states.listOf(tenantId, signal),
-        this.#backlogs(tenantId, endpointIds, signal),
+        this.#backlogs(tenantId, enabledIds, signal),
         Promise.all(endpointIds.map((endpointId) => this.#lastAccepted(tenantId, endpointId, signal))),
       ]);
       const gates = new Map(states.map(({ endpointId, gate }) => [endpointId, gate]));

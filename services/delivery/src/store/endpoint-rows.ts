@@ -6,7 +6,7 @@ import type { SecretBox } from "./secret-box.ts";
 /** An endpoint as its row. Secrets and headers are sealed anew. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
-  const { documentTypes, headers, ratePerSecond, disabled, notices } = endpoint;
+  const { documentTypes, headers, ratePerSecond, enabledAt, disabled, notices } = endpoint;
   return {
     _id: endpointId,
     tenantId,
@@ -20,6 +20,7 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
     ...(documentTypes ? { documentTypes: [...documentTypes] } : {}),
     ...(Object.keys(headers).length > 0 ? { headers: sealHeaders(box, endpoint) } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    ...(enabledAt ? { enabledAt } : {}),
     ...(disabled ? { disabled } : {}),
     ...(notices.length > 0 ? { notices: [...notices] } : {}),
   };
@@ -28,7 +29,7 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
 /** A row as its endpoint. A secret whose time has ended is left out. */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
   const owner = { tenantId: row.tenantId, endpointId: row._id };
-  const { documentTypes, ratePerSecond, disabled } = row;
+  const { documentTypes, ratePerSecond, enabledAt, disabled } = row;
   const { secrets, previousSecretEndsAt } = openSecrets(box, row, now);
   return {
     ...owner,
@@ -44,6 +45,7 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
     revision: row.revision,
     ...(documentTypes ? { documentTypes } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    ...(enabledAt ? { enabledAt } : {}),
     ...(disabled ? { disabled } : {}),
     ...(previousSecretEndsAt ? { previousSecretEndsAt } : {}),
   };

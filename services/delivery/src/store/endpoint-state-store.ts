@@ -1,5 +1,7 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
+import { randomUUID } from "node:crypto";
 import type { Collection, Db } from "mongodb";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointStateRow } from "./rows.ts";
 
@@ -8,9 +10,14 @@ export interface EndpointState {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly gate: GateState;
+  /** Of the write that was read. */
+  readonly generation: string;
 }
 
-/** Keeps the states of endpoints in trouble, for the replica that takes them over. */
+/**
+ * Keeps the states of endpoints in trouble, for the replica that takes them over. A write names the
+ * generation that it follows; when another process has written since, it changes nothing.
+ */
 export class EndpointStateStore {
   static readonly indexes = {
     // An open breaker is stored again at every probe; a row that old is of a deleted endpoint.
@@ -31,9 +38,34 @@ export class EndpointStateStore {
     return (await this.#states.find({ tenantId }, signal ? { signal } : {}).toArray()).map(fromRow);
   }
 
-  async put({ endpointId, tenantId, gate }: EndpointState): Promise<void> {
-    const row = { tenantId, gate, updatedAt: new Date() };
-    await this.#states.replaceOne({ _id: endpointId }, row, { upsert: true });
+  /** Those of the endpoints that are in trouble. */
+  async findMany(endpointIds: readonly string[]): Promise<EndpointState[]> {
+    return (await this.#states.find({ _id: { $in: [...endpointIds] } }).toArray()).map(fromRow);
+  }
+
+  /**
+   * @param state with the generation that was read; absent when there was no row
+   * @returns the new generation; undefined when another process has written since
+   */
+  async put({
+    endpointId: _id,
+    tenantId,
+    gate,
+    generation: read,
+  }: Omit<EndpointState, "generation"> & { readonly generation?: string | undefined }): Promise<string | undefined> {
+    const generation = randomUUID();
+    const row = { tenantId, gate, generation, updatedAt: new Date() };
+    if (read !== undefined) {
+      const { matchedCount } = await this.#states.replaceOne({ _id, generation: read }, row);
+      return matchedCount === 1 ? generation : undefined;
+    }
+    try {
+      await this.#states.insertOne({ _id, ...row });
+      return generation;
+    } catch (error) {
+      if (isDuplicateKey(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Asks whichever replica sends to an endpoint for a probe. @returns whether its breaker is open */
@@ -50,11 +82,13 @@ export class EndpointStateStore {
     return found.map(({ _id }) => _id);
   }
 
-  async delete(endpointId: string): Promise<void> {
-    await this.#states.deleteOne({ _id: endpointId });
+  /** @returns whether there was a row of that generation */
+  async delete(endpointId: string, generation: string): Promise<boolean> {
+    const { deletedCount } = await this.#states.deleteOne({ _id: endpointId, generation });
+    return deletedCount === 1;
   }
 }
 
-function fromRow({ _id: endpointId, tenantId, gate }: EndpointStateRow): EndpointState {
-  return { endpointId, tenantId, gate };
+function fromRow({ _id: endpointId, tenantId, gate, generation }: EndpointStateRow): EndpointState {
+  return { endpointId, tenantId, gate, generation };
 }

@@ -11,6 +11,7 @@ export class EndpointStore {
     endpoints: {
       tenant: { key: { tenantId: 1, _id: 1 } },
       notices: { key: { "notices.at": 1 }, sparse: true },
+      disabled: { key: { "disabled.at": 1 }, sparse: true },
     },
   } as const satisfies DatabaseIndexes;
   readonly #endpoints: Collection<EndpointRow>;
@@ -48,6 +49,12 @@ export class EndpointStore {
   /** Endpoints with a change that is not announced. */
   async listUnannounced(): Promise<ManagedEndpoint[]> {
     return this.#find({ "notices.at": { $gt: new Date(0) } });
+  }
+
+  /** The ids of all endpoints that are disabled. */
+  async listDisabledIds(): Promise<string[]> {
+    const found = this.#endpoints.find({ "disabled.at": { $gt: new Date(0) } }, { projection: { _id: 1 } });
+    return (await found.toArray()).map(({ _id }) => _id);
   }
 
   async count(tenantId: string): Promise<number> {

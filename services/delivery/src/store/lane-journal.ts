@@ -1,5 +1,5 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from "mongodb";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import { deliveredStatement, isDelivered } from "./delivered-statement.ts";
 import { laneFilter } from "./delivery-indexes.ts";
@@ -97,12 +97,12 @@ export class LaneJournal {
 
   /** What a bearer has beside its own fields. */
   #laneUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
-    const { step, leaseUntil } = record;
+    const { step, leaseUntil, token } = record;
     if (bearerAfter(record)?.deliveryId !== deliveryId) return { $unset: bearerFields };
     const { yieldedTo, dueAt, isExpedited } = step.lane;
     return merge(
       leaseUntil
-        ? { $set: { nextAttemptAt: leaseUntil, lease: { holder: this.#holder, until: leaseUntil } } }
+        ? { $set: { nextAttemptAt: leaseUntil, lease: { holder: this.#holder, until: leaseUntil, token } } }
         : { $set: { nextAttemptAt: dueAt }, $unset: { lease: 1 } },
       yieldedTo === undefined ? { $unset: { yieldedTo: 1 } } : { $set: { yieldedTo } },
       isExpedited ? { $set: { isExpedited: true } } : { $unset: { isExpedited: 1 } },
@@ -125,18 +125,23 @@ export class LaneJournal {
     const next = bearerAfter(record);
     const written = next ? rows.get(next.deliveryId) : old;
     const generation = next && next.deliveryId !== bearer.deliveryId ? next.generation : bearer.generation;
-    // Another process may have made the same row the bearer between two statements.
-    const isOurs = written?.lease?.holder === (next && record.leaseUntil ? this.#holder : undefined);
+    // Another claim, of this process or another, may have taken the lane.
+    const isOurs = written?.lease?.token === (next && record.leaseUntil ? record.token : undefined);
     return written?.generation === generation + 1 && isOurs ? done(record) : { kind: "lost" };
   }
 
   /**
    * Notes that a receiver has accepted a webhook whose lane was lost meanwhile. A fact needs no
-   * lease.
+   * lease. Older rows had yielded to it, and end first: when the process dies between the two
+   * statements, the accepted one is sent again, and nothing older after it.
    */
   async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
-    const update = merge({ $inc: { generation: 1 }, $unset: bearerFields }, ending("delivered", outcome));
-    await this.#rows.updateOne({ _id: row.deliveryId, state: { $in: ["pending", "held"] } }, update);
+    const changed = { $inc: { generation: 1 }, $unset: bearerFields };
+    const [older, accepted] = [ending("superseded", outcome), ending("delivered", outcome)];
+    await this.#rows.bulkWrite([
+      { updateMany: { filter: olderFilter(row), update: merge(changed, older) } },
+      { updateOne: { filter: { _id: row.deliveryId, state: "pending" }, update: merge(changed, accepted) } },
+    ]);
   }
 }
 
@@ -186,8 +191,8 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
       : [
           {
             updateOne: {
-              // The count makes a repeated record write nothing.
-              filter: { _id: attempted.deliveryId, attemptCount: attempted.attemptCount, state: "pending" as const },
+              // The token makes a repeated record write nothing.
+              filter: { _id: attempted.deliveryId, state: "pending" as const, "attempts.token": { $ne: record.token } },
               update: rowUpdate(record, attempted.deliveryId),
             },
           },
@@ -199,15 +204,7 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
       : [
           {
             updateMany: {
-              filter: {
-                ...laneFilter(attempted),
-                state: "pending" as const,
-                _id: { $nin: [bearerId, attempted.deliveryId] },
-                $or: [
-                  { sequence: { $lt: attempted.sequence } },
-                  { sequence: attempted.sequence, signingNumber: { $lt: attempted.signingNumber } },
-                ],
-              },
+              filter: { ...olderFilter(attempted), _id: { $nin: [bearerId, attempted.deliveryId] } },
               update: merge(ending(step.olderEnd, outcome), { $unset: bearerFields }),
             },
           },
@@ -215,8 +212,17 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
   ];
 }
 
+/** Matches the undelivered rows of a lane that come before a row. */
+function olderFilter(row: SendableRow): Filter<DeliveryRow> {
+  const { sequence, signingNumber } = row;
+  const older = [{ sequence: { $lt: sequence } }, { sequence, signingNumber: { $lt: signingNumber } }];
+  return { ...laneFilter(row), state: "pending", $or: older };
+}
+
 /** What a step changes in a row of its lane. */
-function rowUpdate({ step, outcome, webhookId }: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
+function rowUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
+  const { before, step, outcome, webhookId } = record;
+  const token = deliveryId === before.bearer.deliveryId ? {} : { token: record.token };
   const isAttempted = step.attempted.deliveryId === deliveryId;
   const changed = step.changed.find((row) => row.deliveryId === deliveryId);
   const ended = step.ended.find(({ row }) => row.deliveryId === deliveryId);
@@ -225,7 +231,7 @@ function rowUpdate({ step, outcome, webhookId }: LaneRecord, deliveryId: string)
       ? {
           $inc: { attemptCount: 1 },
           $set: { webhookId },
-          $push: { attempts: { $each: [toAttemptRow(outcome)], $slice: -attemptsMax } },
+          $push: { attempts: { $each: [{ ...toAttemptRow(outcome), ...token }], $slice: -attemptsMax } },
         }
       : {},
     changed ? { $set: { retryCount: changed.retryCount, ...(changed.isRefused ? { isRefused: true } : {}) } } : {},

@@ -10,6 +10,8 @@ export interface LaneRecord {
   readonly outcome: AttemptOutcome;
   /** Of what was sent: that of a new signature, when the key of the one before was revoked. */
   readonly webhookId: string;
+  /** Names the attempt; the same when the record is repeated. */
+  readonly token: string;
   /** The end of the lease, if this process goes on with the lane; absent: the lease ends now. */
   readonly leaseUntil?: Date;
 }

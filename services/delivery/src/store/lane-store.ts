@@ -1,10 +1,11 @@
-import { duplicatePositions, isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
+import type { Collection, Db } from "mongodb";
+import { randomUUID } from "node:crypto";
 import type { Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
-import { compareRows } from "../domain/lane.ts";
-import { dueIndex, laneFilter, laneIndex } from "./delivery-indexes.ts";
+import { dueIndex, laneFilter } from "./delivery-indexes.ts";
 import type { LeasedLane, RowHead } from "./delivery-rows.ts";
+import { LaneBearers } from "./lane-bearers.ts";
+import { LaneEndings } from "./lane-endings.ts";
 import { LaneLoader } from "./lane-loader.ts";
 import type { DeliveryRow } from "./rows.ts";
 
@@ -32,19 +33,20 @@ export interface ClaimScope {
   readonly limit: number;
 }
 
-/** More undelivered rows than any snapshot has: one for each of its signatures. */
-const signaturesMax = 16;
-
 /** The lanes in `deliveries` as a queue that any number of processes take from. */
 export class LaneStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #loader: LaneLoader;
+  readonly #bearers: LaneBearers;
+  readonly #endings: LaneEndings;
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
   constructor(db: Db, holder: string) {
     this.#rows = db.collection("deliveries");
     this.#loader = new LaneLoader(this.#rows);
+    this.#bearers = new LaneBearers(this.#rows);
+    this.#endings = new LaneEndings(this.#rows);
     this.#holder = holder;
   }
 
@@ -72,14 +74,23 @@ export class LaneStore {
     });
   }
 
-  /** Takes the leases of an endpoint's lanes, longest due first, and loads them. */
-  async claim({ endpointId, dueBy, limit }: ClaimScope, leaseUntil: Date): Promise<LeasedLane[]> {
+  /**
+   * Takes the leases of an endpoint's lanes, longest due first, and loads them.
+   *
+   * @param mayTake asked about each before its lease is taken; the first refusal ends the claim
+   */
+  async claim(
+    { endpointId, dueBy, limit }: ClaimScope,
+    leaseUntil: Date,
+    mayTake: (bearer: RowHead) => boolean = () => true,
+  ): Promise<LeasedLane[]> {
     const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : { nextAttemptAt: { $gt: new Date(0) }, lease: absent };
     const found = this.#rows.find<RowHead>({ endpointId, ...due }, { projection: { attempts: 0 }, limit });
     const bearers = await found.sort({ nextAttemptAt: 1 }).hint(dueIndex).toArray();
-    const leased = await this.#lease(bearers, leaseUntil);
+    const refused = bearers.findIndex((bearer) => !mayTake(bearer));
+    const leased = await this.#lease(refused === -1 ? bearers : bearers.slice(0, refused), leaseUntil);
     try {
-      return await this.#loader.load(leased, leaseUntil);
+      return await this.#load(leased, leaseUntil);
     } catch (error) {
       // The lanes would wait for the end of their leases. When this fails too, they do.
       await this.#releaseBearers(
@@ -90,11 +101,21 @@ export class LaneStore {
     }
   }
 
+  async #load(bearers: readonly RowHead[], leaseUntil: Date): Promise<LeasedLane[]> {
+    const loaded = await this.#loader.load(bearers, leaseUntil);
+    const { doubtful = [], sound = [] } = Object.groupBy(loaded, ({ state: { rows, yieldedTo } }) => {
+      const isThere = yieldedTo === undefined || rows.some(({ deliveryId }) => deliveryId === yieldedTo);
+      return isThere ? "sound" : "doubtful";
+    });
+    return doubtful.length === 0 ? sound : [...sound, ...(await this.#endings.endYielded(doubtful, new Date()))];
+  }
+
   /** Takes those leases whose rows are still as they were read. */
   async #lease(bearers: RowHead[], until: Date): Promise<RowHead[]> {
     if (bearers.length === 0) return [];
+    const token = randomUUID();
     const update = {
-      $set: { lease: { holder: this.#holder, until }, nextAttemptAt: until },
+      $set: { lease: { holder: this.#holder, until, token }, nextAttemptAt: until },
       $unset: { isFollowed: 1 as const },
       $inc: { generation: 1 },
     };
@@ -107,16 +128,16 @@ export class LaneStore {
       },
     );
     const { modifiedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
-    const mine = modifiedCount === bearers.length ? bearers : await this.#leased(bearers);
+    const mine = modifiedCount === bearers.length ? bearers : await this.#leased(bearers, token);
     for (const row of mine) row.generation += 1;
     return mine;
   }
 
-  async #leased(bearers: readonly RowHead[]): Promise<RowHead[]> {
-    const filter = { _id: { $in: bearers.map(({ _id }) => _id) }, "lease.holder": this.#holder };
-    const found = await this.#rows.find(filter, { projection: { generation: 1 } }).toArray();
-    const generations = new Map(found.map(({ _id, generation }) => [_id, generation]));
-    return bearers.filter(({ _id, generation }) => generations.get(_id) === generation + 1);
+  async #leased(bearers: readonly RowHead[], token: string): Promise<RowHead[]> {
+    const filter = { _id: { $in: bearers.map(({ _id }) => _id) }, "lease.token": token };
+    const found = await this.#rows.find(filter, { projection: { _id: 1 } }).toArray();
+    const leased = new Set(found.map(({ _id }) => _id));
+    return bearers.filter(({ _id }) => leased.has(_id));
   }
 
   /** Adds what other processes have stored behind a lane since it was claimed. */
@@ -176,69 +197,23 @@ export class LaneStore {
 
   /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
   async appointBearers(lanes: readonly Lane[], now: Date): Promise<void> {
-    for (const lane of new Map(lanes.map((each) => [laneKey(each), each])).values()) {
-      const oldest = await this.#oldestOf(lane);
-      if (!oldest) continue;
-      try {
-        await this.#rows.updateOne(
-          { _id: oldest._id, state: "pending", nextAttemptAt: absent },
-          { $set: { nextAttemptAt: now }, $inc: { generation: 1 } },
-        );
-      } catch (error) {
-        // The lane has a bearer.
-        if (!isDuplicateKey(error)) throw error;
-      }
-    }
+    await this.#bearers.appoint(lanes, now);
   }
 
-  /** The index has no signing number: a sort by it would read the whole lane. */
-  async #oldestOf(lane: Lane) {
-    const found = this.#rows.find(
-      { ...laneFilter(lane), state: "pending" },
-      { projection: { sequence: 1, signingNumber: 1 }, hint: laneIndex, limit: signaturesMax },
-    );
-    return (await found.sort({ sequence: 1 }).toArray()).toSorted(compareRows)[0];
+  /** Gives a bearer to every lane that has lost it. @returns how many there were */
+  async appointMissingBearers(now: Date): Promise<number> {
+    return this.#bearers.appointMissing(now);
   }
 
   /**
-   * Gives a bearer to every lane that has undelivered rows and none. A lane loses it when MongoDB's
-   * primary and the process die together between two statements; released rows never had one.
+   * When the oldest undelivered row of each endpoint was stored: the hundred oldest ones.
    *
-   * @returns how many lanes there were
+   * @param without endpoints that are left out
    */
-  async appointMissingBearers(now: Date, of: Partial<Pick<Lane, "tenantId" | "endpointId">> = {}): Promise<number> {
-    const found = this.#rows.aggregate<{ first: string }>(
-      [
-        { $match: { ...of, state: "pending" } },
-        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
-        {
-          $group: {
-            _id: { endpointId: "$endpointId", documentId: "$documentId" },
-            bearers: { $sum: { $cond: [{ $gt: ["$nextAttemptAt", null] }, 1, 0] } },
-            first: { $first: "$_id" },
-          },
-        },
-        { $match: { bearers: 0 } },
-      ],
-      { hint: laneIndex, allowDiskUse: true },
-    );
-    const operations: AnyBulkWriteOperation<DeliveryRow>[] = (await found.toArray()).map(({ first }) => ({
-      updateOne: {
-        filter: { _id: first, state: "pending", nextAttemptAt: absent },
-        update: { $set: { nextAttemptAt: now }, $inc: { generation: 1 } },
-      },
-    }));
-    if (operations.length === 0) return 0;
-    // A lane that has got a bearer meanwhile refuses a second one.
-    await this.#rows.bulkWrite(operations, { ordered: false }).catch(duplicatePositions);
-    return operations.length;
-  }
-
-  /** When the oldest undelivered row of each endpoint was stored: the hundred oldest ones. */
-  async backlog(): Promise<{ endpointId: string; oldestAt: Date }[]> {
+  async backlog(without: readonly string[]): Promise<{ endpointId: string; oldestAt: Date }[]> {
     const found = this.#rows.aggregate<{ _id: string; oldestAt: Date }>(
       [
-        { $match: { nextAttemptAt: { $gt: new Date(0) } } },
+        { $match: { endpointId: { $nin: [...without] }, nextAttemptAt: { $gt: new Date(0) } } },
         { $group: { _id: "$endpointId", oldestAt: { $min: "$createdAt" } } },
         { $sort: { oldestAt: 1 } },
         { $limit: 100 },

@@ -6,6 +6,7 @@ import { DeliveryLogStore } from "./delivery-log-store.ts";
 import { EndpointHealthStore } from "./endpoint-health-store.ts";
 import { EndpointStateStore } from "./endpoint-state-store.ts";
 import { EndpointStore } from "./endpoint-store.ts";
+import { LaneEndings } from "./lane-endings.ts";
 import { LaneJournal } from "./lane-journal.ts";
 import { LaneStore } from "./lane-store.ts";
 import { ReplayStore } from "./replay-store.ts";
@@ -30,8 +31,9 @@ export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek"
   const replays = new ReplayStore(db);
   const resends = new ResendStore(db);
   const lanes = new LaneStore(db, replica);
+  const laneEndings = new LaneEndings(db.collection("deliveries"));
   const journal = new LaneJournal(db, replica);
-  const sending = { endpoints, deliveries, deliveryLog, lanes, journal, states, replicas, replays };
+  const sending = { endpoints, deliveries, deliveryLog, lanes, laneEndings, journal, states, replicas, replays };
   const resentRows = new ResentRowStore(db);
   const [trustLists, resigning] = [new TrustListStore(db), new ResigningStore(db)];
   const health = new EndpointHealthStore(db, states);

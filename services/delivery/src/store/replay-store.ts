@@ -46,11 +46,20 @@ export class ReplayStore {
     return row ? fromRow(row) : undefined;
   }
 
-  /** Takes the lease of a running replay that nobody works on. */
-  async claim(now: Date, until: Date): Promise<ClaimedReplay | undefined> {
+  /**
+   * Takes the lease of a running replay that nobody works on, the one that has waited longest.
+   *
+   * @param lastOf tenants whose turn comes after that of all others
+   */
+  async claim(now: Date, until: Date, lastOf: readonly string[]): Promise<ClaimedReplay | undefined> {
+    const others = lastOf.length > 0 ? await this.#claim(now, until, { tenantId: { $nin: [...lastOf] } }) : undefined;
+    return others ?? this.#claim(now, until, {});
+  }
+
+  async #claim(now: Date, until: Date, of: Filter<ReplayRow>): Promise<ClaimedReplay | undefined> {
     const claim = uuidv7();
     const row = await this.#replays.findOneAndUpdate(
-      { state: "running", leaseUntil: { $lte: now } },
+      { ...of, state: "running", leaseUntil: { $lte: now } },
       { $set: { holder: claim, leaseUntil: until } },
       { sort: { leaseUntil: 1 }, returnDocument: "after" },
     );
@@ -61,6 +70,11 @@ export class ReplayStore {
   async renew(claimed: ClaimedReplay, until: Date): Promise<boolean> {
     const { matchedCount } = await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: until } });
     return matchedCount === 1;
+  }
+
+  /** Ends the lease: its next turn comes at `at`. */
+  async release(claimed: ClaimedReplay, at: Date, failedTurns: number): Promise<void> {
+    await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: at, failedTurns } });
   }
 
   /** Notes that a page is done. @returns false when the lease is another's, or the replay has ended */
@@ -101,8 +115,15 @@ function toRow({ replayId, states, documentTypes, ...replay }: Replay): ReplayRo
 
 function fromRow(row: ReplayRow): Replay {
   const { _id: replayId, tenantId, endpointId, since, until, states, latestOnly, documentTypes } = row;
-  const { state, pageToken, counts, reached, createdAt, endedAt } = row;
+  const { state, pageToken, counts, failedTurns, reached, createdAt, endedAt } = row;
   const range = { ...(since ? { since } : {}), until, states, latestOnly, ...(documentTypes ? { documentTypes } : {}) };
-  const progress = { state, pageToken, counts, ...(reached ? { reached } : {}), ...(endedAt ? { endedAt } : {}) };
+  const progress = {
+    state,
+    pageToken,
+    counts,
+    failedTurns,
+    ...(reached ? { reached } : {}),
+    ...(endedAt ? { endedAt } : {}),
+  };
   return { replayId, tenantId, endpointId, ...range, ...progress, createdAt };
 }

@@ -1,6 +1,6 @@
 import type { Collection, Db } from "mongodb";
 import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
-import type { DeliveryState } from "../domain/delivery-log.ts";
+import type { StoredState } from "../domain/delivery-log.ts";
 import { keptMs } from "./delivery-rows.ts";
 import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
@@ -9,7 +9,7 @@ type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
 
 /** What became of a delivery. */
 export interface DeliveryFate {
-  readonly state: DeliveryState;
+  readonly state: StoredState;
   /** Of what was sent last. */
   readonly webhookId: string;
 }
@@ -41,7 +41,7 @@ export class ResentRowStore {
     const outrun = rows.filter((row) => (newest.get(laneKey(row)) ?? 0) > row.sequence);
     if (outrun.length === 0) return outrun;
     await this.#rows.updateMany(
-      { _id: { $in: outrun.map(({ deliveryId }) => deliveryId) }, state: { $in: ["pending", "held"] } },
+      { _id: { $in: outrun.map(({ deliveryId }) => deliveryId) }, state: "pending" },
       {
         $set: { state: "superseded", endedAt: now, expiresAt: new Date(now.getTime() + keptMs) },
         $unset: bearerFields,

@@ -4,7 +4,7 @@ import { keptMs } from "./delivery-rows.ts";
 import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-const undelivered = { state: { $in: ["pending" as const, "held" as const] } };
+const undelivered = { state: "pending" as const };
 
 /** Deliveries of a database that was restored, while no delivery process runs. */
 export class RestoredDeliveries {

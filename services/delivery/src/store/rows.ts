@@ -1,6 +1,7 @@
 import type { Binary } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
-import type { EndpointNotice, NoticeBody } from "../domain/endpoint-notice.ts";
+import type { EndpointNotice, NoticeFacts } from "../domain/endpoint-notice.ts";
+import type { Disablement } from "../domain/endpoint.ts";
 
 /** `endpoints`: one row per endpoint. */
 export interface EndpointRow {
@@ -19,8 +20,10 @@ export interface EndpointRow {
   headers?: Binary;
   maxInFlight: number;
   ratePerSecond?: number;
+  /** When it was last enabled; absent when it never was disabled. */
+  enabledAt?: Date;
   /** Present while it is disabled. */
-  disabled?: { at: Date; reason: "operator" | "gone"; by?: string };
+  disabled?: Disablement;
   /** Changes that are not announced yet; absent when there are none. */
   notices?: EndpointNotice[];
   /** Grows with every change. */
@@ -53,13 +56,15 @@ export interface DeliveryRow {
   sequence: number;
   signingNumber: number;
   webhookId: string;
-  /** What is posted, of a notice. What is posted of a snapshot is not stored. */
-  notice?: NoticeBody;
+  /** What a notice says. No body is stored. */
+  notice?: NoticeFacts;
+  /** Length of its body, in bytes, at most a kilobyte too high. */
+  bodyBytes: number;
   /**
-   * `pending`: to be attempted. `held`: kept until the endpoint is enabled. The others are final;
-   * `superseded` by a newer one that was accepted, or that the endpoint's filter excludes.
+   * `pending`: to be attempted, once the endpoint is enabled. The others are final; `superseded` by a
+   * newer one that was accepted, or that the endpoint's filter excludes.
    */
-  state: "pending" | "held" | "delivered" | "superseded" | "exhausted";
+  state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
    * Grows with every claim and every result of the bearer. Writes match it, so a process that lost
    * its lease writes nothing.
@@ -70,8 +75,11 @@ export interface DeliveryRow {
    * that the lane of a dead process is claimed again.
    */
   nextAttemptAt?: Date;
-  /** The bearer only: present while a process may attempt the lane. */
-  lease?: { holder: string; until: Date };
+  /**
+   * The bearer only: present while a process may attempt the lane. The token names the claim, or the
+   * attempt, that took it: a process tells its own record from its own later claim by it.
+   */
+  lease?: { holder: string; until: Date; token?: string };
   /** The bearer only: the delivery to which all older ones of the lane have yielded. */
   yieldedTo?: string;
   /** The bearer only: it was made due before its backoff ended. */
@@ -90,7 +98,7 @@ export interface DeliveryRow {
   createdAt: Date;
   /** When it reached a final state. */
   endedAt?: Date;
-  /** Final and held rows: when MongoDB deletes it. */
+  /** Final rows: when MongoDB deletes it. */
   expiresAt?: Date;
 }
 
@@ -105,6 +113,8 @@ export interface AttemptRow {
   answer?: string;
   /** The replay or redelivery that made it. */
   replayId?: string;
+  /** Names the attempt, where its record has to be told from a repeated one. */
+  token?: string;
 }
 
 /** `endpoint_states`: what an endpoint's answers have taught, while it is in any trouble. */
@@ -113,6 +123,8 @@ export interface EndpointStateRow {
   _id: string;
   tenantId: string;
   gate: GateState;
+  /** Names this write. The next one matches it, so a process that lost the endpoint writes nothing. */
+  generation: string;
   /** Someone asked for a probe since the state was stored. */
   isProbeWanted?: true;
   updatedAt: Date;
@@ -143,6 +155,8 @@ export interface ReplayRow {
   /** Token of the page of documents' snapshots that is worked on. */
   pageToken: string;
   counts: { seen: number; delivered: number; failed: number; skipped: number };
+  /** Turns in which its receiver could not be reached, since the last one in which it could. */
+  failedTurns: number;
   /** Commit time of the last snapshot of the pages that are done. */
   reached?: Date;
   createdAt: Date;

@@ -63,7 +63,7 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
       await gate("getSnapshots");
       counts.read += references.length;
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      return { snapshots: found.map((each) => withPending(each, pending)) };
+      return { snapshots: fitting(found).map((each) => withPending(each, pending)) };
     },
     settleSnapshots: async ({ settlements }) => {
       await gate("settleSnapshots");
@@ -82,8 +82,15 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
   });
 }
 
+/** As many of the first as fit into an answer of 4 MiB, one at least. */
+function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
+  let left = 4 * 1024 * 1024;
+  const end = found.findIndex(({ json }, at) => (left -= json.length) < 0 && at > 0);
+  return end === -1 ? found : found.slice(0, end);
+}
+
 /** The signatures that were settled: three on a page, in the order of their settling. */
-function auditRoute({ snapshots, signatures, held }: ReturnType<typeof openRows>) {
+function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
   const newestOf = ({ tenantId, documentId }: FeedSnapshot) => {
     const own = [...snapshots.values()].filter((each) => each.tenantId === tenantId && each.documentId === documentId);
     return BigInt(Math.max(...own.map(({ sequence }) => sequence)));
@@ -102,7 +109,14 @@ function auditRoute({ snapshots, signatures, held }: ReturnType<typeof openRows>
     },
     getSignatures: ({ references }) => {
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      return { signatures: found.map((each) => ({ reference: toReference(each), newestSequence: newestOf(each) })) };
+      const signature = { keyId: "k", statement: "s", value: Buffer.alloc(64) };
+      return {
+        signatures: found.map((each) => {
+          const held = { reference: toReference(each), newestSequence: newestOf(each) };
+          if (pending.has(keyOf(each))) return held;
+          return Object.assign(held, { signature: signatures.get(keyOf(each)) ?? signature });
+        }),
+      };
     },
   });
 }

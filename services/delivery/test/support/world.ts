@@ -40,6 +40,7 @@ export const testPace: DeliveryPace = {
   reconcileMs: 500,
   reconcileAloneMs: 100,
   trustListMs: 200,
+  endOldMs: 500,
   resigningGraceMs: 1_000,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
@@ -166,6 +167,7 @@ export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPa
     logFile,
   });
   return {
+    pid: child.pid,
     /** Sends SIGKILL, so that the process has no chance to clean up. */
     async kill() {
       child.kill();

@@ -17,7 +17,7 @@ export function addEndpointOptions(command: Command): Command {
   return command
     .option(
       "--events <names>",
-      "events by commas: snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.recovered",
+      "events by commas: snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.expiring, endpoint.recovered",
       readNameList,
     )
     .option("--types <names>", 'document types by commas, such as core/article; "" for all', readNameList)

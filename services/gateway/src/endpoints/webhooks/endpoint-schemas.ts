@@ -1,7 +1,13 @@
 import { Type } from "typebox";
 import { attemptExample, attemptSchema } from "./delivery-schemas.ts";
 
-const eventNames = ["snapshot.usable", "snapshot.withheld", "endpoint.disabled", "endpoint.recovered"];
+const eventNames = [
+  "snapshot.usable",
+  "snapshot.withheld",
+  "endpoint.disabled",
+  "endpoint.expiring",
+  "endpoint.recovered",
+];
 
 const url = Type.String({
   minLength: 1,

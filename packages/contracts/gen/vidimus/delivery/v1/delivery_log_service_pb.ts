@@ -92,7 +92,8 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   endedAt?: Timestamp | undefined;
 
   /**
-   * When the next attempt of its document is due; absent when another delivery of it goes first.
+   * When the next attempt of its document is due; absent when another delivery of it goes first, and
+   * while it is held.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 11;
    */
@@ -106,7 +107,7 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   lastAttempt?: DeliveryAttempt | undefined;
 
   /**
-   * `endpoint.disabled` or `endpoint.recovered`; "" for a snapshot.
+   * `endpoint.disabled`, `endpoint.expiring` or `endpoint.recovered`; "" for a snapshot.
    *
    * @generated from field: string event = 13;
    */

@@ -229,7 +229,7 @@ export const EndpointDisablementSchema: GenMessage<EndpointDisablement> = /*@__P
 export type EventNames = Message<"vidimus.delivery.v1.EventNames"> & {
   /**
    * At least one of `snapshot.usable`, `snapshot.withheld`, `endpoint.disabled`,
-   * `endpoint.recovered`.
+   * `endpoint.expiring`, `endpoint.recovered`.
    *
    * @generated from field: repeated string names = 1;
    */

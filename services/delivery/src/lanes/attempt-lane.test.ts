@@ -1,0 +1,98 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import { promisedRetries } from "../domain/retry-plan.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import type { LaneRecord } from "../store/lane-records.ts";
+import { type AttemptDeps, journalAttempt, prepareAttempt } from "./attempt-lane.ts";
+
+const names = { tenantId: "acme", endpointId: "e1" };
+const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
+const leaseMs = 20_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A lane of so many rows whose lease ends soon. */
+function laneOf(leftMs: number, count = 1) {
+  const rows = Array.from({ length: count }, (_, n) => {
+    const ids = {
+      ...names,
+      documentId: "d",
+      deliveryId: `${n + 1}`,
+      webhookId: "snp",
+      signingNumber: 1,
+      bodyBytes: 2_000,
+    };
+    return toNewSendable(Object.assign(ids, { sequence: n + 1, createdAt: new Date(), place: "leased" as const }));
+  });
+  const times = { leaseUntil: new Date(Date.now() + leftMs), dueAt: new Date() };
+  return toLeasedLane({ _id: "1", generation: 1 }, wholeLane(rows), times);
+}
+
+/** What an attempt needs, while MongoDB does not answer so many times, for eight seconds each. */
+function openDeps(timeouts: number) {
+  const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 1 };
+  const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k" };
+  const body = Buffer.from("{}");
+  const records: LaneRecord[] = [];
+  const nothing = async () => {};
+  let left = timeouts;
+  const deps: AttemptDeps = {
+    directory: { find: async () => endpoint },
+    payloads: { get: async () => ({ ...payload, committedAt: new Date(), body }) },
+    lanes: { renew: async () => true, loadArrivals: async (lane) => lane, appointBearers: nothing },
+    journal: { noteAccepted: nothing },
+    resentRows: { endOutrun: async () => [] },
+    record: async (record) => {
+      if (left === 0) {
+        records.push(record);
+        return { kind: "done" };
+      }
+      left -= 1;
+      vi.setSystemTime(Date.now() + 8_000);
+      throw new Error("MongoDB does not answer");
+    },
+    post: () => Promise.reject(new Error("nothing is posted")),
+    retries: promisedRetries,
+    attemptMs: 15_000,
+    leaseMs,
+    log: pino({ level: "silent" }),
+  };
+  return { deps, records };
+}
+
+/** Makes an accepted attempt of a lane whose lease ends in a second, and journals it. */
+async function journal(timeouts: number) {
+  const { deps, records } = openDeps(timeouts);
+  const prepared = await prepareAttempt(deps, laneOf(1_000));
+  if (prepared.kind !== "ready") throw new Error(`the attempt is ${prepared.kind}`);
+  const outcome: AttemptOutcome = { startedAt: new Date(), tookMs: 5, status: 204 };
+  const { isLost } = await journalAttempt(deps, prepared, outcome, { isProbe: false, mayGoOn: () => true });
+  return { isLost, records: records.length };
+}
+
+it("journals an accepted webhook for as long as the renewed lease stands, not only the one before", async () => {
+  expect(await journal(2)).toEqual({ isLost: false, records: 1 });
+});
+
+it("leaves a webhook to the next process that claims its lane once the lease has ended", async () => {
+  expect(await journal(3)).toEqual({ isLost: true, records: 0 });
+});
+
+it("has the bodies made beside its own that come next, not those that have yielded to it", async () => {
+  const { deps } = openDeps(0);
+  const next: number[][] = [];
+  const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {
+    next.push(others.map(({ sequence }) => sequence));
+    return deps.payloads.get(row);
+  };
+  const lane = laneOf(leaseMs, 5);
+  const yielded = { ...lane, state: { ...lane.state, yieldedTo: "3" } };
+  for (const each of [lane, yielded]) await prepareAttempt({ ...deps, payloads: { get } }, each);
+  expect(next).toEqual([
+    [2, 3, 4, 5],
+    [4, 5],
+  ]);
+});

@@ -1,0 +1,182 @@
+import { withinDeadline } from "@vidimus/kit/deadline";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { advance, type LaneStep } from "../domain/lane.ts";
+import { noticePayload } from "../domain/endpoint-notice.ts";
+import type { Postable } from "../domain/payload.ts";
+import type { RetryPlan } from "../domain/retry-plan.ts";
+import { webhookHeaders } from "../domain/webhook-headers.ts";
+import type { PostWebhook } from "../net/post-webhook.ts";
+import { attemptOf } from "../net/trace-attempts.ts";
+import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
+import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
+import type { LaneRecord } from "../store/lane-records.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import type { ResentRowStore } from "../store/resent-row-store.ts";
+import { rowOf } from "./lanes-in-hand.ts";
+import type { EndpointDirectory } from "./endpoint-directory.ts";
+import type { PayloadCache } from "./payload-cache.ts";
+
+export interface AttemptDeps {
+  readonly directory: Pick<EndpointDirectory, "find">;
+  readonly payloads: Pick<PayloadCache, "get">;
+  readonly lanes: Pick<LaneStore, "renew" | "loadArrivals" | "appointBearers">;
+  readonly journal: Pick<LaneJournal, "noteAccepted">;
+  readonly resentRows: Pick<ResentRowStore, "endOutrun">;
+  /** `LaneJournal.record`, many at once. */
+  readonly record: (record: LaneRecord) => Promise<Journaled>;
+  readonly post: PostWebhook;
+  readonly retries: RetryPlan;
+  readonly attemptMs: number;
+  readonly leaseMs: number;
+  readonly log: Logger;
+}
+
+/** A lane's next attempt, or why it cannot be made. */
+export type Prepared =
+  | {
+      readonly kind: "ready";
+      readonly lane: LeasedLane;
+      readonly row: SendableRow;
+      readonly endpoint: Endpoint;
+      readonly payload: Postable;
+    }
+  /**
+   * `gone`: the endpoint was deleted. `disabled`: it is. `lost`: the lease is another's.
+   * `outrun`: a newer snapshot followed the one that was to be sent again.
+   */
+  | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
+  /** The body cannot be had right now. */
+  | { readonly kind: "unavailable" };
+
+type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
+
+/** Finds what a lane's next attempt needs. Rejects when documents, signing or MongoDB cannot be used. */
+export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
+  const row = rowOf(lane);
+  if (!row) return { kind: "lost" };
+  const { rows } = lane.state;
+  // Older rows have yielded to it: they are not sent before it.
+  const next = firstBytes(rows.slice(rows.indexOf(row) + 1));
+  const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, next);
+  const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
+  if (!endpoint) return { kind: "gone" };
+  if (!endpoint.enabled) return { kind: "disabled" };
+  if (!payload) return { kind: "unavailable" };
+  // Under the lease: what is stored from now on stays behind this row.
+  const isAgain = row.signingNumber > 1;
+  if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
+  const renewed = await outlivingAttempt(deps, lane);
+  return renewed ? { kind: "ready", lane: renewed, row, endpoint, payload } : { kind: "lost" };
+}
+
+/** As many of the next bodies as are made beside the one that is needed now. */
+const nextBytesMax = 1024 * 1024;
+
+function firstBytes(rows: readonly SendableRow[]): readonly SendableRow[] {
+  let left = nextBytesMax;
+  const end = rows.findIndex(({ bodyBytes }) => (left -= bodyBytes) < 0);
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** The lane with a lease that outlives an attempt; undefined when the lease is another's by now. */
+async function outlivingAttempt(
+  { lanes, attemptMs, leaseMs }: AttemptDeps,
+  lane: LeasedLane,
+): Promise<LeasedLane | undefined> {
+  const now = Date.now();
+  // Left over when the longest attempt ends, for clocks that differ between processes.
+  const graceMs = (leaseMs - attemptMs) / 2;
+  if (lane.leaseUntil.getTime() - now >= attemptMs + graceMs) return lane;
+  const leaseUntil = new Date(now + leaseMs);
+  return (await lanes.renew(lane, leaseUntil)) ? { ...lane, leaseUntil } : undefined;
+}
+
+/** Posts a webhook. */
+export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: ReadyAttempt): Promise<AttemptOutcome> {
+  const { endpoint, payload, row } = attempt;
+  const number = row.attemptCount + 1;
+  const headers = webhookHeaders({ payload, endpoint, deliveryId: row.deliveryId, attempt: number, at: new Date() });
+  const traced = attemptOf(payload, row, row.endpointId, number);
+  return deps.post({ url: endpoint.url, headers, body: payload.body, ...traced });
+}
+
+/** An attempt after it was journaled. */
+export interface JournaledAttempt {
+  readonly step: LaneStep<SendableRow>;
+  /** The lane, if this process goes on with it. */
+  readonly lane?: LeasedLane;
+  readonly isLost: boolean;
+}
+
+const recordRetryMs = 250;
+
+/**
+ * Journals an attempt, and tries for as long as its lease stands. After that the attempt is made
+ * again.
+ *
+ * @param mayGoOn whether the lane's next row may be sent at once
+ */
+export async function journalAttempt(
+  deps: AttemptDeps,
+  attempt: ReadyAttempt,
+  outcome: AttemptOutcome,
+  { isProbe, mayGoOn }: { isProbe: boolean; mayGoOn: () => boolean },
+): Promise<JournaledAttempt> {
+  let { lane } = attempt;
+  const token = randomUUID();
+  for (;;) {
+    const step = stepOf(deps, attempt, lane, outcome, isProbe);
+    try {
+      const leased = step.next === "attempt" && mayGoOn() ? { leaseUntil: new Date(Date.now() + deps.leaseMs) } : {};
+      const journaled = await deps.record({
+        before: lane,
+        step,
+        outcome,
+        webhookId: attempt.payload.webhookId,
+        token,
+        ...leased,
+      });
+      if (journaled.kind === "followed") {
+        lane = await deps.lanes.loadArrivals(lane);
+        continue;
+      }
+      if (journaled.kind === "lost") await noteLost(deps, attempt.row, outcome);
+      else if (step.next === "unknown") await deps.lanes.appointBearers([attempt.row], new Date());
+      const kept = journaled.kind === "done" && journaled.lane ? { lane: journaled.lane } : {};
+      return { step, isLost: journaled.kind === "lost", ...kept };
+    } catch (error) {
+      deps.log.warn({ err: error, deliveryId: attempt.row.deliveryId }, "attempt not recorded");
+      if (Date.now() > lane.leaseUntil.getTime()) return { step, isLost: true };
+      await pause(recordRetryMs);
+    }
+  }
+}
+
+function stepOf(
+  deps: AttemptDeps,
+  { endpoint: { enabledAt } }: ReadyAttempt,
+  lane: LeasedLane,
+  outcome: AttemptOutcome,
+  isProbe: boolean,
+) {
+  const endedAt = new Date(outcome.startedAt.getTime() + outcome.tookMs);
+  const verdict = verdictOf(outcome);
+  const { retryAfterMs } = outcome;
+  return advance(lane.state, { verdict, endedAt, retryAfterMs, isProbe, enabledAt }, deps.retries, Math.random());
+}
+
+/** What a receiver has accepted is not sent again, whoever has the lane. */
+async function noteLost(deps: AttemptDeps, row: SendableRow, outcome: AttemptOutcome): Promise<void> {
+  if (verdictOf(outcome) !== "accepted") return;
+  await deps.journal.noteAccepted(row, outcome);
+  await deps.lanes.appointBearers([row], new Date());
+}
+
+/** Waits for attempts under way. */
+export async function untilEnded(running: ReadonlySet<Promise<void>>, ms: number): Promise<void> {
+  await withinDeadline(Promise.all(running), ms);
+}

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { BodyBudget, type WithBody } from "./body-budget.ts";
+
+const bodyOf = (tenantId: string, documentId: string, bodyBytes = 10): WithBody => {
+  return { tenantId, documentId, sequence: 1, bodyBytes };
+};
+
+it("gives a tenant half of what there is, and all tenants no more than all", () => {
+  const budget = new BodyBudget(100);
+  const taken = (tenantId: string) =>
+    Array.from({ length: 10 }, (_, n) => budget.take(bodyOf(tenantId, `${n}`))).filter(Boolean).length;
+  expect([taken("a"), taken("b"), taken("c")]).toEqual([5, 5, 0]);
+});
+
+it("counts a body that several endpoints get once, until the last of them has it", () => {
+  const budget = new BodyBudget(20);
+  const shared = bodyOf("a", "shared");
+  expect([budget.take(shared), budget.take(shared), budget.take(bodyOf("a", "other"))]).toEqual([true, true, false]);
+  budget.release(shared);
+  expect(budget.take(bodyOf("a", "other"))).toBe(false);
+  budget.release(shared);
+  expect(budget.take(bodyOf("a", "other"))).toBe(true);
+});
+
+it("lets one body go that is larger than all", () => {
+  const budget = new BodyBudget(100);
+  expect(budget.take(bodyOf("a", "large", 1_000))).toBe(true);
+  expect(budget.take(bodyOf("b", "small"))).toBe(false);
+});
+
+it("gives back what a claim has held, and says when a tenant has room for another one", () => {
+  const budget = new BodyBudget(80);
+  expect(budget.hasRoom("a")).toBe(true);
+  {
+    using held = budget.hold();
+    for (const documentId of ["1", "2", "3", "4"]) expect(held.take(bodyOf("a", documentId))).toBe(true);
+    expect(held.take(bodyOf("a", "5"))).toBe(false);
+    expect(budget.hasRoom("a")).toBe(false);
+  }
+  expect(budget.hasRoom("a")).toBe(true);
+});

@@ -1,0 +1,82 @@
+import { Holdings } from "@vidimus/kit/queues/holdings";
+import type { Delivery } from "../domain/delivery.ts";
+import { snapshotKey } from "../domain/payload.ts";
+
+/** A delivery whose body is needed. Deliveries of a snapshot to several endpoints share one. */
+export type WithBody = Pick<Delivery, "tenantId" | "documentId" | "sequence" | "bodyBytes">;
+
+/** Bodies that are held until it is disposed. */
+export interface HeldBodies extends Disposable {
+  /** Holds the body of a delivery. @returns whether there was room for it */
+  take(delivery: WithBody): boolean;
+}
+
+interface Body {
+  readonly bytes: number;
+  uses: number;
+}
+
+/**
+ * Bounds the bytes of the bodies that leased lanes need. It is asked before a lease is taken, so that
+ * no process leases more than it can hold. A body counts once, however many endpoints get it; a
+ * tenant has at most half; one body always goes.
+ */
+export class BodyBudget {
+  readonly #bytesMax: number;
+  readonly #bodies = new Map<string, Body>();
+  readonly #held = new Holdings();
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  take(delivery: WithBody): boolean {
+    const key = snapshotKey(delivery);
+    const known = this.#bodies.get(key);
+    if (known) {
+      known.uses += 1;
+      return true;
+    }
+    const { tenantId, bodyBytes: bytes } = delivery;
+    if (!this.#fits(tenantId, bytes)) return false;
+    this.#bodies.set(key, { bytes, uses: 1 });
+    this.#held.add(tenantId, bytes);
+    return true;
+  }
+
+  release(delivery: WithBody): void {
+    const key = snapshotKey(delivery);
+    const body = this.#bodies.get(key);
+    if (!body) return;
+    body.uses -= 1;
+    if (body.uses > 0) return;
+    this.#bodies.delete(key);
+    this.#held.add(delivery.tenantId, -body.bytes);
+  }
+
+  /** Whether a quarter of a tenant's share is free for it, so that a claim is worth its commands. */
+  hasRoom(tenantId: string): boolean {
+    return this.#fits(tenantId, this.#bytesMax / 8);
+  }
+
+  hold(): HeldBodies {
+    const held: WithBody[] = [];
+    return {
+      take: (delivery) => {
+        const isTaken = this.take(delivery);
+        if (isTaken) held.push(delivery);
+        return isTaken;
+      },
+      [Symbol.dispose]: () => {
+        for (const delivery of held.splice(0)) this.release(delivery);
+      },
+    };
+  }
+
+  #fits(tenantId: string, bytes: number): boolean {
+    const own = this.#held.of(tenantId);
+    const isWithinShare = own === 0 || own + bytes <= this.#bytesMax / 2;
+    const isWithinAll = this.#held.total === 0 || this.#held.total + bytes <= this.#bytesMax;
+    return isWithinShare && isWithinAll;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { Standstill } from "../replicas/standstill.ts";
+import type { EndpointDue, LaneStore } from "../store/lane-store.ts";
+import type { Alarm } from "./alarm.ts";
+import type { EndpointQueues } from "./endpoint-queues.ts";
+import type { Sender } from "./sender.ts";
+
+export interface ClaimRoundsDeps {
+  readonly lanes: Pick<LaneStore, "schedule">;
+  readonly queues: Pick<EndpointQueues, "of" | "find">;
+  readonly sender: Pick<Sender, "claim">;
+  readonly alarm: Alarm;
+  /** Whether this replica is preferred for a tenant. */
+  readonly isPreferredFor: (tenantId: string) => boolean;
+  /** Longest sleep, after which due lanes of other processes are found. */
+  readonly pollMs: number;
+  /** A replica that is not preferred for a tenant takes over what is overdue by this. */
+  readonly overdueMs: number;
+  readonly log: Logger;
+}
+
+const retryMs = 250;
+
+/** Has due lanes claimed and sent until it is disposed. MongoDB is the scheduler. */
+export function startClaiming(deps: ClaimRoundsDeps): AsyncDisposable {
+  const stop = new AbortController();
+  const loop = claimUntilStopped(deps, stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      deps.alarm.ring();
+      await loop;
+    },
+  };
+}
+
+async function claimUntilStopped(deps: ClaimRoundsDeps, signal: AbortSignal): Promise<void> {
+  const standstill = new Standstill(deps.overdueMs);
+  while (!signal.aborted) {
+    let sleepMs = deps.pollMs;
+    try {
+      await claimRound(deps, standstill);
+    } catch (error) {
+      deps.log.warn({ err: error }, "nothing can be claimed");
+      sleepMs = retryMs;
+    }
+    if (!signal.aborted) await deps.alarm.sleep(sleepMs);
+  }
+}
+
+async function claimRound(deps: ClaimRoundsDeps, standstill: Standstill): Promise<void> {
+  const schedule = await deps.lanes.schedule();
+  const now = Date.now();
+  standstill.forgetBefore(now - 60_000);
+  const plans = schedule.map((each) => planOf(deps, each, standstill, now));
+  for (const { at } of plans) if (at > now) deps.alarm.ringAt(at);
+  const claims = plans
+    .filter(({ at }) => at <= now)
+    .map(({ endpoint, isForeign }) => {
+      const dueBy = new Date(now - (isForeign ? deps.overdueMs : 0));
+      return deps.sender.claim(deps.queues.of(endpoint), dueBy);
+    });
+  // A claim that fails must not keep the lanes of other endpoints waiting for their leases.
+  const failed = (await Promise.allSettled(claims)).filter((each) => each.status === "rejected");
+  for (const { reason } of failed) deps.log.warn({ err: reason }, "lanes of an endpoint not claimed");
+}
+
+interface ClaimPlan {
+  readonly endpoint: EndpointDue;
+  /** When its lanes are to be claimed. */
+  readonly at: number;
+  /** Whether another replica is preferred for it. */
+  readonly isForeign: boolean;
+}
+
+function planOf(
+  { isPreferredFor, overdueMs, queues }: ClaimRoundsDeps,
+  endpoint: EndpointDue,
+  standstill: Standstill,
+  now: number,
+): ClaimPlan {
+  const dueAt = endpoint.nextAttemptAt.getTime();
+  // A probe takes a lane out of its backoff, which may last an hour, and a probe is promised sooner.
+  const probeAt = queues.find(endpoint.endpointId)?.probeAt() ?? dueAt;
+  if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: Math.min(dueAt, probeAt), isForeign: false };
+  // Its lanes come to the front in the order of their due times.
+  const stillAt = dueAt > now ? 0 : standstill.note(endpoint.endpointId, String(dueAt), now);
+  return { endpoint, at: Math.max(dueAt + overdueMs, stillAt), isForeign: true };
+}

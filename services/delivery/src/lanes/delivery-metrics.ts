@@ -1,0 +1,110 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { LaneStep } from "../domain/lane.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import type { SendableRow } from "../store/delivery-rows.ts";
+import type { Prepared } from "./attempt-lane.ts";
+import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+
+interface MetricsDeps {
+  readonly registry: Registry;
+  readonly lanes: Pick<LaneStore, "backlog">;
+  readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
+  /** Of endpoints that this replica has anything to do with. */
+  readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
+}
+
+/** Counts and times attempts. */
+export interface DeliveryMetrics {
+  observe(
+    attempt: Pick<Extract<Prepared, { kind: "ready" }>, "payload">,
+    outcome: AttemptOutcome,
+    step: LaneStep<SendableRow>,
+  ): void;
+}
+
+/** Registers the metrics of deliveries. Endpoints appear in them while they have a backlog only. */
+export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: MetricsDeps): DeliveryMetrics {
+  const registers = [registry];
+  const latency = new Histogram({
+    name: "vidimus_delivery_seconds",
+    help: "Seconds from a snapshot's commit to the 2xx of an endpoint.",
+    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 3_600],
+    registers,
+  });
+  const attempts = new Counter({
+    name: "vidimus_delivery_attempts_total",
+    help: "Attempts, by HTTP status class or by why there was no answer.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const ended = new Counter({
+    name: "vidimus_deliveries_ended_total",
+    help: "Deliveries that reached a final state by an attempt, by state.",
+    labelNames: ["state"],
+    registers,
+  });
+  registerBreakers(registry, queues);
+  registerBacklog(registry, async () => lanes.backlog(await endpoints.listDisabledIds()));
+  return {
+    observe({ payload }, outcome, step) {
+      attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
+      for (const { state } of step.ended) ended.inc({ state });
+      // A snapshot that was signed anew may be as old as the archive.
+      if (payload.signingNumber > 1 || !step.ended.some(({ state }) => state === "delivered")) return;
+      const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
+      latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);
+    },
+  };
+}
+
+function registerBreakers(registry: Registry, queues: MetricsDeps["queues"]): void {
+  const breakers = new Gauge({
+    name: "vidimus_delivery_breaker_open",
+    help: "1 while this replica sends an endpoint nothing but probes.",
+    labelNames: ["endpoint"],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { endpointId, gate } of queues) if (gate.open) this.set({ endpoint: endpointId }, 1);
+    },
+  });
+  registry.registerMetric(breakers);
+}
+
+type Backlog = Awaited<ReturnType<LaneStore["backlog"]>>;
+
+/** @param readBacklog of endpoints that are enabled: what waits for the others waits because someone wants it */
+function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>): void {
+  let underway: Promise<Backlog | undefined> | undefined;
+  // Both gauges of a scrape show one read of the database.
+  const read = () =>
+    (underway ??= readBacklog()
+      .catch(() => undefined)
+      .finally(() => (underway = undefined)));
+  const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;
+  const ages = new Gauge({
+    name: "vidimus_delivery_backlog_seconds",
+    help: "Age of an endpoint's oldest undelivered webhook, of the hundred oldest ones.",
+    labelNames: ["endpoint"],
+    registers: [],
+    async collect() {
+      const backlog = await read();
+      if (!backlog) return;
+      this.reset();
+      for (const each of backlog) this.set({ endpoint: each.endpointId }, seconds(each));
+    },
+  });
+  const oldest = new Gauge({
+    name: "vidimus_delivery_oldest_seconds",
+    help: "Age of the oldest undelivered webhook; 0 without one.",
+    registers: [],
+    async collect() {
+      const backlog = await read();
+      if (backlog) this.set(Math.max(0, ...backlog.map(seconds)));
+    },
+  });
+  registry.registerMetric(oldest);
+  registry.registerMetric(ages);
+}

@@ -1,0 +1,109 @@
+import { expect, it } from "vitest";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { AnswerTimes } from "./answer-times.ts";
+import { newGate } from "../domain/endpoint-gate.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { EndpointQueue } from "./endpoint-queue.ts";
+
+const now = Date.now();
+const names = { tenantId: "acme", endpointId: "e1" };
+
+function rowOf(documentId: string, sequence: number) {
+  const ids = {
+    ...names,
+    documentId,
+    deliveryId: `${documentId}-${sequence}`,
+    webhookId: `snp_${sequence}`,
+    sequence,
+    bodyBytes: 2_000,
+  };
+  return toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(now), place: "behind" });
+}
+
+function laneOf(documentId: string, leaseMs = 20_000) {
+  const row = rowOf(documentId, 1);
+  const times = { leaseUntil: new Date(now + leaseMs), dueAt: new Date(now) };
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), times);
+}
+
+const answered = { startedAt: new Date(now), status: 204 };
+
+function open(bytesMax = 64 * 1024 * 1024) {
+  const bodies = new BodyBudget(bytesMax);
+  const shared = { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes(), bodies };
+  const queue = new EndpointQueue(names, shared);
+  queue.adopt(newGate);
+  queue.applySettings({ maxInFlight: 4 }, now);
+  return queue;
+}
+
+/** One attempt, which took so long. */
+function answer(queue: EndpointQueue, tookMs: number): void {
+  queue.push(laneOf("answered"));
+  const [lane] = queue.start(1, now).lanes;
+  queue.noteAnswer({ ...names, documentId: "answered" }, { ...answered, tookMs }, false, now);
+  queue.release(lane!);
+}
+
+it("lanes that would wait too long are given back when the endpoint becomes slower, the last ones first", () => {
+  const lanes = open();
+  answer(lanes, 10);
+  for (let n = 0; n < 401; n++) lanes.push(laneOf(`d${n}`));
+  expect([lanes.capacity(now), lanes.takeSurplus(now)]).toEqual([0, []]);
+  const [first] = lanes.start(1, now).lanes;
+  for (let n = 0; n < 40; n++)
+    lanes.noteAnswer({ ...names, documentId: "d0" }, { ...answered, tookMs: 1_000 }, false, now);
+  lanes.release(first!);
+  const surplus = lanes.takeSurplus(now);
+  expect([surplus.length, lanes.readyCount]).toEqual([392, 8]);
+  expect(surplus[0]!.bearer.deliveryId).toBe("d9-1");
+  expect(lanes.has({ ...names, documentId: "d9" })).toBe(false);
+});
+
+it("a lane that was claimed again takes its own place, and none beside its attempt", () => {
+  const lanes = open();
+  const [waiting, claimed] = [laneOf("a"), laneOf("a")];
+  lanes.push(waiting);
+  lanes.push(laneOf("b"));
+  lanes.push(claimed);
+  expect(lanes.readyCount).toBe(2);
+  expect(lanes.start(1, now)).toEqual({ lanes: [claimed], isProbe: false });
+  lanes.push(laneOf("a"));
+  expect(lanes.readyCount).toBe(1);
+  lanes.release(claimed);
+  lanes.push(laneOf("a"));
+  expect(lanes.readyCount).toBe(2);
+});
+
+it("starts nothing, and takes nothing, before the gate is known", () => {
+  const shared = {
+    aheadMs: 1_000,
+    bodyBytes: () => 2_000,
+    answerTimes: new AnswerTimes(),
+    bodies: new BodyBudget(1e6),
+  };
+  const queue = new EndpointQueue(names, shared);
+  queue.push(laneOf("a"));
+  expect([queue.capacity(now), queue.startable(now), queue.start(1, now).lanes]).toEqual([0, 0, []]);
+  queue.adopt(newGate);
+  expect(queue.start(1, now).lanes).toHaveLength(1);
+});
+
+it("takes no lane whose body has no room, and gives the room back with the lane", () => {
+  const queue = open(8_000);
+  const [a, b, c] = [laneOf("a"), laneOf("b"), laneOf("c")];
+  expect([queue.push(a), queue.push(b), queue.push(c)]).toEqual([true, true, false]);
+  queue.start(1, now);
+  queue.release(a);
+  expect(queue.push(c)).toBe(true);
+});
+
+it("probes an endpoint that was enabled after its breaker had opened", () => {
+  const queue = open();
+  const since = now - 60_000;
+  queue.adopt({ ...newGate, failures: 5, open: { since, nextProbeAt: now + 240_000, spacingMs: 300_000 } });
+  queue.applySettings({ maxInFlight: 4, enabledAt: new Date(since - 1) }, now);
+  expect(queue.probeAt()).toBe(now + 240_000);
+  queue.applySettings({ maxInFlight: 4, enabledAt: new Date(now) }, now);
+  expect(queue.probeAt()).toBe(now);
+});

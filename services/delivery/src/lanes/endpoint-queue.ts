@@ -1,0 +1,300 @@
+import { type AttemptOutcome, type Lane, verdictOf } from "../domain/delivery.ts";
+import { type Endpoint, maxInFlightByDefault } from "../domain/endpoint.ts";
+import {
+  abandonProbe,
+  type Admission,
+  admit,
+  type GateChange,
+  type GateLimits,
+  type GateState,
+  type InFlight,
+  isBlank,
+  newGate,
+  probeAt,
+  settle,
+  start,
+  wantProbe,
+} from "../domain/endpoint-gate.ts";
+import { type EndpointPace, isQuick, lanesAhead } from "../domain/lease-ahead.ts";
+import type { LeasedLane } from "../store/delivery-rows.ts";
+import type { AnswerTimes } from "./answer-times.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { LanesInHand } from "./lanes-in-hand.ts";
+
+/** What the queues of all endpoints share. */
+export interface SharedByQueues {
+  /** How soon lanes that wait are to start, in milliseconds. */
+  readonly aheadMs: number;
+  /** Mean size of their bodies. */
+  readonly bodyBytes: () => number;
+  readonly answerTimes: AnswerTimes;
+  readonly bodies: BodyBudget;
+}
+
+/** Lanes whose attempts start now. */
+export interface StartedLanes {
+  readonly lanes: readonly LeasedLane[];
+  /** Whether it is one lane, as a probe. */
+  readonly isProbe: boolean;
+}
+
+/** What may be claimed of an endpoint. */
+export interface Claimable {
+  /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
+  readonly dueBy?: Date;
+  readonly limit: number;
+}
+
+/** Most lanes of a claim. */
+const claimMax = 256;
+
+/**
+ * The lanes of one endpoint that this process has leased, and the endpoint's gate: what waits for its
+ * turn, how much is in flight, how much more may be leased.
+ */
+export class EndpointQueue {
+  readonly endpointId: string;
+  readonly tenantId: string;
+  readonly #shared: SharedByQueues;
+  /** Undefined until it is known what other processes have stored of it: nothing is sent before. */
+  #gate: GateState | undefined;
+  #limits: GateLimits = { maxInFlight: maxInFlightByDefault };
+  #enabledAt: Date | undefined;
+  #inFlight = 0;
+  #isProbing = false;
+  /** Lanes that ingest is about to store, and those that a claim may bring. */
+  #reserved = 0;
+  #isClaiming = false;
+  #hasMoreDue = false;
+  /** When an attempt last ended, or started with no other one in flight. */
+  #movedAt = 0;
+  readonly #lanes: LanesInHand;
+
+  constructor({ endpointId, tenantId }: Pick<Lane, "endpointId" | "tenantId">, shared: SharedByQueues) {
+    this.endpointId = endpointId;
+    this.tenantId = tenantId;
+    this.#shared = shared;
+    this.#lanes = new LanesInHand(shared.bodies);
+  }
+
+  /** Whether nothing is in hand, and nothing is on its way into it. */
+  get isIdle(): boolean {
+    return this.#lanes.isEmpty && this.#reserved === 0 && !this.#hasMoreDue && !this.#isClaiming;
+  }
+
+  get isGateKnown(): boolean {
+    return this.#gate !== undefined;
+  }
+
+  get gate(): GateState {
+    return this.#gate ?? newGate;
+  }
+
+  get readyCount(): number {
+    return this.#lanes.readyCount;
+  }
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  has(lane: Lane): boolean {
+    return this.#lanes.has(lane);
+  }
+
+  /** Whether nothing is worth remembering of it. */
+  isForgettable(now: number): boolean {
+    return this.isIdle && this.#inFlight === 0 && isBlank(this.gate, now);
+  }
+
+  /** Takes over what is stored of the endpoint's answers. */
+  adopt(gate: GateState): void {
+    this.#gate = gate;
+  }
+
+  /** Takes over the endpoint's settings. When it was enabled since, someone has mended it: it is probed. */
+  applySettings({ maxInFlight, ratePerSecond, enabledAt }: QueueSettings, now: number): void {
+    this.#limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
+    if (enabledAt === undefined || enabledAt.getTime() === this.#enabledAt?.getTime()) return;
+    this.#enabledAt = enabledAt;
+    if ((this.#gate?.open?.since ?? Number.POSITIVE_INFINITY) < enabledAt.getTime()) this.wantProbe(now);
+  }
+
+  /** Brings the next probe of an open breaker forward. */
+  wantProbe(now: number): void {
+    if (this.#gate && !this.#isProbing) this.#gate = wantProbe(this.#gate, now);
+  }
+
+  /** When the next probe is due; undefined while the breaker is closed, or a probe is in flight. */
+  probeAt(): number | undefined {
+    return probeAt(this.gate, this.#flight);
+  }
+
+  /** Whether the endpoint gets nothing but probes, or nothing before a time that it named. */
+  isShut(now: number): boolean {
+    const { open, pausedUntil = 0 } = this.gate;
+    return !this.isGateKnown || open !== undefined || now < pausedUntil;
+  }
+
+  /** How many lanes may be leased in all. */
+  depth(now: number): number {
+    return this.isShut(now) ? 0 : lanesAhead(this.#pace);
+  }
+
+  /** How many more lanes may be leased. */
+  capacity(now: number): number {
+    return Math.max(0, this.depth(now) - this.#lanes.readyCount - this.#inFlight - this.#reserved);
+  }
+
+  /** Whether it has room for more within a second. */
+  isQuick(now: number): boolean {
+    return !this.isShut(now) && isQuick(this.#pace, this.#inFlight === 0 ? 0 : now - this.#movedAt);
+  }
+
+  /** Keeps capacity for lanes that are about to be leased. @returns for how many */
+  reserve(count: number, now: number): number {
+    const granted = Math.min(count, this.capacity(now));
+    this.#reserved += granted;
+    return granted;
+  }
+
+  /** Gives back what was reserved. */
+  unreserve(count: number): void {
+    this.#reserved -= count;
+  }
+
+  /** Whether more is due in the database, and enough capacity is free to claim it. */
+  wantsMore(now: number): boolean {
+    return this.#hasMoreDue && this.capacity(now) >= Math.min(claimMax, this.depth(now) / 2);
+  }
+
+  /** Notes that more may be due in the database than could be taken. */
+  noteMoreDue(): void {
+    this.#hasMoreDue = true;
+  }
+
+  /** Notes that nothing may be claimed: the endpoint is disabled. */
+  noteNothingDue(): void {
+    this.#hasMoreDue = false;
+  }
+
+  /**
+   * Begins a claim. A probe may be of a lane that waits for its backoff: a failed probe puts its lane
+   * last. End it with `endClaim`.
+   *
+   * @returns what may be claimed; undefined when nothing may, or another claim is under way
+   */
+  beginClaim(dueBy: Date, now: number): Claimable | undefined {
+    if (this.#isClaiming) return undefined;
+    const claimable = this.#claimable(dueBy, now);
+    if (!claimable) return undefined;
+    this.#isClaiming = true;
+    this.#reserved += claimable.limit;
+    return claimable;
+  }
+
+  #claimable(dueBy: Date, now: number): Claimable | undefined {
+    const { kind } = this.#admission(now);
+    // A lane that is leased already is probed before another one is claimed.
+    if (kind === "probe") return this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
+    const limit = Math.min(claimMax, this.capacity(now));
+    if (limit > 0) return { dueBy, limit };
+    this.#hasMoreDue = true;
+    return undefined;
+  }
+
+  /** @param count how many lanes it has brought; absent when it has failed */
+  endClaim({ dueBy, limit }: Claimable, count?: number): void {
+    this.#isClaiming = false;
+    this.#reserved -= limit;
+    if (count !== undefined) this.#hasMoreDue = dueBy !== undefined && count === limit;
+  }
+
+  /** Adds a lane that was leased. @returns false when its body has no room: give the lease back */
+  push(lane: LeasedLane): boolean {
+    return this.#lanes.push(lane);
+  }
+
+  /** When something may start if nothing may now; undefined when something may, or that is unknown. */
+  opensAt(now: number): number | undefined {
+    const admission = this.#admission(now);
+    return admission.kind === "none" ? admission.until : undefined;
+  }
+
+  /** How many lanes the gate admits now. */
+  startable(now: number): number {
+    const admission = this.#admission(now);
+    if (admission.kind === "none") return 0;
+    return Math.min(this.#lanes.readyCount, admission.kind === "probe" ? 1 : admission.count);
+  }
+
+  /** Takes lanes out whose attempts start now: as many as the gate admits, and `places` at most. */
+  start(places: number, now: number): StartedLanes {
+    const isProbe = this.#admission(now).kind === "probe";
+    const lanes = this.#lanes.start(Math.min(places, this.startable(now)));
+    if (lanes.length === 0) return { lanes, isProbe: false };
+    this.#gate = start(this.gate, this.#limits, lanes.length, now);
+    this.#isProbing ||= isProbe;
+    if (this.#inFlight === 0) this.#movedAt = now;
+    this.#inFlight += lanes.length;
+    return { lanes, isProbe };
+  }
+
+  /** Notes that an attempt was not made, and says nothing of the endpoint. Its lane stays in hand. */
+  noteNotMade(isProbe: boolean, now: number): void {
+    this.#inFlight -= 1;
+    if (!isProbe) return;
+    this.#isProbing = false;
+    this.#gate = abandonProbe(this.gate, now);
+  }
+
+  /** Notes the answer to an attempt. Its lane stays in hand. @returns what that changed, if anything */
+  noteAnswer(lane: Lane, outcome: AttemptOutcome, isProbe: boolean, now: number): GateChange["event"] {
+    this.#inFlight -= 1;
+    if (isProbe) this.#isProbing = false;
+    this.#shared.answerTimes.note(this.endpointId, outcome.tookMs);
+    this.#movedAt = now;
+    const result = outcome.status === 410 ? ("gone" as const) : verdictOf(outcome);
+    const { retryAfterMs } = outcome;
+    const pause = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const answer = { lane: lane.documentId, result, probe: isProbe, ...pause };
+    const { state, event } = settle(this.gate, this.#limits, answer, now, Math.random());
+    this.#gate = state;
+    return event;
+  }
+
+  /** Takes out all lanes that wait. */
+  drain(): LeasedLane[] {
+    return this.#lanes.takeOut(0);
+  }
+
+  /** Takes out the lanes that came last and would wait too long: the endpoint has become slower. */
+  takeSurplus(now: number): LeasedLane[] {
+    const depth = this.depth(now);
+    if (this.readyCount <= 2 * depth) return [];
+    this.#hasMoreDue = true;
+    return this.#lanes.takeOut(depth);
+  }
+
+  /** Forgets a lane: its attempt is journaled, or its lease given back. */
+  release(lane: LeasedLane): void {
+    this.#lanes.release(lane);
+  }
+
+  #admission(now: number): Admission {
+    return this.#gate ? admit(this.#gate, this.#limits, this.#flight, now) : { kind: "none" };
+  }
+
+  get #flight(): InFlight {
+    return { attempts: this.#inFlight, isProbing: this.#isProbing };
+  }
+
+  get #pace(): EndpointPace {
+    const { maxInFlight, ratePerSecond } = this.#limits;
+    const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
+    const { aheadMs, bodyBytes, answerTimes } = this.#shared;
+    const answerMs = answerTimes.of(this.endpointId);
+    return { places, ratePerSecond, answerMs, aheadMs, bodyBytes: bodyBytes() };
+  }
+}
+
+type QueueSettings = Pick<Endpoint, "maxInFlight" | "ratePerSecond" | "enabledAt">;

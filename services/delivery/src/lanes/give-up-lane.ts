@@ -1,0 +1,40 @@
+import type { LeasedLane } from "../store/delivery-rows.ts";
+import type { DeliveryStore } from "../store/delivery-store.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import type { Prepared } from "./attempt-lane.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+import { rowOf } from "./lanes-in-hand.ts";
+
+interface GiveUpDeps {
+  readonly deliveries: Pick<DeliveryStore, "deletePending">;
+  readonly lanes: Pick<LaneStore, "appointBearers" | "release">;
+}
+
+/** How soon a lane is tried again whose body could not be had. */
+const unavailableMs = 5_000;
+
+/**
+ * Gives up a lane whose next attempt cannot be made, and what waits behind it for the same reason. The
+ * rows of a disabled endpoint stay as they are: only their leases end.
+ */
+export async function giveUpLane(
+  { deliveries, lanes }: GiveUpDeps,
+  queue: EndpointQueue,
+  lane: LeasedLane,
+  kind: Exclude<Prepared["kind"], "ready">,
+): Promise<void> {
+  const row = rowOf(lane);
+  switch (kind) {
+    case "gone":
+      queue.drain();
+      return deliveries.deletePending(queue.tenantId, queue.endpointId);
+    case "disabled":
+      queue.noteNothingDue();
+      return lanes.release([lane, ...queue.drain()], new Date());
+    case "outrun":
+      return row && lanes.appointBearers([row], new Date());
+    case "unavailable":
+      return lanes.release([lane], new Date(Date.now() + unavailableMs));
+    case "lost":
+  }
+}

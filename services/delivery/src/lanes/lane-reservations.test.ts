@@ -1,0 +1,111 @@
+import { expect, it, vi } from "vitest";
+import { type Endpoint, eventsByDefault } from "../domain/endpoint.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { AnswerTimes } from "./answer-times.ts";
+import { newGate } from "../domain/endpoint-gate.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { EndpointQueue } from "./endpoint-queue.ts";
+import { LaneReservations } from "./lane-reservations.ts";
+
+const names = { tenantId: "acme", endpointId: "e1" };
+const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
+const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 1 };
+
+const bodies = new BodyBudget(64 * 1024 * 1024);
+
+/** A queue of an endpoint whose last answer took so long. */
+function queueOf(answerMs: number): EndpointQueue {
+  const answerTimes = new AnswerTimes();
+  answerTimes.note("e1", answerMs);
+  const queue = new EndpointQueue(names, { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes, bodies });
+  queue.adopt(newGate);
+  queue.applySettings(limits, Date.now());
+  return queue;
+}
+
+/** An endpoint that takes 500 lanes a second, with lanes that wait already. */
+function quickQueue(waiting: number): EndpointQueue {
+  const queue = queueOf(2);
+  for (let n = 0; n < waiting; n++) queue.push(laneOf(n));
+  return queue;
+}
+
+function laneOf(n: number) {
+  const ids = {
+    ...names,
+    documentId: `d${n}`,
+    deliveryId: `${n}`,
+    webhookId: `snp_${n}`,
+    sequence: 1,
+    bodyBytes: 2_000,
+  };
+  const row = toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(), place: "leased" });
+  const leaseUntil = new Date(Date.now() + 20_000);
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
+}
+
+it("gives what there is at once, and to nobody twice", async () => {
+  const reservations = new LaneReservations(bodies);
+  const lanes = quickQueue(300);
+  using first = await reservations.reserve([{ queue: lanes, count: 150 }], true);
+  expect([first.of("e1"), lanes.capacity(Date.now())]).toEqual([150, 50]);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  expect(lanes.capacity(Date.now())).toBe(200);
+});
+
+it("lets a batch wait for room at a quick endpoint, in turn", async () => {
+  const reservations = new LaneReservations(bodies);
+  const lanes = quickQueue(500);
+  const granted: string[] = [];
+  const reserve = async (name: string) => {
+    const { of } = await reservations.reserve([{ queue: lanes, count: 100 }], true);
+    granted.push(`${name} ${of("e1")}`);
+  };
+  const both = [reserve("first"), reserve("second")];
+  const start = (count: number) => {
+    for (let n = 0; n < count; n++) {
+      const [lane] = lanes.start(1, Date.now()).lanes;
+      lanes.noteNotMade(false, Date.now());
+      lanes.release(lane!);
+    }
+    reservations.noteRoom();
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+  await start(99);
+  expect(granted).toEqual([]);
+  await start(1);
+  expect(granted).toEqual(["first 100"]);
+  await start(100);
+  await Promise.all(both);
+  expect(granted).toEqual(["first 100", "second 100"]);
+});
+
+it("waits for no endpoint that is slow, or shut, and for none longer than half a second", async () => {
+  const reservations = new LaneReservations(bodies);
+  const slow = queueOf(2_000);
+  expect((await reservations.reserve([{ queue: slow, count: 100 }], true)).of("e1")).toBe(2);
+  const shut = quickQueue(0);
+  shut.adopt({ ...newGate, pausedUntil: Date.now() + 60_000 });
+  expect((await reservations.reserve([{ queue: shut, count: 100 }], true)).of("e1")).toBe(0);
+  vi.useFakeTimers();
+  const stuck = reservations.reserve([{ queue: quickQueue(450), count: 100 }], true);
+  vi.advanceTimersByTime(500);
+  expect((await stuck).of("e1")).toBe(50);
+  vi.useRealTimers();
+});
+
+it("waits no longer for an endpoint that has begun to hang", async () => {
+  vi.useFakeTimers();
+  const reservations = new LaneReservations(bodies);
+  const hanging = quickQueue(480);
+  hanging.start(1, Date.now());
+  let granted: number | undefined;
+  const reserving = reservations.reserve([{ queue: hanging, count: 100 }], true).then(({ of }) => (granted = of("e1")));
+  await vi.advanceTimersByTimeAsync(199);
+  expect(granted).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(granted).toBe(20);
+  await reserving;
+  vi.useRealTimers();
+});

@@ -1,0 +1,95 @@
+import type { BodyBudget, WithBody } from "./body-budget.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+
+/** Lanes of an endpoint that are about to be stored. */
+export interface WantedLanes {
+  readonly queue: EndpointQueue;
+  readonly count: number;
+}
+
+/** Capacity that nobody else gets until it is disposed. */
+export interface Reservation extends Disposable {
+  /** How many lanes of an endpoint may be leased. */
+  of(endpointId: string): number;
+  /** Holds the body of a lane that is about to be leased. @returns whether there is room for it */
+  takeBody(delivery: WithBody): boolean;
+}
+
+interface Waiting {
+  readonly wanted: readonly WantedLanes[];
+  readonly grant: () => void;
+}
+
+/** How long a batch of ingest waits for room. No batch of another tenant waits behind it. */
+const waitMsMax = 500;
+/** How often it looks whether the endpoint still answers. */
+const lookMs = 100;
+
+/**
+ * Hands out capacity to ingest, first come, first served. A lane that is stored with a lease is sent
+ * without a claim, so a burst waits for endpoints that are quick, and for no others.
+ */
+export class LaneReservations {
+  readonly #bodies: Pick<BodyBudget, "hold">;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(bodies: Pick<BodyBudget, "hold">) {
+    this.#bodies = bodies;
+  }
+
+  /**
+   * Reserves what there is. If it may wait, then once each quick endpoint has room for all, or after
+   * half a second.
+   */
+  async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
+    if (!mayWait || (this.#waiting.size === 0 && hasRoom(wanted))) return this.#grant(wanted);
+    const { promise, resolve } = Promise.withResolvers<Reservation>();
+    const waiting = { wanted, grant: () => this.#end(waiting, resolve) };
+    this.#waiting.add(waiting);
+    const late = setTimeout(waiting.grant, waitMsMax);
+    const look = setInterval(() => this.noteRoom(), lookMs);
+    this.noteRoom();
+    return promise.finally(() => {
+      clearTimeout(late);
+      clearInterval(look);
+    });
+  }
+
+  /** Call it when lanes have left, or when an endpoint is no longer quick. */
+  noteRoom(): void {
+    for (const { wanted, grant: grantNow } of this.#waiting) if (hasRoom(wanted)) grantNow();
+  }
+
+  /** Lets nobody wait any more. */
+  end(): void {
+    for (const { grant: grantNow } of this.#waiting) grantNow();
+  }
+
+  #end(waiting: Waiting, resolve: (reservation: Reservation) => void): void {
+    if (this.#waiting.delete(waiting)) resolve(this.#grant(waiting.wanted));
+  }
+
+  #grant(wanted: readonly WantedLanes[]): Reservation {
+    const now = Date.now();
+    const granted = new Map(wanted.map(({ queue, count }) => [queue, queue.reserve(count, now)]));
+    const byId = new Map(Array.from(granted, ([{ endpointId }, share]) => [endpointId, share]));
+    const bodies = this.#bodies.hold();
+    return {
+      of: (endpointId) => byId.get(endpointId) ?? 0,
+      takeBody: (delivery) => bodies.take(delivery),
+      [Symbol.dispose]() {
+        bodies[Symbol.dispose]();
+        for (const [queue, share] of granted) queue.unreserve(share);
+        granted.clear();
+      },
+    };
+  }
+}
+
+/** Whether nothing is won by waiting. */
+function hasRoom(wanted: readonly WantedLanes[]): boolean {
+  const now = Date.now();
+  return wanted.every(
+    ({ queue, count }) => !queue.isQuick(now) || queue.capacity(now) >= Math.min(count, queue.depth(now)),
+  );
+}

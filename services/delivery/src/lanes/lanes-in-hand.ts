@@ -1,0 +1,82 @@
+import { type Lane, laneKey } from "../domain/delivery.ts";
+import { subjectOf } from "../domain/lane.ts";
+import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
+import type { BodyBudget } from "./body-budget.ts";
+
+/**
+ * The leased lanes of one endpoint. A lane is in hand from its lease until its attempt is journaled;
+ * so long its body is held, too.
+ */
+export class LanesInHand {
+  readonly #bodies: Pick<BodyBudget, "take" | "release">;
+  /** Lanes that wait for their turn, in the order they came. */
+  readonly #ready: LeasedLane[] = [];
+  /** Lanes that wait, are in flight or are being journaled. */
+  readonly #inHand = new Map<string, LeasedLane>();
+
+  constructor(bodies: Pick<BodyBudget, "take" | "release">) {
+    this.#bodies = bodies;
+  }
+
+  get isEmpty(): boolean {
+    return this.#inHand.size === 0;
+  }
+
+  get readyCount(): number {
+    return this.#ready.length;
+  }
+
+  has(lane: Lane): boolean {
+    return this.#inHand.has(laneKey(lane));
+  }
+
+  /**
+   * Adds a lane that was leased, unless there is no room for its body. When this process has lost an
+   * earlier lease of it and claimed it again, the new lease takes the place of the old one; while an
+   * attempt is under way, the lane waits for the end of the new lease, so that no webhook is sent
+   * beside itself.
+   *
+   * @returns false when its body has no room: give the lease back
+   */
+  push(lane: LeasedLane): boolean {
+    const row = rowOf(lane);
+    if (!row) return true;
+    const key = laneKey(row);
+    const earlier = this.#inHand.get(key);
+    const at = earlier ? this.#ready.indexOf(earlier) : this.#ready.length;
+    if (at === -1) return true;
+    if (!this.#bodies.take(row)) return false;
+    if (earlier) this.#releaseBody(earlier);
+    this.#inHand.set(key, lane);
+    this.#ready[at] = lane;
+    return true;
+  }
+
+  /** Takes lanes out of those that wait. They stay in hand. */
+  start(count: number): LeasedLane[] {
+    return this.#ready.splice(0, count);
+  }
+
+  /** Takes out the lanes that came last, all but so many of those that wait. */
+  takeOut(butFirst: number): LeasedLane[] {
+    const taken = this.#ready.splice(butFirst);
+    for (const lane of taken) this.release(lane);
+    return taken;
+  }
+
+  /** Forgets a lane: its attempt is journaled, or its lease given back. */
+  release(lane: LeasedLane): void {
+    const row = rowOf(lane);
+    if (row && this.#inHand.delete(laneKey(row))) this.#releaseBody(lane);
+  }
+
+  #releaseBody(lane: LeasedLane): void {
+    const row = rowOf(lane);
+    if (row) this.#bodies.release(row);
+  }
+}
+
+/** The row that a lane sends next. */
+export function rowOf({ state }: LeasedLane): SendableRow | undefined {
+  return subjectOf(state);
+}

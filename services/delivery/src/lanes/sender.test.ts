@@ -1,0 +1,145 @@
+import { patient } from "@vidimus/kit/testing/patient";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, it, vi } from "vitest";
+import { promisedRetries } from "../domain/retry-plan.ts";
+import type { AttemptOutcome } from "../domain/delivery.ts";
+import type { Reference } from "../domain/payload.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { aheadMsOf } from "../domain/lease-ahead.ts";
+import { Alarm } from "./alarm.ts";
+import { AnswerTimes } from "./answer-times.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { createDeliveryMetrics } from "./delivery-metrics.ts";
+import { EndpointQueues } from "./endpoint-queues.ts";
+import { StoredGates } from "./stored-gates.ts";
+import { Sender } from "./sender.ts";
+
+const now = new Date();
+
+function laneOf(endpoint: number, n: number) {
+  const ids = { tenantId: "acme", endpointId: `e${endpoint}`, documentId: `d${n}`, deliveryId: `${endpoint}-${n}` };
+  const row = { ...ids, webhookId: `snp_${n}`, sequence: 1, signingNumber: 1, createdAt: now, bodyBytes: 2_000 };
+  const rows = wholeLane([toNewSendable({ ...row, place: "leased" })]);
+  const leaseUntil = new Date(now.getTime() + 3_600_000);
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, rows, { leaseUntil, dueAt: now });
+}
+
+function endpointOf(endpointId: string) {
+  const settings = { createdAt: now, secrets: [Buffer.alloc(32)] as const, enabled: true, events: [], headers: {} };
+  return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
+}
+
+/** A sender whose attempts end when the test says so. */
+async function openSender() {
+  const ended: Reference[] = [];
+  const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
+  const nothing = async () => {};
+  const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k", committedAt: now };
+  const states = { list: async () => [], findMany: async () => [], put: async () => "1", delete: async () => true };
+  const log = pino({ level: "silent" });
+  const gates = new StoredGates({ states, announceClosed: nothing, log });
+  const bodies = new BodyBudget(64 * 1024 * 1024);
+  const pace = { attemptMs: 15_000, leaseMs: 20_000 };
+  const shared = { aheadMs: aheadMsOf(pace), bodyBytes: () => 2_000, answerTimes: new AnswerTimes(), bodies };
+  const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => true });
+  queues.noteTakeover();
+  await queues.readGates();
+  const sender = new Sender({
+    queues,
+    gates,
+    bodies,
+    alarm: new Alarm(),
+    directory: { find: async (endpointId) => endpointOf(endpointId) },
+    payloads: {
+      get: async () => ({ ...payload, body: Buffer.from("{}") }),
+      put: () => {},
+      noteEnded: (reference) => ended.push(reference),
+      prefetch: () => {},
+      meanBytes: () => 2_000,
+    },
+    lanes: {
+      renew: async () => true,
+      loadArrivals: async (lane) => lane,
+      appointBearers: nothing,
+      claim: async () => [],
+      release: nothing,
+      releaseBacklog: nothing,
+    },
+    journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
+    resentRows: { endOutrun: async () => [] },
+    deliveries: { deletePending: nothing },
+    disableGone: nothing,
+    metrics: createDeliveryMetrics({
+      registry: new Registry(),
+      lanes: { backlog: async () => [] },
+      endpoints: { listDisabledIds: async () => [] },
+      queues,
+    }),
+    post: ({ url }) => new Promise((end) => posted.push({ url, end })),
+    retries: promisedRetries,
+    ...pace,
+    log,
+  });
+  return { sender, posted, ended, queues };
+}
+
+it("gives the places of a tenant to its endpoints in turn once it has all of them", async () => {
+  const { sender, posted } = await openSender();
+  for (let endpoint = 0; endpoint < 17; endpoint++) {
+    const lanes = Array.from({ length: 32 }, (_, n) => laneOf(endpoint, n));
+    sender.take(lanes, []);
+  }
+  await vi.waitFor(() => expect(posted).toHaveLength(512), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(posted).toHaveLength(513), patient);
+  expect(posted.at(-1)!.url).toBe("https://e16.example/");
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32), patient);
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await sender[Symbol.asyncDispose]();
+});
+
+it("goes on at the pace that an endpoint had before it was idle", async () => {
+  const { sender, posted, queues } = await openSender();
+  const burst = new Map([[endpointOf("e0"), 256]]);
+  using unknown = await sender.reserve(burst, true);
+  expect(unknown.of("e0")).toBe(64);
+  unknown[Symbol.dispose]();
+  sender.take([laneOf(0, 0)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
+  await vi.waitFor(() => expect([...queues]).toEqual([]), patient);
+  using known = await sender.reserve(burst, true);
+  expect(known.of("e0")).toBe(256);
+});
+
+it("sends a probe that is wanted at once, of a lane that is leased and waits beside a hanging attempt", async () => {
+  const { sender, posted, queues } = await openSender();
+  sender.take(
+    Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
+    [],
+  );
+  await vi.waitFor(() => expect(posted).toHaveLength(6), patient);
+  for (const { end } of posted.slice(1)) end({ startedAt: new Date(), tookMs: 1, status: 503 });
+  await vi.waitFor(() => expect(queues.find("e0")!.probeAt()).toBeGreaterThan(Date.now()), patient);
+  sender.take([laneOf(0, 6)], []);
+  sender.wantProbe("e0");
+  // At once: a timer would start it after five seconds.
+  expect(queues.find("e0")!.probeAt()).toBeUndefined();
+  await vi.waitFor(() => expect(posted).toHaveLength(7), patient);
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await sender[Symbol.asyncDispose]();
+});
+
+it("lets go of the payload when its delivery has ended, and not while it is to be tried again", async () => {
+  const { sender, posted, ended } = await openSender();
+  sender.take([laneOf(0, 0), laneOf(0, 1)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 503 });
+  posted[1]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(
+    () => expect(ended).toMatchObject([{ documentId: laneOf(0, 1).state.rows[0]!.documentId }]),
+    patient,
+  );
+});

@@ -1,0 +1,286 @@
+import type { Lane } from "../domain/delivery.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type GateChange, isNews, newGate } from "../domain/endpoint-gate.ts";
+import type { LeasedLane } from "../store/delivery-rows.ts";
+import type { DeliveryStore } from "../store/delivery-store.ts";
+import type { LaneJournal } from "../store/lane-journal.ts";
+import type { LaneStore } from "../store/lane-store.ts";
+import type { Alarm } from "./alarm.ts";
+import {
+  type AttemptDeps,
+  journalAttempt,
+  postAttempt,
+  type Prepared,
+  prepareAttempt,
+  untilEnded,
+} from "./attempt-lane.ts";
+import { AttemptPlaces } from "./attempt-places.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { claimLanes } from "./claim-lanes.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+import type { EndpointQueues } from "./endpoint-queues.ts";
+import type { EndpointReactions } from "./endpoint-reactions.ts";
+import { giveUpLane } from "./give-up-lane.ts";
+import { rowOf } from "./lanes-in-hand.ts";
+import { createRecorder } from "./lane-recorder.ts";
+import { LaneReservations, type Reservation } from "./lane-reservations.ts";
+import { logAttempt } from "./log-attempt.ts";
+import type { PayloadCache, StoredPayload } from "./payload-cache.ts";
+import type { StoredGates } from "./stored-gates.ts";
+
+export interface SenderDeps extends Omit<AttemptDeps, "record"> {
+  readonly queues: EndpointQueues;
+  readonly gates: Pick<StoredGates, "ensureKnown" | "keep">;
+  readonly bodies: BodyBudget;
+  /** Wakes who looks for due lanes in the database. */
+  readonly alarm: Pick<Alarm, "ring" | "ringAt">;
+  readonly payloads: PayloadCache;
+  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "releaseBacklog">;
+  readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
+  readonly deliveries: Pick<DeliveryStore, "deletePending">;
+  readonly disableGone: EndpointReactions["disableGone"];
+  readonly metrics: DeliveryMetrics;
+}
+
+/** Claims lanes and attempts them, as fast as each endpoint's gate admits. */
+export class Sender implements AsyncDisposable {
+  readonly #deps: SenderDeps;
+  readonly #attempts: AttemptDeps;
+  readonly #reservations: LaneReservations;
+  readonly #places = new AttemptPlaces();
+  readonly #running = new Set<Promise<void>>();
+  /** Queues with lanes that are due in the database, whose bodies had no room. */
+  readonly #withoutRoom = new Set<EndpointQueue>();
+  #isStopping = false;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+    this.#reservations = new LaneReservations(deps.bodies);
+    this.#attempts = { ...deps, record: createRecorder(deps.journal) };
+  }
+
+  /**
+   * Reserves capacity for lanes that are about to be stored, so many of each endpoint. If it may wait,
+   * it waits for endpoints that are quick, half a second at most.
+   */
+  async reserve(counts: ReadonlyMap<Endpoint, number>, mayWait: boolean): Promise<Reservation> {
+    const wanted = Array.from(this.#isStopping ? [] : counts, ([endpoint, count]) => {
+      const queue = this.#deps.queues.of(endpoint);
+      queue.applySettings(endpoint, Date.now());
+      return { queue, count };
+    });
+    return this.#reservations.reserve(wanted, mayWait);
+  }
+
+  isInHand(lane: Lane): boolean {
+    return this.#deps.queues.find(lane.endpointId)?.has(lane) ?? false;
+  }
+
+  /** Looks for due lanes in the database. */
+  wake(): void {
+    this.#deps.alarm.ring();
+  }
+
+  /** Brings the next probe of an open breaker forward. */
+  wantProbe(endpointId: string): void {
+    const queue = this.#deps.queues.find(endpointId);
+    queue?.wantProbe(Date.now());
+    // A lane that is leased already is not claimed again.
+    if (queue) this.#pump(queue);
+    this.wake();
+  }
+
+  /**
+   * Takes lanes that were leased. What has no room for its body is given back.
+   *
+   * @param payloads that attempts may need
+   */
+  take(lanes: readonly LeasedLane[], payloads: readonly StoredPayload[]): void {
+    for (const payload of payloads) this.#deps.payloads.put(payload);
+    const byQueue = Map.groupBy(lanes, (lane) => {
+      const row = rowOf(lane);
+      return row ? this.#deps.queues.of(row) : undefined;
+    });
+    for (const [queue, own] of byQueue) if (queue) this.#takeInto(queue, own);
+  }
+
+  #takeInto(queue: EndpointQueue, lanes: readonly LeasedLane[]): void {
+    const { taken = [], refused = [] } = Object.groupBy(lanes, (lane) => (queue.push(lane) ? "taken" : "refused"));
+    this.#deps.payloads.prefetch(taken.flatMap((lane) => rowOf(lane) ?? []).filter(({ notice }) => !notice));
+    if (refused.length > 0) {
+      this.#release(queue, refused);
+      this.#waitForRoom(queue);
+    }
+    this.#pump(queue);
+  }
+
+  /**
+   * Claims lanes of an endpoint that are due, as far as there is capacity, and starts them. Claims
+   * nothing for an endpoint that is disabled. Rejects when MongoDB cannot be used.
+   */
+  async claim(queue: EndpointQueue, dueBy: Date): Promise<void> {
+    if (this.#isStopping) return;
+    const isCut = await claimLanes(this.#deps, queue, dueBy, (lanes) => this.take(lanes, []));
+    if (isCut) this.#waitForRoom(queue);
+    // A lane that waits is probed before another one is claimed.
+    this.#pump(queue);
+    this.#deps.queues.forgetIdle(queue);
+  }
+
+  /** Starts what an endpoint's gate admits. */
+  #pump(queue: EndpointQueue): void {
+    while (queue.readyCount > 0 && !this.#isStopping) {
+      const now = Date.now();
+      if (queue.startable(now) === 0) {
+        this.#wait(queue, now);
+        return;
+      }
+      const places = this.#places.freeOf(queue.tenantId);
+      if (places <= 0) {
+        this.#places.wait(queue);
+        return;
+      }
+      const { lanes, isProbe } = queue.start(places, now);
+      this.#places.take(queue.tenantId, lanes.length);
+      for (const lane of lanes) this.#run(queue, lane, isProbe);
+    }
+  }
+
+  /** Nothing may start before the gate opens: for long, others may have the lanes. */
+  #wait(queue: EndpointQueue, now: number): void {
+    const until = queue.opensAt(now);
+    if (until === undefined) return;
+    if (queue.isShut(now) && queue.inFlight === 0) this.#release(queue, queue.drain());
+    else setTimeout(() => this.#pump(queue), until - now).unref();
+    this.#deps.alarm.ringAt(until);
+  }
+
+  #run(queue: EndpointQueue, lane: LeasedLane, isProbe: boolean): void {
+    const run = this.#attempt(queue, lane, isProbe).catch((error: unknown) => {
+      this.#deps.log.error({ err: error, endpointId: queue.endpointId }, "lane waits for the end of its lease");
+      queue.release(lane);
+    });
+    this.#keep(run);
+  }
+
+  #keep(run: Promise<void>): void {
+    const kept = run.finally(() => this.#running.delete(kept));
+    this.#running.add(kept);
+  }
+
+  async #attempt(queue: EndpointQueue, lane: LeasedLane, isProbe: boolean): Promise<void> {
+    const prepared = await prepareAttempt(this.#attempts, lane).catch((error: unknown): Prepared => {
+      this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "attempt not made");
+      return { kind: "unavailable" };
+    });
+    if (prepared.kind === "ready") await this.#send(queue, lane, prepared, isProbe);
+    else {
+      queue.noteNotMade(isProbe, Date.now());
+      this.#freePlace(queue);
+      this.#letGo(queue, lane);
+      await giveUpLane(this.#deps, queue, lane, prepared.kind);
+    }
+    this.#pump(queue);
+    this.#deps.queues.forgetIdle(queue);
+  }
+
+  async #send(queue: EndpointQueue, lane: LeasedLane, prepared: ReadyAttempt, isProbe: boolean): Promise<void> {
+    queue.applySettings(prepared.endpoint, Date.now());
+    const outcome = await postAttempt(this.#deps, prepared);
+    const before = queue.gate;
+    const event = queue.noteAnswer(prepared.row, outcome, isProbe, Date.now());
+    if (isNews(before, queue.gate)) {
+      this.#keep(this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined));
+    }
+    // The place is free at the answer; the record is written beside the next attempt.
+    this.#freePlace(queue);
+    const mayGoOn = () => this.#mayGoOn(queue);
+    const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
+    logAttempt(this.#deps.log, prepared, outcome, journaled);
+    this.#deps.metrics.observe(prepared, outcome, journaled.step);
+    if (!journaled.isLost) for (const { row } of journaled.step.ended) this.#deps.payloads.noteEnded(row);
+    this.#letGo(queue, lane);
+    if (journaled.lane) this.#takeInto(queue, [journaled.lane]);
+    else if (journaled.step.next !== "empty") this.#deps.alarm.ringAt(journaled.step.lane.dueAt.getTime());
+    if (event) await this.#react(queue, event);
+  }
+
+  /** Whether a lane may be sent again without a claim. It then waits behind the other lanes. */
+  #mayGoOn(queue: EndpointQueue): boolean {
+    return !this.#isStopping && !queue.isShut(Date.now()) && this.#deps.queues.find(queue.endpointId) === queue;
+  }
+
+  #freePlace(queue: EndpointQueue): void {
+    this.#places.free(queue.tenantId);
+    // The endpoint that has waited longest for a place of its tenant comes first.
+    const longest = this.#places.next();
+    if (longest) this.#pump(longest);
+    this.#pump(queue);
+    const now = Date.now();
+    this.#release(queue, queue.takeSurplus(now));
+    // What is due comes before what ingest is about to store.
+    if (queue.wantsMore(now) && !this.#withoutRoom.has(queue)) this.#claimSafely(queue);
+    this.#reservations.noteRoom();
+  }
+
+  #claimSafely(queue: EndpointQueue): void {
+    const run = this.claim(queue, new Date()).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "lanes of an endpoint not claimed");
+      this.wake();
+    });
+    this.#keep(run);
+  }
+
+  /** Claims for the queue again when bodies have left. */
+  #waitForRoom(queue: EndpointQueue): void {
+    queue.noteMoreDue();
+    this.#withoutRoom.add(queue);
+  }
+
+  #letGo(queue: EndpointQueue, lane: LeasedLane): void {
+    queue.release(lane);
+    // The one that has waited longest and whose tenant has room now.
+    for (const waiting of this.#withoutRoom) {
+      if (!this.#deps.bodies.hasRoom(waiting.tenantId)) continue;
+      this.#withoutRoom.delete(waiting);
+      this.#claimSafely(waiting);
+      return;
+    }
+  }
+
+  async #react(queue: EndpointQueue, event: NonNullable<GateChange["event"]>): Promise<void> {
+    const { endpointId, tenantId } = queue;
+    this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
+    if (event === "opened") this.#release(queue, queue.drain());
+    if (event === "gone") {
+      await this.#deps.disableGone({ tenantId, endpointId });
+      this.#release(queue, queue.drain());
+      queue.adopt(newGate);
+      await this.#deps.gates.keep(queue);
+    }
+    if (event === "recovered") {
+      await this.#deps.lanes.releaseBacklog(endpointId, new Date());
+      this.wake();
+    }
+  }
+
+  /** Gives back leases of lanes that are in hand no more. They are due at once. */
+  #release(queue: EndpointQueue, lanes: readonly LeasedLane[]): void {
+    if (lanes.length === 0) return;
+    const run = this.#deps.lanes.release(lanes, new Date()).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "lanes wait for the end of their leases");
+    });
+    this.#keep(run);
+  }
+
+  /** Gives back what waits for its turn, lets attempts under way end, and journals them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    this.#reservations.end();
+    for (const queue of this.#deps.queues) this.#release(queue, queue.drain());
+    await untilEnded(this.#running, this.#deps.leaseMs);
+  }
+}
+
+type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;

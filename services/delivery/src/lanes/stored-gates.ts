@@ -1,0 +1,113 @@
+import { createBatcher } from "@vidimus/kit/queues/batcher";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { isTrouble, newGate } from "../domain/endpoint-gate.ts";
+import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-store.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+import type { EndpointName } from "./endpoint-reactions.ts";
+
+export interface StoredGatesDeps {
+  readonly states: Pick<EndpointStateStore, "findMany" | "put" | "delete">;
+  /** Tells other endpoints that the breaker of this one, open since then, has closed. */
+  readonly announceClosed: (endpoint: EndpointName, since: Date) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** A write under way, and what is to be written after it. */
+interface Writing {
+  isStale: boolean;
+  openSince: number | undefined;
+  readonly done: Promise<void>;
+}
+
+/** Reads and writes what processes must know of each other's gates: open breakers, pauses, 410s. */
+export class StoredGates {
+  readonly #deps: StoredGatesDeps;
+  readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
+  /** Of the row that was read or written last, by endpoint; absent while there is none. */
+  readonly #generations = new Map<string, string>();
+  readonly #writing = new Map<string, Writing>();
+
+  constructor(deps: StoredGatesDeps) {
+    this.#deps = deps;
+    this.#read = createBatcher<string, EndpointState | undefined>({
+      itemsMax: 256,
+      run: async (endpointIds) => {
+        const found = await deps.states.findMany([...new Set(endpointIds)]);
+        const states = new Map(found.map((state) => [state.endpointId, state]));
+        return endpointIds.map((endpointId) => states.get(endpointId));
+      },
+    });
+  }
+
+  /** Reads the gate of a queue unless it is known. Rejects when it cannot be read: send nothing then. */
+  async ensureKnown(queue: EndpointQueue): Promise<void> {
+    if (queue.isGateKnown) return;
+    const state = await this.#read(queue.endpointId);
+    if (!queue.isGateKnown) this.adopt(queue, state);
+  }
+
+  /** Gives a queue the gate that is stored; undefined when none is. */
+  adopt(queue: EndpointQueue, state: EndpointState | undefined): void {
+    queue.adopt(state?.gate ?? newGate);
+    if (state) this.#generations.set(queue.endpointId, state.generation);
+    else this.#generations.delete(queue.endpointId);
+  }
+
+  /** Call it when a queue is forgotten. */
+  forget({ endpointId }: EndpointQueue): void {
+    this.#generations.delete(endpointId);
+  }
+
+  /**
+   * Stores what another replica must know when it takes the endpoint over. Writes of an endpoint
+   * follow each other. When another process has written since, its gate is taken over.
+   *
+   * @param openSince of a breaker that has closed now
+   */
+  keep(queue: EndpointQueue, openSince?: number): Promise<void> {
+    const underway = this.#writing.get(queue.endpointId);
+    if (underway) {
+      underway.isStale = true;
+      underway.openSince ??= openSince;
+      return underway.done;
+    }
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const writing = { isStale: true, openSince, done };
+    this.#writing.set(queue.endpointId, writing);
+    void this.#writeAll(queue, writing).then(resolve);
+    return done;
+  }
+
+  async #writeAll(queue: EndpointQueue, writing: Writing): Promise<void> {
+    const { endpointId, tenantId } = queue;
+    try {
+      while (writing.isStale) {
+        const { openSince } = writing;
+        writing.isStale = false;
+        writing.openSince = undefined;
+        if (openSince !== undefined) {
+          await this.#deps.announceClosed({ endpointId, tenantId }, new Date(openSince));
+        }
+        if (!(await this.#write(queue))) this.adopt(queue, await this.#read(endpointId));
+      }
+    } catch (error) {
+      this.#deps.log.warn({ err: error, endpointId }, "state of an endpoint not stored");
+    } finally {
+      this.#writing.delete(endpointId);
+    }
+  }
+
+  /** @returns false when another process has written since */
+  async #write({ endpointId, tenantId, gate }: EndpointQueue): Promise<boolean> {
+    const { states } = this.#deps;
+    const generation = this.#generations.get(endpointId);
+    if (isTrouble(gate, Date.now())) {
+      const written = await states.put({ endpointId, tenantId, gate, generation });
+      if (written !== undefined) this.#generations.set(endpointId, written);
+      return written !== undefined;
+    }
+    if (generation === undefined) return true;
+    this.#generations.delete(endpointId);
+    return states.delete(endpointId, generation);
+  }
+}

@@ -1,0 +1,108 @@
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import { type Lane, laneKey } from "../domain/delivery.ts";
+import { compareRows } from "../domain/lane.ts";
+import { laneFilter, laneIndex } from "./delivery-indexes.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** More undelivered rows than any snapshot has: one for each of its signatures. */
+const signaturesMax = 16;
+
+const absent = { $exists: false } as const;
+
+type Oldest = Pick<DeliveryRow, "_id" | "sequence" | "signingNumber">;
+
+/** Gives bearers to lanes that have lost theirs. */
+export class LaneBearers {
+  readonly #rows: Collection<DeliveryRow>;
+
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
+  }
+
+  /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
+  async appoint(lanes: readonly Lane[], now: Date): Promise<void> {
+    const distinct = [...new Map(lanes.map((each) => [laneKey(each), each])).values()];
+    const [first, ...others] = distinct;
+    if (!first) return;
+    const oldest = others.length === 0 ? await this.#oldestOf(first) : await this.#oldestOfMany(distinct);
+    await this.#appoint(oldest, now);
+  }
+
+  /**
+   * Gives a bearer to every lane that has undelivered rows and none. A lane loses it when MongoDB's
+   * primary and the process die together between two statements.
+   *
+   * @returns how many lanes there were
+   */
+  async appointMissing(now: Date): Promise<number> {
+    const found = this.#rows.aggregate<{ first: string; bearers: number }>(
+      [
+        { $match: { state: "pending" } },
+        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
+        {
+          $group: {
+            _id: { endpointId: "$endpointId", documentId: "$documentId" },
+            bearers: { $sum: { $cond: [{ $gt: ["$nextAttemptAt", null] }, 1, 0] } },
+            first: { $first: "$_id" },
+          },
+        },
+        { $match: { bearers: 0 } },
+      ],
+      { hint: laneIndex, allowDiskUse: true },
+    );
+    const oldest = (await found.toArray()).map(({ first }) => first);
+    await this.#appoint(oldest, now);
+    return oldest.length;
+  }
+
+  /** The index has no signing number: a sort by it would read the whole lane. */
+  async #oldestOf(lane: Lane): Promise<string[]> {
+    const filter: Filter<DeliveryRow> = { ...laneFilter(lane), state: "pending" };
+    const projection = { sequence: 1, signingNumber: 1 };
+    const found = this.#rows.find<Oldest>(filter, { projection, hint: laneIndex, limit: signaturesMax });
+    const [oldest] = (await found.sort({ sequence: 1 }).toArray()).toSorted(compareRows);
+    return oldest ? [oldest._id] : [];
+  }
+
+  async #oldestOfMany(lanes: readonly Lane[]): Promise<string[]> {
+    const wanted = new Set(lanes.map(laneKey));
+    const among = (key: keyof Lane) => ({ $in: [...new Set(lanes.map((lane) => lane[key]))] });
+    const names = { tenantId: among("tenantId"), documentId: among("documentId"), endpointId: among("endpointId") };
+    const found = this.#rows.aggregate<{ _id: Lane; first: Oldest }>(
+      [
+        { $match: { ...names, state: "pending" } },
+        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
+        {
+          $group: {
+            _id: { tenantId: "$tenantId", documentId: "$documentId", endpointId: "$endpointId" },
+            rows: { $firstN: { n: signaturesMax, input: row } },
+          },
+        },
+        { $set: { first: { $first: { $sortArray: { input: "$rows", sortBy: { sequence: 1, signingNumber: 1 } } } } } },
+        { $unset: "rows" },
+      ],
+      { hint: laneIndex, allowDiskUse: true },
+    );
+    return (await found.toArray()).flatMap(({ _id, first }) => (wanted.has(laneKey(_id)) ? first._id : []));
+  }
+
+  /** A lane that has got a bearer meanwhile refuses a second one. */
+  async #appoint(deliveryIds: readonly string[], now: Date): Promise<void> {
+    if (deliveryIds.length === 0) return;
+    const statements = deliveryIds.map((_id) => appointment(_id, now));
+    await this.#rows.bulkWrite(statements, { ordered: false }).catch(duplicatePositions);
+  }
+}
+
+const row = { _id: "$_id", sequence: "$sequence", signingNumber: "$signingNumber" };
+
+/** Makes a row its lane's bearer, due now, if it may be. */
+export function appointment(_id: string, now: Date): AnyBulkWriteOperation<DeliveryRow> {
+  return {
+    updateOne: {
+      filter: { _id, state: "pending", nextAttemptAt: absent },
+      update: { $set: { nextAttemptAt: now }, $inc: { generation: 1 } },
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
+import { compareRows } from "../domain/lane.ts";
+import { dueIndex, laneFilter, laneIndex } from "./delivery-indexes.ts";
+import { keptMs, type LeasedLane } from "./delivery-rows.ts";
+import { appointment, LaneBearers } from "./lane-bearers.ts";
+import { bearerFields } from "./lane-records.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+type Bearer = Pick<
+  DeliveryRow,
+  "_id" | "tenantId" | "documentId" | "endpointId" | "sequence" | "generation" | "nextAttemptAt" | "yieldedTo"
+>;
+type Pending = Pick<
+  DeliveryRow,
+  "_id" | "tenantId" | "documentId" | "endpointId" | "sequence" | "signingNumber" | "nextAttemptAt"
+>;
+
+const laneFields = { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } as const;
+/** Most lanes of one batch: other statements go between two. */
+const lanesMax = 500;
+
+/** Ends undelivered rows that are not to be sent any more. */
+export class LaneEndings {
+  readonly #rows: Collection<DeliveryRow>;
+  readonly #bearers: LaneBearers;
+
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
+    this.#bearers = new LaneBearers(this.#rows);
+  }
+
+  /**
+   * Ends the undelivered rows of lanes that are older than a snapshot which the endpoint's filter
+   * excludes. What is newer there has a bearer afterwards. One command, where nothing is older.
+   */
+  async supersede(excluded: readonly (Lane & Pick<Delivery, "sequence">)[], now: Date): Promise<void> {
+    if (excluded.length === 0) return;
+    const newest = new Map(excluded.map((each) => [laneKey(each), each.sequence]));
+    const isOlder = (row: Pending) => row.sequence < (newest.get(laneKey(row)) ?? 0);
+    const lanes = Map.groupBy(await this.#pendingOf(excluded), laneKey);
+    const touched = [...lanes.values()].filter((rows) => rows.some(isOlder));
+    if (touched.length === 0) return;
+    const older = touched.flat().filter(isOlder);
+    const heirs = touched.flatMap((rows) => rows.filter((each) => !isOlder(each)).toSorted(compareRows)[0] ?? []);
+    const statements = [
+      endAll({ _id: { $in: older.map(({ _id }) => _id) }, state: "pending" }, "superseded", now),
+      ...heirs.filter(({ nextAttemptAt }) => !nextAttemptAt).map(({ _id }) => appointment(_id, now)),
+    ];
+    await this.#rows.bulkWrite(statements).catch(duplicatePositions);
+  }
+
+  /**
+   * Ends what has yielded to a row that has ended since: a process died while it journaled the end.
+   * What is left of those lanes has a bearer afterwards, and no lease.
+   *
+   * @param lanes whose `yieldedTo` is not among their rows
+   * @returns those that were as they should be
+   */
+  async endYielded(lanes: readonly LeasedLane[], now: Date): Promise<LeasedLane[]> {
+    const ids = lanes.flatMap(({ state }) => state.yieldedTo ?? []);
+    const found = await this.#rows.find({ _id: { $in: ids }, state: { $ne: "pending" } }).toArray();
+    const heirs = new Map(found.map((row) => [row._id, row]));
+    const statements = found.map((heir) => {
+      const { sequence, signingNumber } = heir;
+      const older = [{ sequence: { $lt: sequence } }, { sequence, signingNumber: { $lt: signingNumber } }];
+      const state = heir.state === "exhausted" ? "exhausted" : "superseded";
+      return endAll({ ...laneFilter(heir), state: "pending", $or: older }, state, now);
+    });
+    if (statements.length > 0) {
+      await this.#rows.bulkWrite(statements, { ordered: false });
+      await this.#bearers.appoint(found, now);
+    }
+    return lanes.filter(({ state }) => !heirs.has(state.yieldedTo ?? ""));
+  }
+
+  async #pendingOf(lanes: readonly Lane[]): Promise<Pending[]> {
+    const wanted = new Set(lanes.map(laneKey));
+    const among = (key: keyof Lane) => ({ $in: [...new Set(lanes.map((lane) => lane[key]))] });
+    const found = await this.#rows
+      .find<Pending>(
+        {
+          tenantId: among("tenantId"),
+          documentId: among("documentId"),
+          endpointId: among("endpointId"),
+          state: "pending",
+        },
+        { projection: { ...laneFields, signingNumber: 1, nextAttemptAt: 1 }, hint: laneIndex },
+      )
+      .toArray();
+    return found.filter((row) => wanted.has(laneKey(row)));
+  }
+
+  /**
+   * Gives up, without an attempt, lanes of an endpoint whose next row was stored before a time: that
+   * row, and all that are as old. Lanes under a lease are left for the next call, and so are those
+   * that have yielded to a row that is younger: what is older must not be sent after it.
+   *
+   * @param from `next` of the call before
+   * @returns how many lanes it has shortened, and where to go on; no `next` when it has seen all
+   */
+  async exhaust(
+    { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
+    { storedBefore, from }: { readonly storedBefore: Date; readonly from?: Date | undefined },
+    now: Date,
+  ): Promise<{ readonly ended: number; readonly next?: Date | undefined }> {
+    const isFree = [{ lease: { $exists: false } }, { "lease.until": { $lte: now } }];
+    const due = { nextAttemptAt: { $gte: from ?? new Date(0) } };
+    const found = await this.#rows
+      .find<Bearer>(
+        { endpointId, tenantId, ...due, createdAt: { $lte: storedBefore }, $or: isFree },
+        { projection: { ...laneFields, generation: 1, nextAttemptAt: 1, yieldedTo: 1 }, limit: lanesMax },
+      )
+      .sort({ nextAttemptAt: 1 })
+      .hint(dueIndex)
+      .toArray();
+    const heirs = await this.#old(
+      found.flatMap(({ yieldedTo = [] }) => yieldedTo),
+      storedBefore,
+    );
+    const bearers = found.filter(({ yieldedTo }) => yieldedTo === undefined || heirs.has(yieldedTo));
+    const ended = await this.#exhaustLanes(bearers, heirs, storedBefore, now);
+    return { ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
+  }
+
+  /** Those of the rows that are old, or ended already, with their sequences. */
+  async #old(deliveryIds: readonly string[], storedBefore: Date): Promise<Map<string, number>> {
+    if (deliveryIds.length === 0) return new Map();
+    const filter = { _id: { $in: [...deliveryIds] }, createdAt: { $lte: storedBefore } };
+    const rows = await this.#rows.find(filter, { projection: { sequence: 1 } }).toArray();
+    return new Map(rows.map(({ _id, sequence }) => [_id, sequence]));
+  }
+
+  /** The bearers end first: without one, no process takes what is left of a lane. */
+  async #exhaustLanes(
+    bearers: readonly Bearer[],
+    heirs: ReadonlyMap<string, number>,
+    storedBefore: Date,
+    now: Date,
+  ): Promise<number> {
+    if (bearers.length === 0) return 0;
+    const endings = Array.from(
+      Map.groupBy(bearers, ({ generation }) => generation),
+      ([generation, rows]) =>
+        endAll({ _id: { $in: rows.map(({ _id }) => _id) }, generation, state: "pending" }, "exhausted", now),
+    );
+    await this.#rows.bulkWrite(endings, { ordered: false });
+    const ids = { _id: { $in: bearers.map(({ _id }) => _id) } };
+    const ended = await this.#rows.find({ ...ids, state: "exhausted" }, { projection: { _id: 1 } }).toArray();
+    const isEnded = new Set(ended.map(({ _id }) => _id));
+    const lanes = bearers.filter(({ _id }) => isEnded.has(_id));
+    if (lanes.length === 0) return 0;
+    const behind = lanes.map((lane) => {
+      const yielded = heirs.get(lane.yieldedTo ?? "") ?? lane.sequence;
+      const old = { $or: [{ createdAt: { $lte: storedBefore } }, { sequence: { $lte: yielded } }] };
+      return endAll({ ...laneFilter(lane), state: "pending", ...old }, "exhausted", now);
+    });
+    await this.#rows.bulkWrite(behind, { ordered: false });
+    await this.#bearers.appoint(lanes, now);
+    return lanes.length;
+  }
+}
+
+function endAll(
+  filter: Filter<DeliveryRow>,
+  state: "superseded" | "exhausted",
+  now: Date,
+): AnyBulkWriteOperation<DeliveryRow> {
+  const ended = { state, endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
+  return { updateMany: { filter, update: { $set: ended, $unset: bearerFields, $inc: { generation: 1 } } } };
+}

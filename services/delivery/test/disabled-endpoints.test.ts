@@ -1,0 +1,213 @@
+import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "./support/eventually.ts";
+import { openReceiver, type ReceivedWebhook, type Receiver } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+const dayMs = 24 * 3_600_000;
+const commands: string[] = [];
+const note = (message: unknown) => {
+  const { appName, name, collection } = message as MongoCommand;
+  if (appName.endsWith("delivery")) commands.push(`${name} ${collection}`);
+};
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+
+beforeAll(async () => {
+  mongoCommands.subscribe(note);
+  world = await openWorld();
+  // Leases so long that hundreds of lanes are leased ahead of a quick endpoint.
+  const retries = { delaysMs: [50, 100], ageMsMax: 3 * dayMs };
+  delivery = await openDelivery(world, { attemptMs: 10_000, leaseMarginMs: 5_000, retries });
+});
+afterAll(async () => {
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+  mongoCommands.unsubscribe(note);
+});
+
+const typeOf = ({ body }: ReceivedWebhook) => (JSON.parse(body.toString()) as { type: string }).type;
+const sequences = ({ received }: Receiver) =>
+  received.map(({ headers }) => Number(String(headers["webhook-id"]).split("_").at(-1)));
+const count = (tenantId: string, state: string) =>
+  world.deliveries().countDocuments({ tenantId, state: state as "pending" });
+
+describe("an endpoint that is disabled while a webhook is in flight", () => {
+  it("has the answer recorded, and gets nothing more until it is enabled; then the rest, in order", async () => {
+    const tenantId = "inflight";
+    let answer: (() => void) | undefined;
+    await using receiver = await openReceiver((_webhook, response) => {
+      const first = receiver.received.length === 1;
+      if (first) answer = () => response.writeHead(204).end();
+      else response.writeHead(204).end();
+    });
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    const { documentId } = await publish(world, tenantId);
+    await receiver.arrivals(1);
+    await publish(world, tenantId, documentId, 2);
+    await eventually(() => count(tenantId, "pending")).toBe(2);
+    await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
+    answer?.();
+    await eventually(() => count(tenantId, "delivered")).toBe(1);
+    await eventually(() => world.deliveries().countDocuments({ tenantId, lease: { $exists: true } })).toBe(0);
+    expect(sequences(receiver)).toEqual([1]);
+    await delivery.endpoints.enableEndpoint({ tenantId, endpointId }, asAdmin);
+    await receiver.arrivals(2);
+    await eventually(() => count(tenantId, "delivered")).toBe(2);
+    expect(sequences(receiver)).toEqual([1, 2]);
+  });
+
+  it("gives hundreds of leases back with a handful of commands", async () => {
+    const tenantId = "leases";
+    const answers: (() => void)[] = [];
+    let isQuick = true;
+    await using receiver = await openReceiver((_webhook, response) => {
+      if (isQuick) response.writeHead(204).end();
+      else answers.push(() => response.writeHead(204).end());
+    });
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    for (let n = 0; n < 20; n += 1) await publish(world, tenantId);
+    await eventually(() => count(tenantId, "delivered")).toBe(20);
+    isQuick = false;
+    await Promise.all(Array.from({ length: 300 }, () => publish(world, tenantId)));
+    const leased = { tenantId, lease: { $exists: true } };
+    await eventually(() => world.deliveries().countDocuments(leased)).toBeGreaterThan(200);
+    await eventually(() => world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(300);
+    await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
+    const before = commands.length;
+    for (const answer of answers) answer();
+    await eventually(() => world.deliveries().countDocuments(leased)).toBe(0);
+    const updates = commands.slice(before).filter((command) => command === "update deliveries");
+    // One for each attempt that was about to start, and a few for all that waited.
+    expect(updates.length).toBeLessThan(64);
+  });
+});
+
+describe("what waits for a disabled endpoint", () => {
+  it("has its full time when it is enabled after five days, although the first answer is 503", async () => {
+    const tenantId = "days";
+    await using receiver = await openReceiver((_webhook, response) =>
+      response.writeHead(receiver.received.length === 1 ? 503 : 204).end(),
+    );
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
+    const { documentId } = await publish(world, tenantId);
+    await publish(world, tenantId, documentId, 2);
+    await publish(world, tenantId, randomUUID());
+    await eventually(() => world.deliveries().countDocuments({ tenantId })).toBe(3);
+    const at = new Date(Date.now() - 5 * dayMs);
+    await world.deliveries().updateMany({ tenantId }, { $set: { createdAt: at } });
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { "disabled.at": at } });
+    await delivery.endpoints.enableEndpoint({ tenantId, endpointId }, asAdmin);
+    await eventually(() => count(tenantId, "delivered")).toBe(3);
+    expect(await count(tenantId, "exhausted")).toBe(0);
+  });
+
+  it("is given up after 30 days, in the order of nobody's attempts; others are told a day before, once", async () => {
+    const tenantId = "expiring";
+    await using watching = await openReceiver();
+    await using receiver = await openReceiver();
+    const events = { names: ["endpoint.expiring"] };
+    await delivery.endpoints.createEndpoint({ tenantId, url: watching.url, events }, asAdmin);
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
+    const { documentId } = await publish(world, tenantId);
+    await publish(world, tenantId, documentId, 2);
+    await publish(world, tenantId);
+    await eventually(() => world.deliveries().countDocuments({ endpointId })).toBe(3);
+    const since = new Date(Date.now() - 29 * dayMs);
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { "disabled.at": since } });
+    await watching.arrivals(1);
+    expect(JSON.parse(watching.received[0]!.body.toString())).toMatchObject({
+      type: "endpoint.expiring",
+      data: {
+        tenantId,
+        endpointId,
+        reason: "operator",
+        expiresAt: new Date(since.getTime() + 30 * dayMs).toISOString(),
+      },
+    });
+    expect(await count(tenantId, "exhausted")).toBe(0);
+    await world
+      .endpoints()
+      .updateOne({ _id: endpointId }, { $set: { "disabled.at": new Date(since.getTime() - dayMs) } });
+    await eventually(() => world.deliveries().countDocuments({ endpointId, state: "exhausted" })).toBe(3);
+    const rows = await world.deliveries().find({ endpointId }).toArray();
+    for (const row of rows) expect(row.expiresAt!.getTime() - row.endedAt!.getTime()).toBe(30 * dayMs);
+    await delivery.endpoints.enableEndpoint({ tenantId, endpointId }, asAdmin);
+    await publish(world, tenantId, documentId, 3);
+    await receiver.arrivals(1);
+    expect(sequences(receiver)).toEqual([3]);
+    expect(watching.received.map(typeOf)).toEqual(["endpoint.expiring"]);
+  });
+});
+
+describe("an endpoint that gets nothing but probes", () => {
+  it("has what is older than 72 hours given up without an attempt, and what is younger kept in order", async () => {
+    const tenantId = "dead";
+    let isUp = false;
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    const documents = Array.from({ length: 6 }, () => randomUUID());
+    for (const documentId of documents) await publish(world, tenantId, documentId);
+    await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
+    for (const documentId of documents.slice(0, 2)) await publish(world, tenantId, documentId, 2);
+    await eventually(() => count(tenantId, "pending")).toBe(8);
+    const old = new Date(Date.now() - 3 * dayMs - 1_000);
+    await world.deliveries().updateMany({ tenantId, sequence: 1 }, { $set: { createdAt: old } });
+    await eventually(() => count(tenantId, "exhausted")).toBe(6);
+    expect(await count(tenantId, "pending")).toBe(2);
+    const before = receiver.received.length;
+    isUp = true;
+    await world.states().updateOne({ _id: endpointId }, { $set: { isProbeWanted: true } });
+    await eventually(() => count(tenantId, "delivered")).toBe(2);
+    expect(sequences(receiver).slice(before)).not.toContain(1);
+  });
+});
+
+describe("a row that someone else has written", () => {
+  it("is not posted as a notice, whatever body it has", async () => {
+    const tenantId = "planted";
+    await using receiver = await openReceiver();
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    const { documentId } = await publish(world, tenantId);
+    await eventually(() => count(tenantId, "delivered")).toBe(1);
+    const known = (await world.deliveries().findOne({ tenantId }))!;
+    const { endedAt: _ended, expiresAt: _expires, ...row } = known;
+    const body = JSON.stringify({ id: "snp_1", type: "snapshot.usable", data: { documentId } });
+    const notices = [
+      { event: "snapshot.usable", body },
+      { event: "endpoint.disabled", body, reason: "operator", at: new Date(), since: new Date(), host: "h" },
+    ];
+    for (const [at, notice] of notices.entries()) {
+      const names = { _id: randomUUID(), documentId: randomUUID(), webhookId: `evt_${at}`, endpointId };
+      const due = { state: "pending" as const, nextAttemptAt: new Date(), attempts: [], attemptCount: 0 };
+      await world.deliveries().insertOne({ ...row, ...names, ...due, notice: notice as never });
+    }
+    await eventually(() =>
+      world.deliveries().countDocuments({ tenantId, generation: { $gt: 2 }, state: "pending" }),
+    ).toBe(2);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe("re-publications beside endpoints that do not want them", () => {
+  it("cost no command for each endpoint", async () => {
+    const tenantId = "unwanted";
+    await using receiver = await openReceiver();
+    await delivery.endpoint(tenantId, receiver.url);
+    const events = { names: ["snapshot.withheld"] };
+    for (let n = 0; n < 40; n += 1) {
+      await delivery.endpoints.createEndpoint({ tenantId, url: receiver.url, events }, asAdmin);
+    }
+    const documents = Array.from({ length: 8 }, () => randomUUID());
+    for (const documentId of documents) await publish(world, tenantId, documentId);
+    await eventually(() => count(tenantId, "delivered")).toBe(8);
+    const before = commands.length;
+    for (const documentId of documents) await publish(world, tenantId, documentId, 2);
+    await eventually(() => count(tenantId, "delivered")).toBe(16);
+    const finds = commands.slice(before).filter((command) => command === "find deliveries");
+    expect(finds.length).toBeLessThan(20);
+  });
+});

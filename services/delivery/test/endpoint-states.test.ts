@@ -1,0 +1,96 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { randomUUID } from "node:crypto";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { newGate } from "../src/domain/endpoint-gate.ts";
+import { AnswerTimes } from "../src/lanes/answer-times.ts";
+import { BodyBudget } from "../src/lanes/body-budget.ts";
+import { EndpointQueue } from "../src/lanes/endpoint-queue.ts";
+import { StoredGates } from "../src/lanes/stored-gates.ts";
+import { toLeasedLane, toNewSendable, wholeLane } from "../src/store/delivery-rows.ts";
+import { EndpointStateStore } from "../src/store/endpoint-state-store.ts";
+
+let mongo: Awaited<ReturnType<typeof openMongo>>;
+let states: EndpointStateStore;
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("states"), appName: "test" });
+  states = new EndpointStateStore(mongo.db);
+});
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo[Symbol.asyncDispose]();
+});
+
+/** What a process keeps of one endpoint. */
+function openProcess(endpointId: string) {
+  const log = pino({ level: "silent" });
+  const gates = new StoredGates({ states, announceClosed: async () => {}, log });
+  const shared = { aheadMs: 100, bodyBytes: () => 1, answerTimes: new AnswerTimes(), bodies: new BodyBudget(1e6) };
+  const queue = new EndpointQueue({ tenantId: "acme", endpointId }, shared);
+  return { gates, queue };
+}
+
+function laneOf(endpointId: string, documentId: string) {
+  const names = { tenantId: "acme", endpointId, documentId, deliveryId: randomUUID(), webhookId: "snp" };
+  const row = {
+    ...names,
+    sequence: 1,
+    signingNumber: 1,
+    createdAt: new Date(),
+    bodyBytes: 1,
+    place: "leased" as const,
+  };
+  const times = { leaseUntil: new Date(Date.now() + 20_000), dueAt: new Date() };
+  return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([toNewSendable(row)]), times);
+}
+
+it("what a process stores while a probe is in flight lets the next process probe", async () => {
+  const endpointId = randomUUID();
+  const first = openProcess(endpointId);
+  await first.gates.ensureKnown(first.queue);
+  const lanes = Array.from({ length: 8 }, (_, n) => laneOf(endpointId, `d${n}`));
+  for (const lane of lanes) first.queue.push(lane);
+  const now = Date.now();
+  const [probed, late, ...others] = first.queue.start(7, now).lanes;
+  const failed = { startedAt: new Date(now), tookMs: 1, status: 503 };
+  const nameOf = (lane: typeof probed) => lane!.state.rows[0]!;
+  for (const lane of others) first.queue.noteAnswer(nameOf(lane), failed, false, now);
+  const due = first.queue.probeAt()!;
+  expect(first.queue.start(1, due)).toMatchObject({ isProbe: true });
+  first.queue.noteAnswer(nameOf(late), { ...failed, retryAfterMs: 1_000 }, false, due);
+  await first.gates.keep(first.queue);
+  // It is killed here.
+  const second = openProcess(endpointId);
+  await second.gates.ensureKnown(second.queue);
+  second.queue.push(laneOf(endpointId, "d9"));
+  expect(second.queue.start(1, due + 1_000)).toMatchObject({ isProbe: true, lanes: [{}] });
+});
+
+it("a process that lost an endpoint writes nothing over what its successor has learned, and takes that over", async () => {
+  const endpointId = randomUUID();
+  const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
+  const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
+  await lost.gates.ensureKnown(lost.queue);
+  lost.queue.adopt({ ...newGate, failures: 5, open });
+  await lost.gates.keep(lost.queue);
+  await successor.gates.ensureKnown(successor.queue);
+  expect(successor.queue.gate.open).toEqual(open);
+  const later = { ...open, spacingMs: 40_000 };
+  successor.queue.adopt({ ...newGate, failures: 8, open: later });
+  await successor.gates.keep(successor.queue);
+  lost.queue.adopt(newGate);
+  await lost.gates.keep(lost.queue);
+  expect((await states.list()).find((state) => state.endpointId === endpointId)?.gate.open).toEqual(later);
+  expect(lost.queue.gate.open).toEqual(later);
+});
+
+it("a gate that cannot be read is not known, so that nothing is sent", async () => {
+  const { queue } = openProcess("unread");
+  const reading = { findMany: () => Promise.reject(new Error("MongoDB does not answer")) };
+  const unread = { ...reading, put: () => Promise.reject(new Error()), delete: () => Promise.reject(new Error()) };
+  const gates = new StoredGates({ states: unread, announceClosed: async () => {}, log: pino({ level: "silent" }) });
+  await expect(gates.ensureKnown(queue)).rejects.toThrow("MongoDB does not answer");
+  queue.push(laneOf("unread", "d"));
+  expect([queue.isGateKnown, queue.capacity(Date.now()), queue.start(1, Date.now()).lanes]).toEqual([false, 0, []]);
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { MongoClient } from "mongodb";
+import { expect, inject, it } from "vitest";
+import { newGate } from "../src/domain/endpoint-gate.ts";
+import { eventually } from "./support/eventually.ts";
+import { openReceiver } from "./support/receiver.ts";
+import { snapshotOf } from "./support/feed.ts";
+import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+/** Lets reads of a collection take a second each. */
+async function answerSlowly(world: World, collection: string): Promise<AsyncDisposable> {
+  const client = await MongoClient.connect(inject("mongoUrl"));
+  const set = (mode: string) =>
+    client.db("admin").command({
+      configureFailPoint: "failCommand",
+      mode,
+      data: {
+        failCommands: ["find"],
+        namespace: `${world.configOf().database}.${collection}`,
+        blockConnection: true,
+        blockTimeMS: 1_000,
+      },
+    });
+  await set("alwaysOn");
+  return {
+    async [Symbol.asyncDispose]() {
+      await set("off");
+      await client.close();
+    },
+  };
+}
+
+it("a process that starts sends nothing to an endpoint that asked for a pause, nor past an open breaker", async () => {
+  await using world = await openWorld();
+  await using shut = await openReceiver();
+  await using witness = await openReceiver();
+  const tenantId = "restart";
+  const first = await openDelivery(world);
+  const ids = [];
+  for (const { url } of [shut, shut, witness]) ids.push((await first.endpoint(tenantId, url)).endpointId);
+  await first[Symbol.asyncDispose]();
+  const now = Date.now();
+  const open = { since: now - 300_000, nextProbeAt: now + 3_600_000, spacingMs: 300_000 };
+  const gates = [
+    { ...newGate, pausedUntil: now + 3_600_000 },
+    { ...newGate, failures: 5, open },
+  ];
+  for (const [at, gate] of gates.entries()) {
+    const _id = ids[at]!;
+    await world.states().insertOne({ _id, tenantId, gate, generation: randomUUID(), updatedAt: new Date() });
+  }
+  // Some are due in the database, and some come while the process starts.
+  const rounds = 20;
+  for (let n = 0; n < rounds; n += 1) world.feed.publish(snapshotOf(tenantId, randomUUID()));
+  await using _slow = await answerSlowly(world, "endpoint_states");
+  await using _second = await openDelivery(world);
+  for (let n = 0; n < rounds; n += 1) await publish(world, tenantId);
+  await witness.arrivals(2 * rounds);
+  await eventually(() => world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(4 * rounds);
+  expect(shut.received).toEqual([]);
+});

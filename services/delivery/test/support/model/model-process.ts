@@ -1,0 +1,252 @@
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Db } from "mongodb";
+import { pino } from "pino";
+import type { Endpoint } from "../../../src/domain/endpoint.ts";
+import type { EndpointStore } from "../../../src/store/endpoint-store.ts";
+import { laneKey, verdictOf } from "../../../src/domain/delivery.ts";
+import { disabledWithNotice, enabledWithNotice } from "../../../src/domain/endpoint-notice.ts";
+import { type FeedSnapshot, snapshotKey, webhookIdOf } from "../../../src/domain/payload.ts";
+import type { SignResult } from "../../../src/ingest/sign-snapshots.ts";
+import { storeDeliveries } from "../../../src/ingest/store-deliveries.ts";
+import { takeTurn } from "../../../src/replay/take-turn.ts";
+import { changeEndpoint } from "../../../src/rpc/change-endpoint.ts";
+import { type AttemptDeps, journalAttempt, postAttempt, prepareAttempt } from "../../../src/lanes/attempt-lane.ts";
+import type { EndpointDirectory } from "../../../src/lanes/endpoint-directory.ts";
+import { rowOf } from "../../../src/lanes/lanes-in-hand.ts";
+import { openStores } from "../../../src/store/open-stores.ts";
+import type { LeasedLane, SendableRow } from "../../../src/store/delivery-rows.ts";
+import { testKek } from "../world.ts";
+import type { ModelReceiver, Reaction } from "./receiver.ts";
+import type { ModelDocuments } from "./documents.ts";
+import type { Turns } from "./turns.ts";
+
+const leaseMs = 20_000;
+const silent: Logger = pino({ level: "silent" });
+
+/** A leased lane, and what it sends next. */
+interface Held {
+  readonly lane: LeasedLane;
+  readonly row: SendableRow;
+  /** The turn at which it was read. */
+  readonly loadedAt: number;
+}
+
+export interface ModelDeps {
+  readonly turns: Turns;
+  readonly db: Db;
+  readonly documents: ModelDocuments;
+  readonly receiver: ModelReceiver;
+  readonly tenantId: string;
+  readonly endpointId: string;
+}
+
+/** A process of delivery whose work a script starts piece by piece. */
+export class ModelProcess {
+  readonly id: number;
+  readonly #deps: ModelDeps;
+  readonly #stores: Awaited<ReturnType<typeof openStores>>;
+  readonly #ready: Held[] = [];
+  readonly #inHand = new Set<string>();
+  readonly #directory: EndpointDirectory;
+
+  constructor(id: number, deps: ModelDeps, stores: Awaited<ReturnType<typeof openStores>>) {
+    this.id = id;
+    this.#deps = deps;
+    this.#stores = stores;
+    this.#directory = openDirectory(stores.endpoints);
+  }
+
+  static async open(id: number, deps: ModelDeps): Promise<ModelProcess> {
+    const stores = await openStores(deps.turns.database(deps.db), { kek: testKek });
+    return new ModelProcess(id, deps, stores);
+  }
+
+  get #name() {
+    const { tenantId, endpointId } = this.#deps;
+    return { tenantId, endpointId };
+  }
+
+  get readyCount(): number {
+    return this.#ready.length;
+  }
+
+  /** What a start and a takeover do. */
+  async takeOver(): Promise<void> {
+    await this.#stores.lanes.appointMissingBearers(new Date());
+  }
+
+  async ingest(documentId: string, capacity: number): Promise<void> {
+    const { documents, turns } = this.#deps;
+    const loadedAt = turns.given;
+    const snapshots = documents.pending(documentId);
+    if (snapshots.length === 0) return;
+    const endpoints = await this.#directory.listOf([this.#deps.tenantId]);
+    const results = snapshots.map(signed);
+    const sender = {
+      reserve: async () => ({ of: () => capacity, takeBody: () => true, [Symbol.dispose]: () => {} }),
+      isInHand: (lane: Parameters<typeof laneKey>[0]) => this.#inHand.has(laneKey(lane)),
+      take: (lanes: readonly LeasedLane[]) => {
+        for (const lane of lanes) this.#take(lane, loadedAt);
+      },
+      wake: () => {},
+    };
+    const deps = { ...this.#stores, sender, leaseMs };
+    const stored = await storeDeliveries(deps, { snapshots, endpoints, mayWait: false }, Promise.resolve());
+    await stored.send(results);
+    await turns.turn("settle");
+    documents.settle(snapshots);
+  }
+
+  #take(lane: LeasedLane, loadedAt: number): void {
+    const row = rowOf(lane);
+    if (!row) return;
+    const key = laneKey(row);
+    const at = this.#ready.findIndex((each) => laneKey(each.row) === key);
+    if (at >= 0) this.#ready[at] = { lane, row, loadedAt };
+    else if (!this.#inHand.has(key)) this.#ready.push({ lane, row, loadedAt });
+    this.#inHand.add(key);
+  }
+
+  /** Claims what is due if it has nothing in hand, and makes one attempt. */
+  async send(reaction: Reaction): Promise<void> {
+    if (this.#ready.length === 0) await this.#claim();
+    await this.#attempt(reaction);
+  }
+
+  async #claim(): Promise<void> {
+    const { endpointId, turns } = this.#deps;
+    if (!(await this.#directory.find(endpointId))?.enabled) return;
+    const loadedAt = turns.given;
+    const until = new Date(Date.now() + leaseMs);
+    const claimed = await this.#stores.lanes.claim({ endpointId, dueBy: new Date(), limit: 10 }, until);
+    for (const lane of claimed) this.#take(lane, loadedAt);
+  }
+
+  async #attempt(reaction: Reaction): Promise<void> {
+    const held = this.#ready.shift();
+    if (!held) return;
+    const { row } = held;
+    const deps = this.#attemptDeps(held.loadedAt, reaction);
+    const prepared = await prepareAttempt(deps, held.lane);
+    if (prepared.kind !== "ready") {
+      this.#inHand.delete(laneKey(row));
+      if (prepared.kind === "disabled") await this.#stores.lanes.release([held.lane], new Date());
+      return;
+    }
+    const outcome = await postAttempt(deps, prepared);
+    const journaled = await journalAttempt(deps, prepared, outcome, { isProbe: false, mayGoOn: () => true });
+    if (verdictOf(outcome) === "accepted") this.#deps.receiver.noteRecorded(prepared.row, this.#deps.turns.given);
+    this.#inHand.delete(laneKey(row));
+    if (journaled.lane) this.#take(journaled.lane, held.loadedAt);
+  }
+
+  #attemptDeps(loadedAt: number, reaction: Reaction): AttemptDeps {
+    const { turns, receiver } = this.#deps;
+    const { lanes, journal, resentRows } = this.#stores;
+    return {
+      directory: this.#directory,
+      payloads: { get: async (reference) => payloadOf(reference) },
+      lanes,
+      journal,
+      resentRows,
+      record: async (record) => (await journal.record([record]))[0] ?? { kind: "lost" },
+      post: async ({ headers }) => {
+        const name = this.#deps.documents.named(String(headers["webhook-id"]));
+        const deliveryId = String(headers["vidimus-delivery-id"]);
+        const outcome = await receiver.post({ ...name, deliveryId }, loadedAt, reaction);
+        turns.note(`posted ${name.documentId} ${name.sequence}: ${reaction}`);
+        await turns.turn("answer");
+        return outcome;
+      },
+      retries: { delaysMs: [5_000, 30_000], ageMsMax: 72 * 3_600_000 },
+      attemptMs: 15_000,
+      leaseMs,
+      log: silent,
+    };
+  }
+
+  async disable(): Promise<void> {
+    const deps = { ...this.#stores, directory: this.#directory };
+    await changeEndpoint(deps, this.#name, (endpoint, now) => disabledWithNotice(endpoint, "operator", now));
+  }
+
+  async enable(): Promise<void> {
+    await changeEndpoint({ ...this.#stores, directory: this.#directory }, this.#name, enabledWithNotice);
+  }
+
+  async replay(reaction: Reaction): Promise<void> {
+    const { documents, receiver, turns, tenantId, endpointId } = this.#deps;
+    const now = new Date();
+    const replay = {
+      replayId: `replay-${turns.given}`,
+      tenantId,
+      endpointId,
+      until: now,
+      states: ["superseded", "exhausted", "missing"] as const,
+      latestOnly: false,
+      state: "running" as const,
+      pageToken: "",
+      counts: { seen: 0, delivered: 0, failed: 0, skipped: 0 },
+      failedTurns: 0,
+      createdAt: now,
+    };
+    await takeTurn(
+      {
+        feed: documents,
+        audit: documents,
+        directory: this.#directory,
+        deliveryLog: this.#stores.deliveryLog,
+        replays: { advance: async () => true, finish: async () => {} },
+        payloads: { get: async (reference) => payloadOf(reference) },
+        post: async ({ headers }) => {
+          const outcome = receiver.replay(documents.named(String(headers["webhook-id"])), reaction);
+          turns.note(`replay: ${reaction}`);
+          await turns.turn("answer");
+          return outcome;
+        },
+        record: (resent) => this.#stores.deliveryLog.recordResent([resent], new Date()),
+        retries: { delaysMs: [0] },
+      },
+      { replay, claim: "c" },
+      new AbortController().signal,
+    );
+  }
+}
+
+/** Like the directory of a process, but each piece of work reads by itself, so that none waits for another. */
+function openDirectory(endpoints: EndpointStore): EndpointDirectory {
+  let known: { readAt: number; endpoint?: Endpoint } = { readAt: 0 };
+  const read = async (find: () => Promise<Endpoint[]>) => {
+    const readAt = Date.now();
+    const found = await find();
+    const [endpoint] = found;
+    if (endpoint && readAt > known.readAt) known = { readAt, endpoint };
+    return found;
+  };
+  return {
+    async find(endpointId) {
+      if (known.endpoint && Date.now() - known.readAt < 500) return known.endpoint;
+      const [found] = await read(() => endpoints.findMany([endpointId]));
+      return found;
+    },
+    listOf: (tenantIds) => read(() => endpoints.listOf(tenantIds)),
+    forget: () => void (known = { readAt: Date.now() }),
+  };
+}
+
+function signed(snapshot: FeedSnapshot): SignResult {
+  const signature = { keyId: "k", statement: "s", value: Buffer.alloc(64), signingNumber: 1 };
+  const body = Buffer.from(snapshotKey(snapshot));
+  return { snapshot, signature, payload: { ...payloadOf(snapshot), body } };
+}
+
+function payloadOf(reference: { tenantId: string; documentId: string; sequence: number }) {
+  return {
+    webhookId: webhookIdOf(reference),
+    signingNumber: 1,
+    event: "snapshot.usable",
+    keyId: "k",
+    committedAt: new Date(),
+    body: Buffer.from("{}"),
+  };
+}

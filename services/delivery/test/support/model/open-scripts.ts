@@ -1,0 +1,28 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { inject, vi } from "vitest";
+import { scriptOf, ScriptRun } from "./script.ts";
+
+/** A database for scripts, and a clock that only they move. */
+export async function openScripts() {
+  const database = testDatabaseName("scripts");
+  const mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "scripts" });
+  vi.useFakeTimers({ toFake: ["Date"] });
+  return {
+    /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
+    async run(from: number, count: number): Promise<string[]> {
+      const broken: string[] = [];
+      for (let seed = from; seed < from + count; seed += 1) {
+        await ScriptRun.run(mongo.db, String(seed), scriptOf(seed)).catch((error: unknown) => {
+          broken.push(`script ${seed}: ${error instanceof Error ? error.message : String(error)}`);
+        });
+      }
+      return broken;
+    },
+    async [Symbol.asyncDispose]() {
+      vi.useRealTimers();
+      await mongo.db.dropDatabase();
+      await mongo[Symbol.asyncDispose]();
+    },
+  };
+}

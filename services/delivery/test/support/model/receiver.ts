@@ -1,0 +1,91 @@
+import type { Collection } from "mongodb";
+import type { AttemptOutcome } from "../../../src/domain/delivery.ts";
+import type { DeliveryRow } from "../../../src/store/rows.ts";
+
+/**
+ * What the receiver does with a webhook. `lostAnswer`: it accepts it, and the sender never hears.
+ */
+export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
+
+/** A rule of the lanes that was broken. */
+export class Violation extends Error {}
+
+/** A receiver in memory. It knows the rules of the lanes, and throws when one is broken. */
+export class ModelReceiver {
+  readonly accepted = new Set<string>();
+  readonly #newest = new Map<string, number>();
+  /** When the record of an accepted webhook was written, by the sender's own account. */
+  readonly #recorded = new Map<string, number>();
+  readonly #rows: Collection<DeliveryRow>;
+  readonly #endpointId: string;
+
+  /** @param rows read without a turn: the receiver is no part of the script */
+  constructor(rows: Collection<DeliveryRow>, endpointId: string) {
+    this.#rows = rows;
+    this.#endpointId = endpointId;
+  }
+
+  /**
+   * Takes a webhook of a lane.
+   *
+   * @param loadedAt the step at which the sender read the lane
+   */
+  async post(row: DeliveryName, loadedAt: number, reaction: Reaction): Promise<AttemptOutcome> {
+    const { documentId, sequence } = row;
+    const newest = this.#newest.get(documentId) ?? 0;
+    if (newest > sequence) throw new Violation(`${sequence} is sent after ${newest} was accepted`);
+    const recordedAt = this.#recorded.get(keyOf(row));
+    if (recordedAt !== undefined && recordedAt < loadedAt) {
+      throw new Violation(`${sequence} is sent again though its 2xx was recorded`);
+    }
+    await this.#requireJournaled(row);
+    return this.#react(row, reaction);
+  }
+
+  /** Takes a webhook of a replay, which may come in any order. */
+  replay(name: Omit<DeliveryName, "deliveryId">, reaction: Reaction): AttemptOutcome {
+    if (reaction === "accepted" || reaction === "lostAnswer") this.accepted.add(keyOf(name));
+    return outcomeOf(reaction);
+  }
+
+  noteRecorded(name: Omit<DeliveryName, "deliveryId">, at: number): void {
+    this.#recorded.set(keyOf(name), at);
+  }
+
+  #react(row: DeliveryName, reaction: Reaction): AttemptOutcome {
+    if (reaction === "accepted" || reaction === "lostAnswer") {
+      this.accepted.add(keyOf(row));
+      this.#newest.set(row.documentId, row.sequence);
+    }
+    return outcomeOf(reaction);
+  }
+
+  /** Nothing is sent before the fate of all that is older is journaled. */
+  async #requireJournaled({ documentId, sequence, deliveryId }: DeliveryName): Promise<void> {
+    const filter = { endpointId: this.#endpointId, documentId, endedAt: { $exists: false } };
+    const rows = await this.#rows.find(filter).toArray();
+    const hasYielded = rows.some(({ yieldedTo }) => yieldedTo === deliveryId);
+    const older = rows.find((row) => row.sequence < sequence && !(hasYielded && row.isRefused));
+    if (!older) return;
+    const seen = rows.map((row) => `${row.sequence} ${row._id} refused ${row.isRefused} yielded to ${row.yieldedTo}`);
+    throw new Violation(`${sequence} is sent while ${older.sequence} waits\n${seen.join("\n")}`);
+  }
+}
+
+/** Names a delivery to the one endpoint. */
+export interface DeliveryName {
+  readonly documentId: string;
+  readonly sequence: number;
+  readonly deliveryId: string;
+}
+
+function keyOf({ documentId, sequence }: Pick<DeliveryName, "documentId" | "sequence">): string {
+  return `${documentId} ${sequence}`;
+}
+
+const statuses = { accepted: { status: 204 }, refused: { status: 500 }, failed: { status: 503 } };
+
+function outcomeOf(reaction: Reaction): AttemptOutcome {
+  const answer = reaction === "lostAnswer" ? { failure: "timeout" as const } : statuses[reaction];
+  return { startedAt: new Date(), tookMs: 1, ...answer };
+}
