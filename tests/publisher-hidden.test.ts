@@ -115,6 +115,8 @@ describe("searched on every path,", () => {
       ),
     );
     expect(await seek(visible)).toContain('"included":{"');
+    // A tenant has one primary site.
+    await transition(room, id, "withhold");
   });
 
   test.each(publishable)("a %s that never left draft is not found", async (type) => {
@@ -185,6 +187,7 @@ describe("searched on every path,", () => {
     await publish(rival, foreign.draft);
     expect(await seek(foreign)).not.toContain("The FOREIGN");
     expect(await everythingAbout(rival, foreign)).toContain("The FOREIGN");
+    await transition(rival, foreign.id, "withhold");
   });
 
   test("another tenant's document of the same id, slug and host is not found", async () => {

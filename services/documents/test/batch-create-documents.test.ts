@@ -77,8 +77,9 @@ test("an item that meets a bug is INTERNAL, and its neighbours of other tenants 
   await generations.insertOne({ tenantId: "broken", type: "core/article", generation: 1 });
   const [first, second] = [randomUUID(), randomUUID()];
   const items = [item(first), item(randomUUID(), {}, "broken"), item(second, {}, "rival")];
+  const named = items.map((each) => Object.assign({ createdBy: { actor: "key:a", role: "integrator" } }, each));
   for (const client of [documents.client, mesh]) {
-    const { results } = await client.batchCreateDocuments({ items });
+    const { results } = await client.batchCreateDocuments({ items: client === mesh ? named : items });
     expect(results.map(({ outcome }) => outcome.value)).toMatchObject([
       client === mesh ? { kind: "already_exists" } : { documentId: first },
       { kind: "internal", message: "internal error" },

@@ -57,7 +57,7 @@ export class ModelProcess {
   }
 
   static async open(id: number, deps: ModelDeps): Promise<ModelProcess> {
-    const stores = await openStores(deps.turns.database(deps.db), { kek: testKek });
+    const stores = openStores(deps.turns.database(deps.db), { kek: testKek });
     return new ModelProcess(id, deps, stores);
   }
 

@@ -1,12 +1,15 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { inject, vi } from "vitest";
+import { deliverySchema } from "../../../src/store/delivery-schema.ts";
 import { scriptOf, ScriptRun } from "./script.ts";
 
 /** A database for scripts, and a clock that only they move. */
 export async function openScripts() {
   const database = testDatabaseName("scripts");
   const mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "scripts" });
+  await ensureIndexes(mongo.db, deliverySchema.indexes);
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
     /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
