@@ -8,7 +8,10 @@ import { SnapshotStore } from "./snapshot-store.ts";
 import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
-/** How documents keeps its rows. */
+/**
+ * How documents keeps its rows. Raise `base` when they change: with a new key of `publication-keys.ts`, too,
+ * since the rows that there are lack its column.
+ */
 export const documentsSchema: Schema = {
   base: 1,
   steps: [],

@@ -19,7 +19,7 @@ test("an article is found by slug, language, its tags and its sites", () => {
     { rel: "author", type: "core/person", id: "gh" },
   ];
   const meta = { slug: "snow", language: "de-CH", sites: ["main", 7], hosts: ["x.example"] };
-  expect(readKeys("core/article", { meta, links })).toEqual({
+  expect(readKeys("core/article", { meta, links })).toStrictEqual({
     ...none,
     slug: "snow",
     language: "de-ch",
@@ -38,6 +38,11 @@ test("a site is found by its hosts in any case", () => {
 
 test("what is of another kind than expected is passed over", () => {
   const meta = { slug: 7, language: ["de"], sites: "main" };
-  expect(readKeys("core/article", { meta, links: "none" })).toEqual(none);
-  expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toEqual(none);
+  expect(readKeys("core/article", { meta, links: "none" })).toStrictEqual(none);
+  expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toStrictEqual(none);
+});
+
+test("a value that no reader could ask for is left out", () => {
+  const meta = { slug: "s".repeat(1_025), sites: ["t".repeat(1_025), "main"] };
+  expect(readKeys("core/article", { meta, links: [] })).toStrictEqual({ ...none, site: ["main"] });
 });

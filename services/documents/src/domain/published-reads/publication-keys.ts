@@ -37,7 +37,8 @@ const tagType = "core/tag";
 
 /**
  * Every key, the narrowest first: a page that is asked for by several is read from the index of the
- * first. Columns, indexes, filters, entity tags and the mapping of requests follow from this table.
+ * first. Columns, indexes, filters, entity tags and the mapping of requests follow from this table; the
+ * rows that there are do not (`store/documents-schema.ts`).
  */
 export const publicationKeys = {
   slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
@@ -117,6 +118,8 @@ export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<
 
 /** Most values of one key that are indexed for a document; further ones are left out. */
 const valuesMax = 100;
+/** Most characters of a value; a longer one is left out, since it would weigh on its index. */
+const charactersMax = 1_024;
 
 /** Reads the values by which readers find a document. */
 export function readKeys(type: string, { meta, links }: { meta: JsonValue; links: JsonValue }): PublicationKeys {
@@ -128,8 +131,10 @@ export function readKeys(type: string, { meta, links }: { meta: JsonValue; links
 
 function valueIn({ read, many, normalize }: PublicationKey, document: KeyedDocument): PublicationKeys[KeyName] {
   const found = read(document);
-  if (!many) return (typeof found === "string" && normalize(found)) || undefined;
-  const texts = listOf(found).flatMap((value) => (typeof value === "string" ? normalize(value) || [] : []));
+  const texts = (many ? listOf(found) : [found]).flatMap((value) => {
+    return typeof value === "string" && value.length <= charactersMax ? normalize(value) || [] : [];
+  });
+  if (!many) return texts[0];
   return texts.length === 0 ? undefined : [...new Set(texts)].slice(0, valuesMax);
 }
 

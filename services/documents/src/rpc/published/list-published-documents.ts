@@ -40,7 +40,10 @@ export function fromListRequest(request: ListPublishedDocumentsRequest): { tenan
 
 type FilterMessage = Omit<PublishedFilter, "$typeName" | "$unknown">;
 
-/** The message and the table of keys name the same filters, or this does not compile. */
+/**
+ * `PublishedFilter` of the .proto and the table of keys name the same filters, or this does not compile. A
+ * key that the message lacks would leave a page unfiltered.
+ */
 function fromFilter(message: FilterMessage | undefined): RequestedFilter {
   const requested: Record<keyof FilterMessage, string | undefined> = mapFilters((name) => message?.[name] || undefined);
   return requested;
