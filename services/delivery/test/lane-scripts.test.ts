@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
 import { openScripts } from "./support/model/open-scripts.ts";
 
+/** Of scripts that found what the first 300 do not: records that applied in part, leases renewed late. */
+const rareSeeds = [448, 552, 1_019, 1_492, 1_549, 1_594, 2_115, 2_216, 2_417];
+
 test(
   "300 scripts of publishing, sending, disabling, enabling, replays, deaths and lost leases break no rule",
   { timeout: 300_000 },
   async () => {
     await using scripts = await openScripts();
     expect(await scripts.run(1, 300)).toEqual([]);
+    for (const seed of rareSeeds) expect(await scripts.run(seed, 1)).toEqual([]);
   },
 );

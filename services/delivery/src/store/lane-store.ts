@@ -248,7 +248,8 @@ function expedition({ knownSince }: Arrival, now: Date) {
   return [
     {
       $set: {
-        isFollowed: { $cond: [isLeased, true, "$$REMOVE"] },
+        // Its holder may still renew a lease that has run out, and knows nothing of the row.
+        isFollowed: { $cond: [{ $gt: ["$lease", null] }, true, "$$REMOVE"] },
         isExpedited: { $cond: [stays, { $ifNull: ["$isExpedited", "$$REMOVE"] }, true] },
         nextAttemptAt: { $cond: [stays, "$nextAttemptAt", now] },
       },
