@@ -9,7 +9,7 @@ export function pageEtag(stamp: Date | undefined, query: readonly unknown[]): st
 /** The newest tick among the tags of a page that `field` names; undefined when it names none. */
 export function newestStamp(field: string, query: readonly unknown[]): Date | undefined {
   const tags = parseEntityTags(field);
-  if (tags === "*") return undefined;
+  if (tags === "*" || tags.length === 0) return undefined;
   const tail = `.${digestOf(query)}"`;
   const stamps = tags.flatMap((tag) => (tag.endsWith(tail) ? parseInt(tag.slice(1, -tail.length), 36) : []));
   const dates = stamps.map((ms) => new Date(ms)).filter((date) => !Number.isNaN(date.getTime()));
