@@ -19,16 +19,11 @@ export type CollectionIndexes = Readonly<Record<string, Index>>;
 /** Indexes of a database by collection. */
 export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
 
-/** The columns of an index, as a hint or a sort takes them. */
-export function keyOf({ key }: Index): Record<string, 1 | -1> {
-  return { ...key };
-}
-
 /** Makes the indexes that do not exist yet. Idempotent. */
 export async function ensureIndexes(db: Db, indexes: DatabaseIndexes): Promise<void> {
   const collections = Object.entries(indexes).map(async ([collection, own]) => {
     const descriptions = Object.entries(own).map(([name, index]) =>
-      Object.assign({ name }, index, { key: keyOf(index) }),
+      Object.assign({ name }, index, { key: { ...index.key } }),
     );
     if (descriptions.length > 0) await db.collection(collection).createIndexes(descriptions);
   });
