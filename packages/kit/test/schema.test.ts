@@ -76,6 +76,13 @@ describe("code of version 5", () => {
     await expect(openSchema(mongo, codeOf(5), mode)).rejects.toThrow("start newer code");
   });
 
+  test("starts on a new database whose state another process is just writing", async () => {
+    // What MongoDB does first when the first row of a collection comes.
+    await mongo.db.createCollection("schema");
+    await openSchema(mongo, codeOf(5), "on");
+    expect(await mongo.db.collection("schema").findOne()).toMatchObject({ version: 5 });
+  });
+
   test("refuses a database of an earlier base, and one that has rows and no version, with the way out", async () => {
     const startOver = "nothing was released yet: start over with `npm start -- --fresh`";
     await openSchema(mongo, { ...codeOf(3), base: 2 }, "on");
@@ -125,6 +132,10 @@ test("a rewrite that was interrupted is done again, and its end is told once it 
   await migrate(mongo, code, "on");
   await migrate(mongo, code, "on");
   expect(told).toEqual([[4]]);
+});
+
+test("eight processes start at once on a new database", async () => {
+  await Promise.all(Array.from({ length: 8 }, () => openSchema(mongo, codeOf(5), "on")));
 });
 
 test("eight migrations at once bring a database to the same as one", async () => {

@@ -32,11 +32,12 @@ export class SchemaStates {
    * @throws ConfigError when the database has rows but no state: an earlier build made it
    */
   async read(): Promise<SchemaState | undefined> {
-    // In this order: the state of a new database is there before its first collection.
+    // In this order: the state of a new database is there before its first other collection.
     const collections = await this.#db.listCollections({}, { nameOnly: true }).toArray();
     const state = await this.#rows.findOne({ _id: "schema" }, { projection: { _id: 0 }, maxTimeMS: 5_000 });
     if (state) return state;
-    if (collections.every(({ name }) => name.startsWith("system."))) return undefined;
+    const isNew = collections.every(({ name }) => name === this.#rows.collectionName || name.startsWith("system."));
+    if (isNew) return undefined;
     throw new ConfigError(`database ${this.#db.databaseName} ${startOver}`);
   }
 
