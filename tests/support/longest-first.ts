@@ -16,6 +16,9 @@ const longest = [
   "known-tenants",
 ];
 
+/** In the order in which they start: files of a project share a worker, and short ones end a run. */
+const projects = ["e2e", "integration", "unit"];
+
 /**
  * Starts the longest files first, so that none is left alone at the end. Vitest does so by what
  * earlier runs took; a clean clone had none, and the larger file would start first.
@@ -23,8 +26,12 @@ const longest = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => projectOf(a) - projectOf(b) || placeOf(a) - placeOf(b));
   }
+}
+
+function projectOf({ project }: TestSpecification): number {
+  return projects.indexOf(project.name);
 }
 
 function placeOf({ moduleId }: TestSpecification): number {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
@@ -26,6 +26,7 @@ test("a gateway that stops ends the connection of a request under way with its a
   await arrived.promise;
   const startMs = performance.now();
   const stopped = gateway[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(fetch(gateway.url)).rejects.toThrow("fetch failed"));
   answered.resolve();
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   answer.resume();
