@@ -78,11 +78,14 @@ describe("what is stored", () => {
       tenantId: "rival",
       tenant_id: 7,
       updated_at: "2026-01-05T10:00:00Z",
-      meta: { status: "usable", version: 99, workflowId: "x", workflowVersion: 5, own: { tenant: "kept" }, a: null },
+      meta: {
+        ...{ status: "usable", version: 99, workflowId: "x", workflowVersion: 5, final: true, cause: "correction" },
+        ...{ own: { tenant: "kept", final: true }, a: null },
+      },
       content: { anything: [1, 2.5, { deep: true }] },
     });
     const { json: document } = await stored(id);
-    expect(document.meta).toEqual({ status: "draft", version: 1, own: { tenant: "kept" }, a: null });
+    expect(document.meta).toEqual({ status: "draft", version: 1, own: { tenant: "kept", final: true }, a: null });
     expect(document.content).toEqual({ anything: [1, 2.5, { deep: true }] });
     expect(Object.keys(document)).toEqual(["content", "id", "links", "meta", "title", "type"]);
     expect(await heads().countDocuments({ documentId: id, tenantId: "rival" })).toBe(0);

@@ -153,8 +153,9 @@ describe("head and last published", () => {
       ["usable", 1n],
       ["withheld", 1n],
     ]);
-    const killed = JSON.parse(Buffer.from(snapshots[1]!.snapshotJson).toString());
-    expect(killed).toMatchObject({ title: "Snow on the pass", meta: { status: "withheld", version: 1 } });
+    const [published, killed] = snapshots.map(({ snapshotJson }) => JSON.parse(Buffer.from(snapshotJson).toString()));
+    expect(killed).toMatchObject({ title: "Snow on the pass", meta: { status: "withheld", version: 1, final: true } });
+    expect(published.meta).not.toHaveProperty("final");
     expect((await service.list(tenantId)).some((item) => item.id === id)).toBe(false);
     for (const version of [1, 2]) {
       expect(await codeOf(service.take(tenantId, id, "publish", version))).not.toBeUndefined();

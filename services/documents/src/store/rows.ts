@@ -8,7 +8,7 @@ import type { Binary } from "mongodb";
 export interface PartsRow {
   content: Binary;
   links: Binary;
-  /** The caller's keys only; never `status`, `version`, `workflowId`, `workflowVersion`. */
+  /** The caller's keys only, never one of `platformMetaKeys`. */
   meta: Binary;
   /** A JSON string. */
   title: Binary;

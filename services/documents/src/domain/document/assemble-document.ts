@@ -11,6 +11,8 @@ interface Stamp {
   version: number;
   /** Only what readers see has one. */
   updatedAt?: Date;
+  /** Sets `meta.final`. */
+  isFinal?: boolean;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface AssembledDocument {
 
 /**
  * Joins parts to the canonical object `{content,id,links,meta,title,type}` (and `updated_at`, when
- * stamped). Only `meta` is parsed, to stamp `status` and `version` into it.
+ * stamped). Only `meta` is parsed, to stamp `status`, `version` and perhaps `final` into it.
  */
 export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledDocument {
   const beforeLinks = Buffer.from(`,"id":"${stamp.documentId}",`);
@@ -54,8 +56,8 @@ export function assembleForEditors(parts: DocumentParts, stamp: Stamp): Buffer {
   return assembleDocument({ ...parts, title: parts.titleRich ?? parts.title }, stamp).bytes;
 }
 
-function stampMeta(meta: Uint8Array, { status, version }: Stamp): Buffer {
-  return canonicalJson({ ...parseObject(meta), status, version });
+function stampMeta(meta: Uint8Array, { status, version, isFinal }: Stamp): Buffer {
+  return canonicalJson({ ...parseObject(meta), status, version, ...(isFinal ? { final: true } : {}) });
 }
 
 /** A document's parts as values, for checks. */

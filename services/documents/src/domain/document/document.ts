@@ -88,4 +88,11 @@ export interface ListPosition {
 export const initialStatus = "draft";
 
 /** Meta keys the platform owns: what a caller sends under them is overwritten. */
-export const platformMetaKeys: ReadonlySet<string> = new Set(["status", "version", "workflowId", "workflowVersion"]);
+export const platformMetaKeys: ReadonlySet<string> = new Set([
+  "status",
+  "version",
+  "workflowId",
+  "workflowVersion",
+  "final",
+  "cause",
+]);

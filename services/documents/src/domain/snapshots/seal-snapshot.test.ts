@@ -13,6 +13,7 @@ const stamp = {
   version: 7,
   status: "usable",
   updatedAt: new Date("2026-11-21T09:30:00.000Z"),
+  isFinal: false,
 } as const;
 
 test("a known version seals to its known bytes and digest", () => {
@@ -23,6 +24,12 @@ test("a known version seals to its known bytes and digest", () => {
       '"title":"Zürich \\"snapshot\\": test","type":"core/article","updated_at":"2026-11-21T09:30:00.000Z"}',
   );
   expect(Buffer.from(sha256).toString("hex")).toBe("ddd55007c629d64ca989ec7dc7afebea40b55522845db7bc6ef143ee163608a9");
+});
+
+test("the last snapshot of a document says so, and no other one does", () => {
+  const metaOf = (isFinal: boolean) => JSON.parse(sealSnapshot(parts, { ...stamp, isFinal }).bytes.toString()).meta;
+  expect(metaOf(true)).toEqual({ ...metaOf(false), final: true });
+  expect(metaOf(false)).not.toHaveProperty("final");
 });
 
 test("without its links a snapshot is the public item", () => {

@@ -10,6 +10,8 @@ interface SnapshotStamp {
   readonly status: "usable" | "withheld";
   /** Tick of the tenant's clock. */
   readonly updatedAt: Date;
+  /** Whether no snapshot of the document can follow; then `meta.final` is true. */
+  readonly isFinal: boolean;
 }
 
 /** A snapshot's bytes, their SHA-256, and where the links stand in them. */

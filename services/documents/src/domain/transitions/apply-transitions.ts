@@ -138,12 +138,12 @@ function traceOf({ traceparent }: DocumentTransition): Pick<DocumentTransition, 
 /** Seals a snapshot, and writes it or a tombstone as the publication. */
 function publish(
   { request, head, version: { parts, keys } }: Loaded,
-  { version, status, snapshot }: NonNullable<TransitionPlan["lastPublished"]>,
+  { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,
   { slugs, now: updatedAt, changes, sequenceFloor }: ApplyContext,
 ): LastPublished {
   const { documentId, type } = head;
   const sequence = Math.max(head.lastPublished?.sequence ?? 0, sequenceFloor) + 1;
-  const sealed = sealSnapshot(parts, { documentId, type, version, status: snapshot, updatedAt });
+  const sealed = sealSnapshot(parts, { documentId, type, version, status: snapshot, updatedAt, isFinal });
   const { bytes, sha256, linksStart, linksEnd } = sealed;
   const row = { documentId, type, version, sequence, updatedAt };
   changes.snapshots.push({ ...row, status: snapshot, bytes, sha256, ...traceOf(request) });

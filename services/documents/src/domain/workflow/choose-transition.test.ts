@@ -98,7 +98,7 @@ describe("which version it acts on", () => {
       from: "usable",
       to: "withheld",
       headStatus: "draft",
-      lastPublished: { version: 1, status: "withheld", snapshot: "withheld" },
+      lastPublished: { version: 1, status: "withheld", snapshot: "withheld", isFinal: false },
     });
   });
 
@@ -148,7 +148,7 @@ describe("a kill", () => {
       version: 1,
       to: "cancelled",
       headStatus: "cancelled",
-      lastPublished: { version: 1, status: "cancelled", snapshot: "withheld" },
+      lastPublished: { version: 1, status: "cancelled", snapshot: "withheld", isFinal: true },
     });
   });
 });

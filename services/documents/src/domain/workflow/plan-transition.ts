@@ -14,30 +14,35 @@ export interface TransitionPlan {
    * The last published version afterwards, when readers see a change; its snapshot has status
    * `snapshot`.
    */
-  readonly lastPublished?: Standing & { readonly snapshot: typeof publishedState | typeof withdrawnState };
+  readonly lastPublished?: Standing & {
+    readonly snapshot: typeof publishedState | typeof withdrawnState;
+    /** Whether no snapshot can follow. */
+    readonly isFinal: boolean;
+  };
 }
 
 /**
  * The effect of a chosen transition. Reaching the published or the withdrawn state makes a snapshot
  * of that status. A transition from either to a terminal state makes a withheld snapshot, since
- * receivers know no terminal status; it ends the head too.
+ * receivers know no terminal status, and the snapshot says that it is final; it ends the head too.
  */
 export function planTransition(document: DocumentStanding, { transition, subject, from, to }: Chosen): TransitionPlan {
   const { version } = subject;
   const step = { version, from: subject.status, to: transition.to };
+  const standing = { version, status: transition.to };
   const isHead = version === document.head.version;
   const headStatus = isHead ? transition.to : document.head.status;
   switch (to) {
     case "published":
-      return { ...step, headStatus, lastPublished: { version, status: transition.to, snapshot: publishedState } };
+      return { ...step, headStatus, lastPublished: { ...standing, snapshot: publishedState, isFinal: false } };
     case "withdrawn":
-      return { ...step, headStatus, lastPublished: { version, status: transition.to, snapshot: withdrawnState } };
+      return { ...step, headStatus, lastPublished: { ...standing, snapshot: withdrawnState, isFinal: false } };
     case "terminal":
       if (from === "working") return { ...step, headStatus };
       return {
         ...step,
         headStatus: transition.to,
-        lastPublished: { version, status: transition.to, snapshot: withdrawnState },
+        lastPublished: { ...standing, snapshot: withdrawnState, isFinal: true },
       };
     case "working":
       return { ...step, headStatus };

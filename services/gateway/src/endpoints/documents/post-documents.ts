@@ -31,7 +31,7 @@ export const postDocuments = defineRoute({
     description:
       "The id is yours and makes a retry safe: 409 on your own retry means that the document is there. The reason in " +
       "error.details is same_content where what was sent is what is stored, and other_content where it is not. " +
-      "The platform sets meta.status to draft and owns meta.version, meta.workflowId and meta.workflowVersion.",
+      "The platform sets meta.status to draft and owns meta.version, workflowId, workflowVersion, final and cause.",
     body: { "application/json": { schema: Type.Union([draftDocument, wrappedDraft]), example } },
     success: {
       status: 201,
