@@ -76,6 +76,28 @@ test("word lists, a hunspell dictionary in its own encoding, and standard input 
   });
 });
 
+test("a hunspell dictionary: forbidden words stay forbidden; comments, fragments and stems are left out and counted", async () => {
+  const words = ["Straße/S", "straße/So", "Ährenamt/dS", "Absicherungs/hij", "km\\/h", "Haus/S", "Haus/P", "Haus/S"];
+  await file("de.dic", ["9", "\tDies ist ein Kommentar, CC-BY", "# noch einer", "", ...words].join("\n"));
+  await file("de.aff", "SET UTF-8\nFORBIDDENWORD d\nONLYINCOMPOUND o\nNEEDAFFIX h\nCOMPOUNDBEGIN x\n");
+  const run = await phrases(["import", "de.dic", "--language", "de-AT", "--json"]);
+  expect(run).toMatchObject({ code: 0 });
+  const kept = await phrasesOf(demo.get("?language=de-AT"));
+  expect(kept.map(({ phrase, forbidden }) => [phrase, forbidden])).toEqual([
+    ["Haus", false],
+    ["Straße", false],
+    ["km/h", false],
+    ["Ährenamt", true],
+  ]);
+  expect(JSON.parse(run.stdout)).toEqual({
+    imported: 4,
+    created: 4,
+    changed: 0,
+    unchanged: 0,
+    leftOut: { comments: 2, fragments: 1, stems: 1, duplicates: 2 },
+  });
+});
+
 test("a file too large for one request is split, and exported unchanged", async () => {
   const words = Array.from({ length: 60_000 }, (_, n) => `wort ${n}`);
   await file("wörter.txt", words.join("\n"));
