@@ -66,7 +66,10 @@ test("word lists, a hunspell dictionary in its own encoding, and standard input 
   await file("words", "kött\r\nmjölk\n");
   await file("nb_NO.dic", Buffer.from("2\nøy/AB\nfjord\n", "latin1"));
   await file("nb_NO.aff", "SET ISO8859-1\n");
-  expect(await phrases(["import", "words", "--language", "da"])).toMatchObject({ code: 0, stdout: "2 imported: 2 created, 0 changed, 0 unchanged\n" });
+  expect(await phrases(["import", "words", "--language", "da"])).toMatchObject({
+    code: 0,
+    stdout: "2 imported: 2 created, 0 changed, 0 unchanged\n",
+  });
   expect(await phrases(["import", "nb_NO.dic", "--language", "nb-NO"])).toMatchObject({ code: 0 });
   expect(await phrases(["import", "-", "--language", "fi"], "yö\n")).toMatchObject({ code: 0 });
   const kept = await Promise.all(["da", "nb-NO", "fi"].map((language) => phrasesOf(demo.get(`?language=${language}`))));

@@ -261,7 +261,10 @@ describe("POST /v1/phrases/import", () => {
 
   test("200: nothing to import is imported", async () => {
     for (const body of ["[]", '{"phrases":[]}']) {
-      expect(await (await imports(body)).json()).toEqual({ ok: true, data: { imported: 0, created: 0, changed: 0, unchanged: 0 } });
+      expect(await (await imports(body)).json()).toEqual({
+        ok: true,
+        data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
+      });
     }
     expect(await (await imports("language,phrase\r\n", "text/csv")).json()).toEqual({
       ok: true,

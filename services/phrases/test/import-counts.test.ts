@@ -61,7 +61,8 @@ test("an import answers the ids of its phrases when it is asked for them", async
   await phrases.import(tenantId, [sv("a"), sv("b"), sv("c")]);
   const ids = Object.fromEntries((await phrases.page({ tenantId })).phrases.map(({ phrase, id }) => [phrase, id]));
   const { phraseIds } = await phrases.import(tenantId, [sv("c"), sv("a")], { dryRun: true, withIds: true });
-  expect(phraseIds.toSorted()).toEqual([ids["a"], ids["c"]].toSorted());
+  expect(phraseIds).toHaveLength(2);
+  expect(new Set(phraseIds)).toEqual(new Set([ids["a"], ids["c"]]));
 });
 
 test("an import of one language refuses rows of another, and writes nothing", async () => {

@@ -30,7 +30,10 @@ export async function openLanguage(session: Session, language: string): Promise<
   const tenantId = session.settings.get("tenant");
   const service = await openService(session, "phrases", PhraseService);
   return {
-    ids: () => service.read((client, options) => idsOf(client.listPhrases({ tenantId, language, format: PhraseFormat.CSV }, { ...options, timeoutMs: 0 }))),
+    ids: () =>
+      service.read((client, options) =>
+        idsOf(client.listPhrases({ tenantId, language, format: PhraseFormat.CSV }, { ...options, timeoutMs: 0 })),
+      ),
     import: (part, dryRun) => importPart(service, part, { tenantId, language, dryRun, withIds: true }),
     async delete(ids) {
       let deleted = 0;

@@ -46,21 +46,27 @@ test("every part is checked before the first is written, and phrases are deleted
   expect([...language.phrases]).toEqual(["bleibt", "neu"]);
 });
 
-test.for([0, 1, 2, 3, 4, 5])("a death before call %i leaves every phrase from before, and a repeat completes it", async (call) => {
-  const language = dictionary(["bleibt", "geht"], call);
-  await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");
-  expect([...language.phrases]).toEqual(expect.arrayContaining(["bleibt", "geht"]));
-  const again = dictionary([...language.phrases]);
-  await replaceLanguage(again, parts, { dryRun: false, send });
-  expect(again.phrases).toEqual(new Set(["bleibt", "neu"]));
-});
+test.for([0, 1, 2, 3, 4, 5])(
+  "a death before call %i leaves every phrase from before, and a repeat completes it",
+  async (call) => {
+    const language = dictionary(["bleibt", "geht"], call);
+    await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");
+    expect([...language.phrases]).toEqual(expect.arrayContaining(["bleibt", "geht"]));
+    const again = dictionary([...language.phrases]);
+    await replaceLanguage(again, parts, { dryRun: false, send });
+    expect(again.phrases).toEqual(new Set(["bleibt", "neu"]));
+  },
+);
 
 test("a phrase that somebody adds meanwhile stays", async () => {
   const language = dictionary(["bleibt"]);
-  const meanwhile = { ...language, import: async (part: { text: string }, dryRun: boolean) => {
-    language.phrases.add("eben");
-    return language.import(part, dryRun);
-  } };
+  const meanwhile = {
+    ...language,
+    import: async (part: { text: string }, dryRun: boolean) => {
+      language.phrases.add("eben");
+      return language.import(part, dryRun);
+    },
+  };
   expect(await replaceLanguage(meanwhile, parts, { dryRun: false, send })).toMatchObject({ deleted: 0 });
   expect(language.phrases).toEqual(new Set(["bleibt", "neu", "eben"]));
 });

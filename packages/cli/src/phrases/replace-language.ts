@@ -23,7 +23,8 @@ export async function replaceLanguage(
   parts: readonly Part[],
   { dryRun, send }: { dryRun: boolean; send: Send },
 ): Promise<Replacement> {
-  if (parts.length === 0) throw new CliError("there is nothing to replace the language by; see phrases delete --language");
+  if (parts.length === 0)
+    throw new CliError("there is nothing to replace the language by; see phrases delete --language");
   const standing = await dictionary.ids();
   const preview = await importAll(dictionary, parts, true, send);
   if (dryRun) return { ...preview.sum, deleted: standing.difference(preview.ids).size };

@@ -165,7 +165,11 @@ test("a store that fails or does not answer lets writes pass, and it is told; a 
     .mockResolvedValueOnce({ granted: 1, left: 5, resetMs: 60_000, slice })
     .mockRejectedValueOnce(new Error("down"))
     .mockReturnValueOnce(new Promise(() => {}));
-  const budget = new WriteBudget({ store: { charge, refund: async () => {}, returnSlices: async () => {} }, rate, onOpen });
+  const budget = new WriteBudget({
+    store: { charge, refund: async () => {}, returnSlices: async () => {} },
+    rate,
+    onOpen,
+  });
   for (let count = 0; count < 3; count += 1) expect((await budget.charge("acme")).allowed).toBe(true);
   expect(onOpen).not.toHaveBeenCalled();
   expect((await budget.charge("acme")).allowed).toBe(true);

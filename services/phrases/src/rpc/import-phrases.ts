@@ -39,9 +39,7 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
       const isPreviewed = request.dryRun || parsed.drafts.withIds;
       const preview = isPreviewed ? await previewImport(deps.phrases, tenantId, parsed, stamps) : undefined;
       const tally =
-        preview && request.dryRun
-          ? preview
-          : await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
+        preview && request.dryRun ? preview : await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
       const phraseIds = request.withIds ? [...tally.ids] : [];
       return { imported: parsed.drafts.count, ...tally.counts(), phraseIds };
     });

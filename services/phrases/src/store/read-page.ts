@@ -22,11 +22,7 @@ export function readPage(
   return contains === "" ? readRows(phrases, filter, limit) : search(phrases, tenantId, filter, contains, limit);
 }
 
-async function readRows(
-  phrases: Collection<PhraseRow>,
-  filter: Filter<PhraseRow>,
-  limit: number,
-): Promise<PhrasePage> {
+async function readRows(phrases: Collection<PhraseRow>, filter: Filter<PhraseRow>, limit: number): Promise<PhrasePage> {
   const options = { projection: withoutOwn, sort: inOrder, limit: limit + 1, maxTimeMS };
   const rows = await phrases.find(filter, options).toArray();
   const page = rows.slice(0, limit).map(fromRow);

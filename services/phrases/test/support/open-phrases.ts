@@ -33,7 +33,10 @@ export async function openPhrases() {
   const opened = stack.move();
   let tenants = 0;
 
-  const page = async (request: { tenantId: string; language?: string; contains?: string; pageToken?: string }, limit = 200) => {
+  const page = async (
+    request: { tenantId: string; language?: string; contains?: string; pageToken?: string },
+    limit = 200,
+  ) => {
     const [message, ...more] = await collect(client.listPhrases({ format: PhraseFormat.JSON, limit, ...request }));
     if (!message || more.length > 0) throw new Error(`a page has one message, not ${more.length + (message ? 1 : 0)}`);
     const phrases = JSON.parse(Buffer.from(message.content).toString()) as PhraseJson[];
@@ -45,8 +48,17 @@ export async function openPhrases() {
     page,
     newTenant: () => `keeper${(tenants += 1)}`,
     /** Imports rows as JSON. */
-    import: (tenantId: string, rows: readonly object[], options: { language?: string; dryRun?: boolean; withIds?: boolean } = {}) =>
-      client.importPhrases({ tenantId, format: PhraseFormat.JSON, content: Buffer.from(JSON.stringify(rows)), ...options }),
+    import: (
+      tenantId: string,
+      rows: readonly object[],
+      options: { language?: string; dryRun?: boolean; withIds?: boolean } = {},
+    ) =>
+      client.importPhrases({
+        tenantId,
+        format: PhraseFormat.JSON,
+        content: Buffer.from(JSON.stringify(rows)),
+        ...options,
+      }),
     /** Every page of a request, and how many there were. */
     pages: async (request: Parameters<typeof page>[0], limit?: number) => {
       const phrases: string[] = [];

@@ -37,7 +37,7 @@ async function deleteLanguage(session: Session, language: string, dryRun: boolea
   using phrases = await openService(session, "phrases", PhraseService);
   const request = { tenantId, language, dryRun };
   let deleted = 0;
-  for (let hasMore = true; hasMore; ) {
+  for (let hasMore = true; hasMore;) {
     const answer = await phrases.call((client, options) => client.deleteLanguage(request, { ...options, timeoutMs }));
     deleted += answer.deleted;
     ({ hasMore } = answer);

@@ -80,12 +80,7 @@ async function replaceAll(
 }
 
 /** Sends a part; of a failure it says the file, and the places in it. */
-async function withPlaces<T>(
-  file: string,
-  part: Part,
-  before: string | undefined,
-  send: () => Promise<T>,
-): Promise<T> {
+async function withPlaces<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {

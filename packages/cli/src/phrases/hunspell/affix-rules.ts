@@ -16,7 +16,8 @@ export interface AffixRules {
  * @param bytes whole or the beginning; SET has to be readable before the encoding is known
  */
 export function declaredEncoding(bytes: Uint8Array): string {
-  const [, name = "utf-8"] = /^(?:\u00ef\u00bb\u00bf)?[\t ]*SET\s+(\S+)/m.exec(Buffer.from(bytes).toString("latin1")) ?? [];
+  const [, name = "utf-8"] =
+    /^(?:\u00ef\u00bb\u00bf)?[\t ]*SET\s+(\S+)/m.exec(Buffer.from(bytes).toString("latin1")) ?? [];
   return name
     .replace(/^ISO8859/i, "ISO-8859")
     .replace(/^microsoft-cp/i, "windows-")

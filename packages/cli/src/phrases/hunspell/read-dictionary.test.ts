@@ -37,7 +37,16 @@ test("English: plain words, escaped slashes, fields, spaces in words, and forbid
 });
 
 test("Hungarian: flags by number of an alias, with fields by number", () => {
-  const aff = ["SET UTF-8", "FLAG long", "AF 3", "AF AaZz # 1", "AF AaFo", "AF NaBb", "FORBIDDENWORD Fo", "NEEDAFFIX Na"];
+  const aff = [
+    "SET UTF-8",
+    "FLAG long",
+    "AF 3",
+    "AF AaZz # 1",
+    "AF AaFo",
+    "AF NaBb",
+    "FORBIDDENWORD Fo",
+    "NEEDAFFIX Na",
+  ];
   expect(read(["4", "asztal/1\t12", "asztall/2", "vesszej/3 12", "ház/1", "kert"], aff)).toEqual({
     words: ["2 asztal", "3 *asztall", "5 ház", "6 kert"],
     leftOut: { ...nothing, stems: 1 },

@@ -59,7 +59,9 @@ test.each([
   ["Ukrainian", "ІСТИНА", "ХИБНІСТЬ"],
 ])("%s booleans of spreadsheets are read, in any case and normal form", (_, yes, no) => {
   for (const form of [yes, yes.toLowerCase(), yes.normalize("NFD")]) {
-    const { rows } = read(`language,phrase,forbidden,caseSensitive\nsv,a,${form},${no}\nsv,b,${no.toLowerCase()}, ${form} \n`);
+    const { rows } = read(
+      `language,phrase,forbidden,caseSensitive\nsv,a,${form},${no}\nsv,b,${no.toLowerCase()}, ${form} \n`,
+    );
     expect(rows).toEqual([
       { language: "sv", phrase: "a", forbidden: true, caseSensitive: false },
       { language: "sv", phrase: "b", forbidden: false, caseSensitive: true },
