@@ -35,11 +35,11 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
       const parsed = await parseImport(read(file.content), language, signal);
       file[Symbol.dispose]();
       const stamps = { now: deps.now(), mintId: deps.mintId };
+      const preview = () => previewImport(deps.phrases, tenantId, parsed, stamps, signal);
       // Drafts without ids select phrases by their keys only, which cannot conflict.
-      const isPreviewed = request.dryRun || parsed.drafts.withIds;
-      const preview = isPreviewed ? await previewImport(deps.phrases, tenantId, parsed, stamps) : undefined;
-      const tally =
-        preview && request.dryRun ? preview : await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
+      if (!request.dryRun && parsed.drafts.withIds) await preview();
+      const write = () => importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
+      const tally = await (request.dryRun ? preview() : write());
       const phraseIds = request.withIds ? [...tally.ids] : [];
       return { imported: parsed.drafts.count, ...tally.counts(), phraseIds };
     });

@@ -21,9 +21,11 @@ export async function previewImport(
   tenantId: string,
   { drafts, lines }: ParsedImport,
   stamps: Stamps,
+  signal: AbortSignal,
 ): Promise<ImportTally> {
   const planner = new UpsertPlanner(stamps);
   for (const batch of drafts.batches()) {
+    signal.throwIfAborted();
     planner.know((await dictionary.find(tenantId, wantedOf(batch))).map(withShortTexts));
   }
   const tally = new ImportTally();
