@@ -35,12 +35,13 @@ test("an import costs one write, and one more for each 100 rows; one that the bu
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"b"}')).status).toBe(429);
 });
 
-test("an import is charged for its rows, blank ones too, before it is parsed: an invalid one costs as much", async () => {
+test("an import that validation refuses gets back its charge but for two; blank rows are charged as others", async () => {
   const { gateway, tenants } = stack.dev;
   const rival = openDictionary(gateway, tenants[1]!.apiKey);
   const refused = await rival.import(`${csv(250, "sv")}\r\nsv,${"\r\n".repeat(149)}`);
   expect(refused.status).toBe(400);
-  // One for the question and four for 400 rows are spent: one is left.
+  // One for the question and one for up to 1,000 rows are spent: four are left.
+  expect((await rival.import(`${csv(50, "sv")}${"\r\n".repeat(151)}`)).status).toBe(200);
   expect((await rival.delete("x")).status).toBe(404);
   expect((await rival.delete("x")).status).toBe(429);
 });

@@ -253,7 +253,7 @@ describe("POST /v1/phrases/import", () => {
       csv: () => imports(csv("\r\n"), "text/csv; charset=utf-8"),
       "csv with BOM and LF": () => imports(`\ufeff${csv("\n")}\n\n`, "text/csv"),
     }[form]!();
-    expect(await response.json()).toEqual({ ok: true, data: { imported: 3 } });
+    expect(await response.json()).toEqual({ ok: true, data: { imported: 3, created: 2, changed: 0, unchanged: 0 } });
     expect(response.status).toBe(200);
     const kept = await phrasesOf(demo.get(`?language=${language}`));
     expect(kept.map(({ phrase, description }) => phrase + description)).toEqual(["a2", "b1"]);
@@ -261,11 +261,14 @@ describe("POST /v1/phrases/import", () => {
 
   test("200: nothing to import is imported", async () => {
     for (const body of ["[]", '{"phrases":[]}']) {
-      expect(await (await imports(body)).json()).toEqual({ ok: true, data: { imported: 0 } });
+      expect(await (await imports(body)).json()).toEqual({
+        ok: true,
+        data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
+      });
     }
     expect(await (await imports("language,phrase\r\n", "text/csv")).json()).toEqual({
       ok: true,
-      data: { imported: 0 },
+      data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
     });
   });
 

@@ -1,7 +1,11 @@
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openDictionary, phrasesOf } from "../support/dictionary.ts";
+import { vidimus } from "../support/vidimus.ts";
 
 let stack: ProcessConstellation;
 let demo: ReturnType<typeof openDictionary>;
@@ -41,7 +45,10 @@ async function someWritten(language: string, atLeast = 0): Promise<void> {
 async function expectConvergence(language: string, body: string): Promise<void> {
   const before = await phrasesOf(demo.get(`?language=${language}`));
   const again = await demo.import(body);
-  expect(await again.json()).toEqual({ ok: true, data: { imported: rowsMax } });
+  const { data } = (await again.json()) as { data: Record<string, number> };
+  expect(data).toMatchObject({ imported: rowsMax, changed: 0 });
+  expect(data["created"]! + data["unchanged"]!).toBe(rowsMax);
+  expect(data["unchanged"]).toBeGreaterThanOrEqual(before.length);
   const after = await phrasesOf(demo.get(`?language=${language}`));
   expect(after).toHaveLength(rowsMax);
   expect(new Set(after.map(({ id }) => id)).size).toBe(rowsMax);
@@ -81,6 +88,30 @@ test("an import whose client goes away midway converges when it is repeated", as
   gone.abort();
   await expect(cut).rejects.toThrow();
   await expectConvergence("en", body);
+});
+
+test("a replacement whose phrases process is killed leaves all phrases from before, and is completed by a repeat", async () => {
+  const old = Array.from({ length: 200 }, (_, n) => `gammel ${n}`);
+  expect((await demo.import(["language,phrase", ...old.map((phrase) => `nb,${phrase}`)].join("\n"))).status).toBe(200);
+  const { gateway, grpc, tenants } = stack.dev;
+  const cwd = await mkdtemp(join(tmpdir(), "vidimus-replace-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await writeFile(join(cwd, "nb.csv"), csv("nb"));
+  const argv = ["phrases", "import", "nb.csv", "--replace", "--language", "nb", "--yes", "--phrases", grpc.phrases];
+  const replace = (sleep?: (ms: number) => Promise<void>) =>
+    vidimus([...argv, "--tenant", tenants[0]!.id, "--gateway", gateway], { cwd, ...(sleep && { sleep }) });
+  const cut = replace(() => Promise.reject(new Error("the service is away")));
+  await someWritten("nb", old.length);
+  const restarted = await killPhrases();
+  expect(await cut).toMatchObject({ code: 1 });
+  await restarted();
+  const partial = (await phrasesOf(demo.get("?language=nb"))).map(({ phrase }) => phrase);
+  expect(partial.length).toBeLessThan(rowsMax);
+  expect(partial).toEqual(expect.arrayContaining(old));
+  expect(await replace()).toMatchObject({ code: 0, stdout: expect.stringContaining("; 200 deleted") as string });
+  const after = (await phrasesOf(demo.get("?language=nb"))).map(({ phrase }) => phrase);
+  expect(after).toHaveLength(rowsMax);
+  expect(after.some((phrase) => phrase.startsWith("gammel"))).toBe(false);
 });
 
 test("a body that is cut off is not imported", async () => {

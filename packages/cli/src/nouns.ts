@@ -61,6 +61,8 @@ export const nouns: readonly Noun[] = [
     name: "phrases",
     description: "the dictionary of a tenant",
     commands: {
+      list: async () => (await import("./commands/phrases/list.ts")).listPhrases,
+      show: async () => (await import("./commands/phrases/show.ts")).showPhrase,
       put: async () => (await import("./commands/phrases/put.ts")).putPhrase,
       delete: async () => (await import("./commands/phrases/delete.ts")).deletePhrase,
       import: async () => (await import("./commands/phrases/import.ts")).importPhrases,

@@ -18,6 +18,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     .option("--access <host:port>", "the gateway's internal address")
     .option("--documents <host:port>", "address of the documents service")
     .option("--delivery <host:port>", "address of the delivery service")
+    .option("--phrases <host:port>", "address of the phrases service")
     .option("--signing <host:port>", "address of signing's admin door")
     .option("--cert <file>", "your certificate for the services' ports, PEM")
     .option("--keyfile <file>", "its private key, PEM")

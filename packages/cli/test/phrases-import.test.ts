@@ -29,7 +29,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const imported = (JSON.parse(Buffer.concat(chunks).toString()) as unknown[]).length;
   taken.push(imported);
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ ok: true, data: { imported } }));
+  const data = { imported, created: imported, changed: 0, unchanged: 0 };
+  response.end(JSON.stringify({ ok: true, data }));
 }
 
 afterEach(() => void server.close());
@@ -52,7 +53,8 @@ const importWords = (count: number) =>
 
 test("Retry-After is waited out for each part", async () => {
   busy = 2;
-  expect(await importWords(60_000)).toMatchObject({ code: 0, stdout: "60000 imported\n", pausesMs: [33_000, 33_000] });
+  const stdout = "60000 imported: 60000 created, 0 changed, 0 unchanged\n";
+  expect(await importWords(60_000)).toMatchObject({ code: 0, stdout, pausesMs: [33_000, 33_000] });
   expect(taken).toEqual([10_000, 10_000, 10_000, 10_000, 10_000, 10_000]);
 });
 

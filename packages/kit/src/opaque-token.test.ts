@@ -28,6 +28,11 @@ test.each([
   expect(decodeOpaqueToken(text)).toBeUndefined();
 });
 
+test("a longer token is decoded where it is expected", () => {
+  const values = ["a".repeat(187)];
+  expect(decodeOpaqueToken(encodeOpaqueToken(values), 300)).toEqual(values);
+});
+
 test("only whole milliseconds within the range of Date are times", () => {
   expect([0, -8.64e15, 8.64e15].every(isEpochMs)).toBe(true);
   expect([undefined, "0", 0.5, 8.64e15 + 2].some(isEpochMs)).toBe(false);

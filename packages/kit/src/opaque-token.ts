@@ -4,8 +4,11 @@ type TokenValue = string | number;
 /** Version of the form; stands first in every token. */
 const version = 1;
 
-/** Longest token that is decoded. Those that services make have at most 180 characters. */
-const charactersMax = 256;
+/**
+ * Longest token that is decoded by default. Those that services make have at most 180 characters, but
+ * for places in a dictionary.
+ */
+const charactersMaxDefault = 256;
 
 /**
  * A token that callers hand back without reading it: unsigned base64url of the JSON array `[1,
@@ -17,7 +20,7 @@ export function encodeOpaqueToken(values: readonly TokenValue[]): string {
 }
 
 /** The values of a token; undefined for anything that `encodeOpaqueToken` does not make. */
-export function decodeOpaqueToken(token: string): TokenValue[] | undefined {
+export function decodeOpaqueToken(token: string, charactersMax = charactersMaxDefault): TokenValue[] | undefined {
   if (token.length > charactersMax) return undefined;
   const decoded = parse(Buffer.from(token, "base64url").toString());
   if (!Array.isArray(decoded) || decoded[0] !== version) return undefined;

@@ -24,10 +24,11 @@ afterAll(async () => {
   await mongo?.[Symbol.asyncDispose]();
 });
 
-const openBudget = (rate: Rate) =>
+const openBudget = (rate: Rate, now = () => performance.now()) =>
   new WriteBudget({
     store,
     rate,
+    now,
     onOpen: (error) => {
       throw error;
     },
@@ -144,6 +145,27 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.slices).toHaveLength(1);
     expect((await budget.chargeWhole(tenantId, 5_000)).allowed).toBe(true);
     expect((await budget.charge(tenantId)).allowed).toBe(false);
+  });
+
+  test.for([99, 600])("of %i, what one gateway refunds passes at another within a second", async (count) => {
+    const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
+    let now = 0;
+    const [first, second] = [openBudget(rate), openBudget(rate, () => now)];
+    await first.charge(tenantId);
+    const { endsAt } = await first.chargeWhole(tenantId, 5_000);
+    expect((await second.charge(tenantId)).allowed).toBe(false);
+    await first.refund(tenantId, 90, endsAt);
+    now = 1_000;
+    const verdicts = await Promise.all(Array.from({ length: 100 }, async () => second.charge(tenantId)));
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(90);
+  });
+
+  test("a refund for a window that has ended is not given to the next one", async () => {
+    const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
+    const budget = openBudget(rate);
+    const { endsAt } = await budget.charge(tenantId);
+    await budget.refund(tenantId, 1, new Date(endsAt!.getTime() - rate.windowMs));
+    expect((await rowOf(tenantId))?.used).toBe(1);
   });
 
   test("a slice of a window that has ended is neither spent nor returned into the next one", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { partsOf } from "./phrase-file.ts";
 import { splitCsv } from "./split-csv.ts";
 
-const phrasesIn = (text: string, format: "words" | "dic" | "json") =>
+const phrasesIn = (text: string, format: "words" | "json") =>
   partsOf(text, format, "sv").flatMap((part) => JSON.parse(part.text) as { language: string; phrase: string }[]);
 
 test("a list of words: one a line, blank lines and CR dropped", () => {
@@ -11,12 +11,6 @@ test("a list of words: one a line, blank lines and CR dropped", () => {
     { language: "sv", phrase: "två ord" },
     { language: "sv", phrase: "ö" },
   ]);
-});
-
-test("a hunspell dictionary: without count, flags and morphological fields", () => {
-  const text = "6\nhus/AB\nTCP\\/IP/X\nand po:noun\nkm\\/h\nNew York/M\tpo:name\n/\n";
-  expect(phrasesIn(text, "dic").map(({ phrase }) => phrase)).toEqual(["hus", "TCP/IP", "and", "km/h", "New York"]);
-  expect(phrasesIn("hus/A\n", "dic").map(({ phrase }) => phrase)).toEqual(["hus"]);
 });
 
 test("JSON: a bare array, or what an export holds", () => {
@@ -49,6 +43,14 @@ test("lines of separators only are blank ones, above the header and below the ro
   const [part] = partsOf(",,\r\nlanguage,phrase,id\r\nsv,a,\r\n,,\r\n,,", "csv", "");
   expect(part).toMatchObject({ rows: 1, text: "language,phrase,id\nsv,a,\r\n,,\r\n,," });
   expect(part!.placeOf({ line: 2 })).toBe("line 3");
+});
+
+test("a line sep=; above the header is left out, and counted as a line", () => {
+  for (const first of ["sep=;", '"sep=;"', "SEP=;"]) {
+    const [part] = partsOf(`${first}\r\nlanguage;phrase\r\nsv;a\r\n`, "csv", "");
+    expect(part).toMatchObject({ rows: 1, text: "language;phrase\nsv;a\r\n" });
+    expect(part!.placeOf({ line: 2 })).toBe("line 3");
+  }
 });
 
 test("a CSV of nothing has no records", () => {

@@ -30,17 +30,27 @@ interface Row {
 /**
  * Cuts the text of a file into parts; into one if it fits, since one import is all or nothing.
  *
- * @param language of words and hunspell dictionaries, which do not name it
+ * @param language of words, which do not name it
  * @throws SyntaxError when the text is not of its format
  */
-export function partsOf(text: string, format: FileFormat, language: string): Part[] {
+export function partsOf(text: string, format: Exclude<FileFormat, "dic">, language: string): Part[] {
   if (format === "csv") {
     const { header, records } = splitCsv(text);
     return cut(records).map((rows) => csvPart(header, rows));
   }
   if (format === "json") return cut(readJson(text)).map((rows) => jsonPart(rows, "index"));
-  const words = format === "dic" ? dictionaryWords(text) : plainWords(text);
-  const rows = words.map(({ text, at }) => ({ at, text: JSON.stringify({ language, phrase: text }) }));
+  return wordParts(plainWords(text), language);
+}
+
+/** Cuts words into parts, as `partsOf` does; `at` is the line of each. */
+export function wordParts(
+  words: readonly { readonly text: string; readonly at: number; readonly forbidden?: boolean }[],
+  language: string,
+): Part[] {
+  const rows = words.map(({ text, at, forbidden }) => {
+    const phrase = { language, phrase: text, ...(forbidden && { forbidden }) };
+    return { at, text: JSON.stringify(phrase) };
+  });
   return cut(rows).map((rows) => jsonPart(rows, "line"));
 }
 
@@ -95,21 +105,4 @@ function plainWords(text: string): Row[] {
   return text
     .split(/\r?\n/)
     .flatMap((line, index) => (line.trim() === "" ? [] : [{ text: line.trim(), at: index + 1 }]));
-}
-
-/**
- * Words of a hunspell dictionary, without the count in its first line, flags and morphological
- * fields.
- */
-function dictionaryWords(text: string): Row[] {
-  const [first, ...rest] = plainWords(text);
-  const lines = first && !/^\d+$/.test(first.text) ? [first, ...rest] : rest;
-  return lines.flatMap(({ text, at }) => {
-    const [entry = ""] = text.split(/\t|\s+(?=[a-z]{2}:)/);
-    const word = entry
-      .replace(/(?<!\\)\/.*$/, "")
-      .replaceAll("\\/", "/")
-      .trim();
-    return word === "" ? [] : [{ text: word, at }];
-  });
 }

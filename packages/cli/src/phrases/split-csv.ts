@@ -7,7 +7,8 @@ interface CsvRecord {
 /**
  * Cuts a CSV file into its header and its records without parsing fields: a record ends at the
  * first line end after an even number of quotes. Blank lines, and those that spreadsheets write
- * below a table, with separators only, stay with the record before them.
+ * below a table, with separators only, stay with the record before them. A line `sep=;`, which
+ * spreadsheets write above the header, is left out.
  */
 export function splitCsv(text: string): { header: string; records: CsvRecord[] } {
   const records: { text: string; at: number }[] = [];
@@ -17,7 +18,7 @@ export function splitCsv(text: string): { header: string; records: CsvRecord[] }
     at += 1;
     const last = records.at(-1);
     const blank = /^[,;]*\r?\n?$/.test(line);
-    if (blank && !last) continue;
+    if (!last && (blank || /^"?sep=/i.test(line))) continue;
     if (last && (open || blank)) last.text += line;
     else records.push({ text: line, at });
     if (line.split('"').length % 2 === 0) open = !open;

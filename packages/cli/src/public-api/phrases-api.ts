@@ -27,14 +27,22 @@ export class ImportRefused extends ApiError {
   }
 }
 
+/** The answer of an import: its rows, and its phrases by what happened to them. */
+export interface ImportAnswer {
+  readonly imported: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+}
+
 /** The dictionary of one tenant over public HTTP. All requests are idempotent, and are repeated. */
 export interface PhrasesApi {
   /** @throws ApiError */
   put(phrase: object): Promise<Readonly<Record<string, unknown>>>;
   /** @throws ApiError also when there is no such phrase */
   delete(id: string): Promise<void>;
-  /** @returns rows processed. @throws ImportRefused, ApiError */
-  import(body: ImportBody): Promise<number>;
+  /** @throws ImportRefused, ApiError */
+  import(body: ImportBody): Promise<ImportAnswer>;
   /**
    * Opens an export. It is whole if it can be read to its end without an error.
    *
@@ -69,7 +77,9 @@ export function openPhrasesApi(session: Session): PhrasesApi {
       const { answer } = await send("POST", url, { type, content: text });
       const faults = answer.status === 400 ? faultsOf(answer) : [];
       if (faults.length > 0) throw new ImportRefused(readEnvelope(answer.body)?.message ?? "", faults);
-      return Number(dataOf(answer, url)["imported"]);
+      const { imported, created, changed, unchanged } = dataOf(answer, url);
+      const counts = { created: Number(created), changed: Number(changed), unchanged: Number(unchanged) };
+      return { imported: Number(imported), ...counts };
     },
     async export(query) {
       const url = `${base}?${new URLSearchParams(query).toString()}`;

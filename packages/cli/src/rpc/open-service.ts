@@ -29,7 +29,7 @@ export interface ServiceCaller<S extends DescService> extends Disposable {
 /** Opens an internal service; `at` is also the name of the setting with its address. */
 export async function openService<S extends DescService>(
   session: Session,
-  at: "access" | "documents" | "delivery" | "signing",
+  at: "access" | "documents" | "delivery" | "phrases" | "signing",
   service: S,
 ): Promise<ServiceCaller<S>> {
   const target = session.settings.get(at);

@@ -6,14 +6,18 @@ interface Holding {
   readonly slice: Slice;
   /** Points of the slice that are not spent. */
   unspent: number;
-  /** Points that were neither spent nor leased when the slice was. */
-  readonly left: number;
+  /** Points that were neither spent nor leased when the slice was, and those refunded here since. */
+  left: number;
   /** Not later than the end of the window. */
   readonly spendableUntil: number;
   /** Not earlier than the end of the window. */
   readonly resetAt: number;
+  readonly keptAt: number;
   usedAt: number;
 }
+
+/** For so long a budget counts as used up. Another gateway may refund what an import was charged. */
+const usedUpMs = 1_000;
 
 /** The slices of write budgets that this gateway holds, and which budgets it knows are used up. */
 export class HeldSlices {
@@ -32,22 +36,29 @@ export class HeldSlices {
     const holding = this.#holdings.get(tenantId);
     if (!holding) return undefined;
     const now = this.#now();
-    const { unspent, left, spendableUntil, resetAt } = holding;
+    const { unspent, left, spendableUntil, resetAt, keptAt } = holding;
     const resetMs = resetAt - now;
-    if (unspent + left === 0 && points > 0 && resetMs > 0) return { allowed: false, remaining: 0, resetMs };
+    const isUsedUp = unspent + left === 0 && points > 0 && resetMs > 0;
+    if (isUsedUp && now < keptAt + usedUpMs) return { allowed: false, remaining: 0, resetMs };
     if (unspent < points || spendableUntil <= now) return undefined;
     holding.unspent -= points;
     holding.usedAt = now;
-    return { allowed: true, remaining: holding.unspent + left, resetMs };
+    return { allowed: true, remaining: holding.unspent + left, resetMs, endsAt: holding.slice.endsAt };
   }
 
   /** Keeps the slice of a charge that was asked at `askedAt`. Answers what the tenant has left. */
   keep(tenantId: string, { slice, left, resetMs }: ChargeResult, askedAt: number): Omit<Verdict, "allowed"> {
     const now = this.#now();
     // The database's clock was read between the question and now.
-    const times = { spendableUntil: askedAt + resetMs, resetAt: now + resetMs, usedAt: now };
+    const times = { spendableUntil: askedAt + resetMs, resetAt: now + resetMs, keptAt: now, usedAt: now };
     if (slice.points > 0 || left === 0) this.#holdings.set(tenantId, { slice, unspent: slice.points, left, ...times });
-    return { remaining: slice.points + left, resetMs };
+    return { remaining: slice.points + left, resetMs, endsAt: slice.endsAt };
+  }
+
+  /** Notes that the store has taken back points of the window that ends at `endsAt`. */
+  refund(tenantId: string, points: number, endsAt: Date): void {
+    const holding = this.#holdings.get(tenantId);
+    if (holding?.slice.endsAt.getTime() === endsAt.getTime()) holding.left += points;
   }
 
   /** Removes a tenant's slice, and answers what is left of it. */

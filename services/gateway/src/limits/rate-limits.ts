@@ -15,6 +15,14 @@ interface RateLimitOptions {
   readonly registry: Registry;
 }
 
+/** A large write that was charged. */
+export interface LargeCharge {
+  /** Gives back what was charged beyond so many points. */
+  refundAllBut(points: number): Promise<void>;
+}
+
+const uncharged: LargeCharge = { refundAllBut: () => Promise.resolve() };
+
 /**
  * The limits of the public port. Each method throws RATE_LIMITED, naming the limit, when it fires.
  */
@@ -65,9 +73,13 @@ export class RateLimits {
    * whole budget. Callers charge before they write the first row, so that RATE_LIMITED means
    * nothing was written.
    */
-  readonly chargeWhole = async (tenantId: string, points: number): Promise<void> => {
-    if (!this.#writes || points <= 0) return;
-    this.#decide("writes", this.#writes.rate, await this.#writes.chargeWhole(tenantId, points));
+  readonly chargeWhole = async (tenantId: string, points: number): Promise<LargeCharge> => {
+    const budget = this.#writes;
+    if (!budget || points <= 0) return uncharged;
+    const verdict = await budget.chargeWhole(tenantId, points);
+    this.#decide("writes", budget.rate, verdict);
+    const refundAllBut = (kept: number) => budget.refund(tenantId, budget.wholeOf(points) - kept, verdict.endsAt);
+    return { refundAllBut };
   };
 
   #decide(policy: RatePolicy, rate: Rate, verdict: Verdict): void {

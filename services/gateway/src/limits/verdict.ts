@@ -5,4 +5,9 @@ export interface Verdict {
   readonly remaining: number;
   /** Milliseconds until the window ends and counting starts again at zero. */
   readonly resetMs: number;
+  /**
+   * When the window ends that was charged, by the database's clock; it names the window. Absent when
+   * nothing was charged.
+   */
+  readonly endsAt?: Date;
 }

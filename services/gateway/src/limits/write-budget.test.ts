@@ -24,7 +24,10 @@ function open({ gate = Promise.resolve(), sliceMax = 0, count = rate.count } = {
     const slice = { lease: String(charges.length), points: lent, endsAt: new Date(60_000) };
     return { granted, left: count - used, resetMs: 60_000 - now, slice };
   };
-  const store = { charge, returnSlices };
+  const refund = vi.fn<(tenantId: string, points: number, endsAt: Date) => Promise<void>>(async (_, points) => {
+    used -= points;
+  });
+  const store = { charge, refund, returnSlices };
   const budget = new WriteBudget({ store, rate: { ...rate, count }, onOpen: () => {}, now: () => now });
   onTestFinished(() => budget[Symbol.asyncDispose]());
   const allowed = async (writes: number) => {
@@ -46,17 +49,43 @@ test("writes that arrive while a charge is under way are charged together, and e
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
 
-test("a budget that is used up is not asked for again before its window ends", async () => {
+test("a budget that is used up is asked for again once a second, and when its window has ended", async () => {
   const { allowed, budget, charges, at } = open();
   await allowed(12);
   const asked = charges.length;
-  at(15_000);
-  expect(await budget.charge("acme")).toEqual({ allowed: false, remaining: 0, resetMs: 45_000 });
+  at(999);
+  expect(await budget.charge("acme")).toEqual({ allowed: false, remaining: 0, resetMs: 59_001 });
   expect(await budget.chargeWhole("acme", 3)).toMatchObject({ allowed: false });
   expect(charges).toHaveLength(asked);
+  at(1_000);
+  expect(await budget.charge("acme")).toMatchObject({ allowed: false, remaining: 0, resetMs: 59_000 });
+  expect(await budget.charge("acme")).toMatchObject({ allowed: false });
+  expect(charges).toHaveLength(asked + 1);
   at(60_000);
   await budget.charge("acme");
-  expect(charges).toHaveLength(asked + 1);
+  expect(charges).toHaveLength(asked + 2);
+});
+
+test("points that are refunded pass at once where they were charged", async () => {
+  const { budget, store, at } = open();
+  await budget.charge("acme");
+  const { allowed, endsAt } = await budget.chargeWhole("acme", 500);
+  expect([allowed, (await budget.charge("acme")).allowed]).toEqual([true, false]);
+  at(500);
+  await budget.refund("acme", 4, endsAt);
+  expect((await budget.chargeWhole("acme", 4)).allowed).toBe(true);
+  expect((await budget.charge("acme")).allowed).toBe(false);
+  expect(store.refund.mock.calls).toEqual([["acme", 4, endsAt]]);
+});
+
+test("what passed uncharged is not refunded, and a refund that fails is given up", async () => {
+  const { budget, store } = open();
+  await budget.refund("acme", 4, undefined);
+  expect(store.refund).not.toHaveBeenCalled();
+  store.refund.mockRejectedValueOnce(new Error("down"));
+  const { endsAt } = await budget.charge("acme");
+  await budget.refund("acme", 1, endsAt);
+  expect(store.refund).toHaveBeenCalledOnce();
 });
 
 test("a large write is charged whole or not at all, and with its first point never more than the budget", async () => {
@@ -136,7 +165,11 @@ test("a store that fails or does not answer lets writes pass, and it is told; a 
     .mockResolvedValueOnce({ granted: 1, left: 5, resetMs: 60_000, slice })
     .mockRejectedValueOnce(new Error("down"))
     .mockReturnValueOnce(new Promise(() => {}));
-  const budget = new WriteBudget({ store: { charge, returnSlices: async () => {} }, rate, onOpen });
+  const budget = new WriteBudget({
+    store: { charge, refund: async () => {}, returnSlices: async () => {} },
+    rate,
+    onOpen,
+  });
   for (let count = 0; count < 3; count += 1) expect((await budget.charge("acme")).allowed).toBe(true);
   expect(onOpen).not.toHaveBeenCalled();
   expect((await budget.charge("acme")).allowed).toBe(true);

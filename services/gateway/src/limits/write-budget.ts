@@ -2,7 +2,7 @@ import { withinDeadline } from "@vidimus/kit/deadline";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { HeldSlices } from "./held-slices.ts";
 import type { Rate } from "./rate.ts";
-import type { Charge, ChargeResult, WriteBudgetStore } from "../store/write-budget-store.ts";
+import type { Charge, WriteBudgetStore } from "../store/write-budget-store.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** When the store does not answer a charge within this time, the write passes uncharged. */
@@ -12,7 +12,7 @@ const idleMs = 10_000;
 const sweepMs = 5_000;
 
 interface WriteBudgetDeps {
-  readonly store: Pick<WriteBudgetStore, "charge" | "returnSlices">;
+  readonly store: Pick<WriteBudgetStore, "charge" | "refund" | "returnSlices">;
   readonly rate: Rate;
   /** Called when a write passed uncharged because the store failed or did not answer. */
   onOpen(error: unknown): void;
@@ -23,8 +23,8 @@ interface WriteBudgetDeps {
 /**
  * The writes a tenant may make, counted over all gateways. A charge that goes to the store leases a
  * slice of the budget, and the following writes are charged to the slice without asking the store.
- * Writes that arrive while a charge is under way are charged together. While a budget is known to
- * be used up, the store is not asked.
+ * Writes that arrive while a charge is under way are charged together. A budget that is used up is
+ * asked for once a second.
  *
  * Disposing returns the slices.
  */
@@ -63,8 +63,27 @@ export class WriteBudget implements AsyncDisposable {
    * could never pass.
    */
   chargeWhole(tenantId: string, points: number): Verdict | Promise<Verdict> {
-    const asked = Math.min(Math.ceil(points), this.rate.count - 1);
+    const asked = this.wholeOf(points);
     return this.#held.spend(tenantId, asked) ?? this.#enqueue({ tenantId, points: asked, whole: true });
+  }
+
+  /** What `chargeWhole` charges for so many points. */
+  wholeOf(points: number): number {
+    return Math.min(Math.ceil(points), this.rate.count - 1);
+  }
+
+  /**
+   * Gives back points of a charge whose verdict had this `endsAt`. They are lost when that window has
+   * ended, and when the store does not take them in time.
+   */
+  async refund(tenantId: string, points: number, endsAt: Date | undefined): Promise<void> {
+    if (points <= 0 || !endsAt) return;
+    try {
+      await this.#inTime(this.#store.refund(tenantId, points, endsAt));
+      this.#held.refund(tenantId, points, endsAt);
+    } catch {
+      // A write that was charged too much is refused with Retry-After, at worst.
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,7 +127,7 @@ export class WriteBudget implements AsyncDisposable {
     }
   }
 
-  async #inTime(result: Promise<ChargeResult>): Promise<ChargeResult> {
+  async #inTime<T>(result: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error("the write budget did not answer in time")), storeMsMax);
     try {

@@ -76,6 +76,11 @@ export class WriteBudgetStore {
     };
   }
 
+  /** Takes back points that were charged in the window that ends at `endsAt`, if it still runs. */
+  async refund(tenantId: string, points: number, endsAt: Date): Promise<void> {
+    await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });
+  }
+
   /** Takes unspent slices back. A slice whose window has ended, or that is not known, is skipped. */
   async returnSlices(slices: readonly { readonly tenantId: string; readonly slice: Slice }[]): Promise<void> {
     if (slices.length === 0) return;

@@ -1,4 +1,5 @@
 import type { Phrase, PhraseDraft } from "./phrase.ts";
+import type { PageQuery, PhrasePage } from "./phrase-page.ts";
 import type { PhraseWrite } from "./plan-upserts.ts";
 
 /** Selects phrases by their ids and by their keys. */
@@ -21,6 +22,17 @@ export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
 /** Keeps the tenants' phrases. */
 export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
+  /**
+   * Reads a page as the dictionary is now. A search examines 20,000 phrases: its page may have fewer
+   * than the limit, and a next place.
+   */
+  page(tenantId: string, query: PageQuery): Promise<PhrasePage>;
+  /** Ids of phrases of a language in no order, at most `max`. */
+  idsOf(tenantId: string, language: string, max: number): Promise<string[]>;
+  /** How many phrases a language has. */
+  countOf(tenantId: string, language: string): Promise<number>;
+  /** Deletes phrases by their ids, and answers how many there were. What a failure leaves stays. */
+  deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number>;
   /**
    * Runs `work`, which may write. From its first write until its end the dictionary has no
    * revision, and then a new one.

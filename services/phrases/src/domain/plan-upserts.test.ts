@@ -94,6 +94,7 @@ test("an unchanged draft keeps the phrase as it is", () => {
   expect(planUpserts([drafted("a"), drafted("a", "1"), drafted("a", "9")], standing, stamps())).toEqual({
     writes: [],
     phrases: [standing[0], standing[0], standing[0]],
+    outcomes: ["unchanged", "unchanged", "unchanged"],
     conflicts: [],
   });
 });

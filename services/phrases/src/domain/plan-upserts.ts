@@ -6,12 +6,17 @@ export type PhraseWrite =
   | { readonly kind: "replace"; readonly standing: Phrase; readonly phrase: Phrase }
   | { readonly kind: "delete"; readonly standing: Phrase };
 
+/** What a plan does to a phrase. */
+export type Outcome = "created" | "changed" | "unchanged";
+
 /** The result of planning a list of upserts. */
 export interface UpsertPlan {
   /** To be written in this order: an earlier write may free the key that a later one takes. */
   readonly writes: readonly PhraseWrite[];
   /** The resulting phrase of each draft, without those in conflict. */
   readonly phrases: readonly Phrase[];
+  /** What happens to each of these phrases. */
+  readonly outcomes: readonly Outcome[];
   /** Drafts, by position from 0, whose id belongs to one phrase and whose key to another. */
   readonly conflicts: readonly { readonly position: number; readonly message: string }[];
 }
@@ -46,6 +51,7 @@ export class UpsertPlanner {
   plan(drafts: readonly PhraseDraft[]): UpsertPlan {
     const writes: PhraseWrite[] = [];
     const phrases: Phrase[] = [];
+    const outcomes: Outcome[] = [];
     const conflicts: { position: number; message: string }[] = [];
     for (const [position, draft] of drafts.entries()) {
       const keyOwner = this.#byKey.get(keyOf(draft));
@@ -57,6 +63,7 @@ export class UpsertPlanner {
       const current = idOwner ?? keyOwner;
       if (current && isSame(current, draft)) {
         phrases.push(current);
+        outcomes.push("unchanged");
         continue;
       }
       const phrase = stamped(draft, current, this.#stamps);
@@ -65,8 +72,9 @@ export class UpsertPlanner {
       this.#byKey.set(keyOf(phrase), phrase);
       writes.push(current ? { kind: "replace", standing: current, phrase } : { kind: "insert", phrase });
       phrases.push(phrase);
+      outcomes.push(current ? "changed" : "created");
     }
-    return { writes, phrases, conflicts };
+    return { writes, phrases, outcomes, conflicts };
   }
 }
 

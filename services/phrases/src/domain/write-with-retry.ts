@@ -2,14 +2,15 @@ import { DomainError } from "@vidimus/kit/errors";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Dictionary, wantedOf, type Write } from "./dictionary.ts";
 import type { PhraseDraft } from "./phrase.ts";
-import { planUpserts, type Stamps, type UpsertPlan } from "./plan-upserts.ts";
+import { type Outcome, planUpserts, type Stamps, type UpsertPlan } from "./plan-upserts.ts";
 
 /** An attempt fails only when a concurrent write has succeeded, so 100 failures mean 100 writes. */
 const attemptsMax = 100;
 
 /**
  * Upserts the drafts. Plans on the phrases as they stand, writes, and plans again when a concurrent
- * write changed one of them. A plan with conflicts is returned without writing.
+ * write changed one of them. A plan with conflicts is returned without writing. `outcomes` of the
+ * returned plan count what earlier attempts have written as written.
  *
  * @throws DomainError `unavailable` after 100 attempts
  */
@@ -20,10 +21,24 @@ export function upsertWithRetry(
   stamps: Stamps,
   write: Write,
 ): Promise<UpsertPlan> {
+  const attempted = new Map<string, Outcome>();
   return withRetry(async () => {
     const plan = planUpserts(drafts, await dictionary.find(tenantId, wantedOf(drafts)), stamps);
     const done = plan.conflicts.length > 0 || plan.writes.length === 0 || (await write(plan.writes));
-    return done ? plan : undefined;
+    if (done) return attempted.size === 0 ? plan : { ...plan, outcomes: outcomesAfter(plan, attempted) };
+    for (const [index, { id }] of plan.phrases.entries()) {
+      const outcome = plan.outcomes[index];
+      if (outcome && outcome !== "unchanged") attempted.set(id, outcome);
+    }
+    return undefined;
+  });
+}
+
+/** An attempt that failed has written a part: its phrases stand as planned, under the ids that it gave them. */
+function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap<string, Outcome>): Outcome[] {
+  return outcomes.map((outcome, index) => {
+    const earlier = attempted.get(phrases[index]?.id ?? "");
+    return earlier === "created" || outcome === "unchanged" ? (earlier ?? outcome) : outcome;
   });
 }
 

@@ -26,7 +26,7 @@ test.each(Object.entries(forms))(
       bytesDuringWrite = buffer.byteLength;
       return work(() => Promise.resolve(true));
     });
-    expect(answer).toEqual({ imported: count });
+    expect(answer).toEqual({ imported: count, created: count, changed: 0, unchanged: 0, phraseIds: [] });
     expect(bytesDuringWrite).toBe(0);
   },
 );
@@ -44,7 +44,8 @@ test("the memory of a small file, which may be a part of Node's pool, is left al
   const text = "language,phrase\nsv,kött\n";
   const pooled = Buffer.from(text);
   const request = create(ImportPhrasesRequestSchema, { tenantId: "demo", format: PhraseFormat.CSV, content: pooled });
-  expect(await importOf(request, (_tenantId, work) => work(() => Promise.resolve(true)))).toEqual({ imported: 1 });
+  const answer = await importOf(request, (_tenantId, work) => work(() => Promise.resolve(true)));
+  expect(answer).toEqual({ imported: 1, created: 1, changed: 0, unchanged: 0, phraseIds: [] });
   expect(pooled.toString()).toBe(text);
 });
 

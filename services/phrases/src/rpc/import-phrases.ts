@@ -7,13 +7,13 @@ import {
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
-import { checkConflicts, importDrafts } from "../domain/import/import-drafts.ts";
+import { importDrafts, previewImport } from "../domain/import/import-drafts.ts";
 import type { ImportQueue } from "../domain/import/import-queue.ts";
 import { importBytesMax, type ImportRows } from "../domain/import/import-rows.ts";
 import { parseImport } from "../domain/import/parse-import.ts";
 import { readCsv } from "../domain/import/read-csv.ts";
 import { readJson } from "../domain/import/read-json.ts";
-import { invalid } from "./requests.ts";
+import { invalid, readLanguageFilter } from "./requests.ts";
 
 export interface ImportPhrasesDeps {
   phrases: Pick<Dictionary, "find" | "change">;
@@ -27,17 +27,22 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
   return async (request, { signal }) => {
     const { tenantId } = request;
     requireTenantId(tenantId);
+    const language = readLanguageFilter(request.language);
     using file = takeFile(request);
     const read = readerOf(request.format, file.content);
-    const imported = await deps.imports.run(tenantId, file.content.byteLength, signal, async () => {
-      const parsed = await parseImport(read(file.content), signal);
+    // `file` is freed when this function returns: it has to wait.
+    return await deps.imports.run(tenantId, file.content.byteLength, signal, async () => {
+      const parsed = await parseImport(read(file.content), language, signal);
       file[Symbol.dispose]();
       const stamps = { now: deps.now(), mintId: deps.mintId };
-      await checkConflicts(deps.phrases, tenantId, parsed, stamps);
-      await importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
-      return parsed.drafts.count;
+      const preview = () => previewImport(deps.phrases, tenantId, parsed, stamps, signal);
+      // Drafts without ids select phrases by their keys only, which cannot conflict.
+      if (!request.dryRun && parsed.drafts.withIds) await preview();
+      const write = () => importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
+      const tally = await (request.dryRun ? preview() : write());
+      const phraseIds = request.withIds ? [...tally.ids] : [];
+      return { imported: parsed.drafts.count, ...tally.counts(), phraseIds };
     });
-    return { imported };
   };
 }
 

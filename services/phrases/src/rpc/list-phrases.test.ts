@@ -24,7 +24,10 @@ test("the memory of a piece of an export is free when the next piece is asked fo
     for (let from = 0; from < 500; from += 100) yield Array.from({ length: 100 }, (_, n) => phrase(from + n));
   }
   const snapshot = { revision: "r", batches: batches(), [Symbol.asyncDispose]: () => Promise.resolve() };
-  const phrases: ListPhrasesDeps["phrases"] = { snapshot: () => Promise.resolve(snapshot) };
+  const phrases: ListPhrasesDeps["phrases"] = {
+    snapshot: () => Promise.resolve(snapshot),
+    page: () => Promise.reject(new Error("an export has no pages")),
+  };
   const context: Pick<HandlerContext, "signal"> = { signal: new AbortController().signal };
   const list = listPhrases({ phrases, exports: new ExportSlots(), exportTurns: new ExportTurns() });
   const request = create(ListPhrasesRequestSchema, { tenantId: "demo", format: PhraseFormat.JSON });

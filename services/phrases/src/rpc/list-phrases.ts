@@ -7,25 +7,31 @@ import type { ExportSlots } from "../domain/export-slots.ts";
 import type { ExportTurns } from "../domain/export-turns.ts";
 import { PhrasePieces } from "../domain/text/phrase-pieces.ts";
 import { csvText, jsonText, type PhraseText } from "../domain/text/phrase-text.ts";
+import { asksForPage, readPhrasePage } from "./phrase-page.ts";
 import { invalid, readLanguageFilter } from "./requests.ts";
 
 export interface ListPhrasesDeps {
-  phrases: Pick<Dictionary, "snapshot">;
+  phrases: Pick<Dictionary, "page" | "snapshot">;
   exports: Pick<ExportSlots, "take">;
   exportTurns: Pick<ExportTurns, "run">;
 }
 
 /**
- * Implements `ListPhrases`. Reads a batch after the one before was sent, so that memory stays flat.
+ * Implements `ListPhrases`. Of a stream it reads a batch after the one before was sent, so that memory stays flat.
  */
 export function listPhrases({
   phrases,
   exports,
   exportTurns,
 }: ListPhrasesDeps): MethodImpl<typeof PhraseService.method.listPhrases> {
-  return async function* ({ tenantId, language, format }, { signal }) {
+  return async function* (request, { signal }) {
+    const { tenantId, language, format } = request;
     requireTenantId(tenantId);
     const text = textOf(format);
+    if (asksForPage(request)) {
+      yield await readPhrasePage(phrases, request, text);
+      return;
+    }
     const filter = readLanguageFilter(language);
     using _slot = await exports.take(tenantId, signal);
     await using snapshot = await phrases.snapshot(tenantId, filter, signal);

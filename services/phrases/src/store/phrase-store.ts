@@ -3,9 +3,11 @@ import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Db, Filter, FindCursor, MongoClient } from "mongodb";
 import type { Dictionary, DictionarySnapshot, Wanted, Write } from "../domain/dictionary.ts";
 import type { Phrase } from "../domain/phrase.ts";
+import type { PageQuery, PhrasePage } from "../domain/phrase-page.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
-import { DictionaryState } from "./dictionary-state.ts";
-import type { PhraseRow } from "./rows.ts";
+import { type Change, DictionaryState } from "./dictionary-state.ts";
+import { readPage } from "./read-page.ts";
+import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
@@ -13,7 +15,8 @@ import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
  * memory grows by another 100 MB.
  */
 const rowsPerBatch = 200;
-const withoutOwn = { _id: 0, tenantId: 0 } as const;
+/** Phrases that one command deletes. Of so many the command takes some 50 ms. */
+const idsPerDelete = 1_000;
 
 /**
  * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so there are
@@ -70,14 +73,45 @@ export class PhraseStore implements Dictionary {
     while (await cursor.hasNext()) yield buffered(cursor);
   }
 
-  async change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T> {
+  page(tenantId: string, query: PageQuery): Promise<PhrasePage> {
+    return readPage(this.#phrases, tenantId, query);
+  }
+
+  async idsOf(tenantId: string, language: string, max: number): Promise<string[]> {
+    const options = { projection: { _id: 0, id: 1 }, limit: max, maxTimeMS: 20_000 } as const;
+    return (await this.#phrases.find({ tenantId, language }, options).toArray()).map(({ id }) => id);
+  }
+
+  countOf(tenantId: string, language: string): Promise<number> {
+    return this.#phrases.countDocuments({ tenantId, language }, { maxTimeMS: 20_000 });
+  }
+
+  async deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number> {
+    let deleted = 0;
+    await this.#change(tenantId, async ({ begin }) => {
+      for (let at = 0; at < ids.length; at += idsPerDelete) {
+        signal.throwIfAborted();
+        await begin();
+        const filter = { tenantId, id: { $in: ids.slice(at, at + idsPerDelete) } };
+        deleted += (await this.#phrases.deleteMany(filter)).deletedCount;
+      }
+    });
+    return deleted;
+  }
+
+  change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T> {
+    return this.#change(tenantId, ({ begin }) =>
+      work(async (writes) => {
+        await begin();
+        return this.#write(tenantId, writes);
+      }),
+    );
+  }
+
+  async #change<T>(tenantId: string, work: (change: Change) => Promise<T>): Promise<T> {
     const change = this.#state.change(tenantId);
-    const write: Write = async (writes) => {
-      await change.begin();
-      return this.#write(tenantId, writes);
-    };
     try {
-      const result = await work(write);
+      const result = await work(change);
       await change.end();
       return result;
     } catch (error) {
@@ -125,8 +159,4 @@ function toOperation(tenantId: string, write: PhraseWrite): AnyBulkWriteOperatio
 
 function toRow(tenantId: string, phrase: Phrase): PhraseRow {
   return { tenantId, ...phrase, commonMistakes: [...phrase.commonMistakes] };
-}
-
-function fromRow(row: Omit<PhraseRow, "tenantId">): Phrase {
-  return row;
 }

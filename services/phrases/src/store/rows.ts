@@ -1,3 +1,8 @@
+import type { Phrase } from "../domain/phrase.ts";
+
+/** The projection of a phrase's row that `fromRow` takes. */
+export const withoutOwn = { _id: 0, tenantId: 0 } as const;
+
 /** `phrases`: one row per phrase. Unique on (tenantId, id) and on (tenantId, language, phrase). */
 export interface PhraseRow {
   tenantId: string;
@@ -10,6 +15,11 @@ export interface PhraseRow {
   description: string;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** The phrase of a row that was read with `withoutOwn`. */
+export function fromRow(row: Omit<PhraseRow, "tenantId">): Phrase {
+  return row;
 }
 
 /** `dictionaries`: one row per tenant, made by its first change. */

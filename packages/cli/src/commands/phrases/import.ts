@@ -1,47 +1,92 @@
 import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
+import { addAnswer, leftOutOf, noAnswer, summarize } from "../../phrases/import-summary.ts";
 import type { Part } from "../../phrases/phrase-file.ts";
-import { type FileOptions, readPhraseFile } from "../../phrases/read-phrase-file.ts";
-import { ImportRefused, openPhrasesApi, type PhrasesApi } from "../../public-api/phrases-api.ts";
-import { openSession } from "../../session.ts";
+import { type FileOptions, type PhraseFile, readPhraseFile } from "../../phrases/read-phrase-file.ts";
+import { ImportRefused, openPhrasesApi } from "../../public-api/phrases-api.ts";
+import { openSession, type Session } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
 import type { World } from "../../world.ts";
+
+/** A file that was read, with its name. */
+interface Source extends PhraseFile {
+  readonly file: string;
+}
+
+interface ImportOptions extends FileOptions {
+  replace?: boolean;
+  yes?: boolean;
+}
 
 /** `phrases import FILES…` */
 export function importPhrases(world: World): Command {
   return new Command("import")
     .description("import phrases from CSV, JSON, word lists and hunspell dictionaries")
     .argument("<files...>", "files with phrases, - for standard input")
-    .option("--language <tag>", "language of lists of words")
+    .option("--language <tag>", "language of lists of words; with --replace the language to replace")
     .option("--format <format>", "csv, json, words or dic (default: by the file's extension)")
     .option("--encoding <name>", "encoding of the files (default: UTF-8, for .dic what its .aff says)")
+    .option("--aff <file>", "what the flags of a .dic mean (default: the .aff beside it)")
+    .option("--replace", "delete the phrases of the language that the files do not have; without --yes say only what")
+    .option("--yes", "with --replace: do it")
     .addHelpText("after", help)
-    .action(async (files: string[], options: FileOptions, command: Command) => {
+    .action(async (files: string[], options: ImportOptions, command: Command) => {
+      const { replace = false, yes = false, language } = options;
+      if (yes && !replace) throw new CliError("--yes is for --replace");
       const session = await openSession(world, command);
-      const api = openPhrasesApi(session);
-      const sources = [];
-      for (const file of files) sources.push({ file, parts: await readPhraseFile(world, file, options) });
-      const rows = sources.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.rows, 0);
-      using progress = await openProgress(world.stderr, rows);
-      let imported = 0;
-      for (const { file, parts } of sources) {
-        for (const part of parts) {
-          imported += await sendPart(api, file, part, imported);
-          progress.advance(part.rows, `${imported} imported`);
-        }
-      }
-      session.print({ imported }, `${imported} imported`);
+      const sources: Source[] = [];
+      for (const file of files) sources.push({ file, ...(await readPhraseFile(world, file, options)) });
+      if (!replace) return importAll(session, sources);
+      if (!language) throw new CliError("--replace replaces one language: pass --language");
+      return replaceAll(session, sources, { language, dryRun: !yes });
     });
 }
 
-async function sendPart(api: PhrasesApi, file: string, part: Part, before: number): Promise<number> {
+async function importAll(session: Session, sources: readonly Source[]): Promise<void> {
+  const api = openPhrasesApi(session);
+  const rows = sources.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.rows, 0);
+  using progress = await openProgress(session.world.stderr, rows);
+  let sum = noAnswer;
+  for (const { file, parts } of sources) {
+    for (const part of parts) {
+      const { imported } = sum;
+      const before = imported > 0 ? `${imported} rows before were imported; the import is safe to repeat` : undefined;
+      sum = addAnswer(sum, await withPlaces(file, part, before, () => api.import(part)));
+      progress.advance(part.rows, `${sum.imported} imported`);
+    }
+  }
+  const leftOut = leftOutOf(sources);
+  session.print({ ...sum, leftOut }, summarize(sum, leftOut));
+}
+
+async function replaceAll(
+  session: Session,
+  sources: readonly Source[],
+  { language, dryRun }: { language: string; dryRun: boolean },
+): Promise<void> {
+  // They load the RPC client, which takes half a second.
+  const { openLanguage } = await import("../../phrases/phrase-service.ts");
+  const { replaceLanguage } = await import("../../phrases/replace-language.ts");
+  using dictionary = await openLanguage(session, language);
+  const fileOf = new Map(sources.flatMap(({ file, parts }) => parts.map((part) => [part, file] as const)));
+  const result = await replaceLanguage(dictionary, [...fileOf.keys()], {
+    dryRun,
+    send: (part, send) => withPlaces(fileOf.get(part) ?? "", part, undefined, send),
+  });
+  const leftOut = leftOutOf(sources);
+  const summary = `${summarize(result, leftOut)}; ${result.deleted} deleted`;
+  session.print({ ...result, leftOut, dryRun }, dryRun ? `${summary}\nnothing was written: --yes does it` : summary);
+}
+
+/** Sends a part; of a failure it says the file, and the places in it. */
+async function withPlaces<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
-    return await api.import(part);
+    return await send();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const lines = error instanceof ImportRefused ? placesIn(file, part, error) : [`${file}: ${error.message}`];
-    if (before > 0) lines.push(`${before} rows before were imported; the import is safe to repeat`);
+    if (before !== undefined) lines.push(before);
     throw new CliError(printable(lines.join("\n")), { cause: error });
   }
 }
@@ -51,9 +96,13 @@ function placesIn(file: string, part: Part, { message, faults }: ImportRefused):
 }
 
 const help = `
-By the name of the file: .csv (with commas or semicolons) and .json as the platform exports them, .dic a hunspell dictionary (its words, without
-their flags), all else one word or phrase a line.
+By the name of the file: .csv (with commas or semicolons) and .json as the platform exports them, .dic a hunspell dictionary, all else one
+word or phrase a line. Of a hunspell dictionary the words are imported, not the forms that its affixes make of them; forbidden words as
+forbidden. What is no word by itself (comments, fragments of compounds, stems that need an affix) is left out and counted.
 
 A file of at most 50,000 rows is imported whole or not at all. A larger one goes in parts of 10,000; when one is refused,
 those before it stay. Every row is created or replaced, so a repeat changes nothing. Retry-After is waited out, see
---max-wait. The key needs the scope phrases:write.`;
+--max-wait. The key needs the scope phrases:write.
+
+--replace goes to the phrases service of internal teams (--tenant, --phrases) and needs no key. It checks all files first, writes, and
+deletes last: when it is cut off, there are too many phrases and never too few, and the same command again completes it.`;

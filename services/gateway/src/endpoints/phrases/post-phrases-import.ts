@@ -1,17 +1,22 @@
 import type { Client } from "@connectrpc/connect";
 import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import type { DomainError } from "@vidimus/kit/errors";
 import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { HttpError } from "../../http/errors/http-error.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { LargeCharge } from "../../limits/rate-limits.ts";
 import { csvExample, phraseInput } from "./phrase-schemas.ts";
 import { importRowsMax, scanImport } from "./scan-import.ts";
 
 const rowsPerPoint = 100;
+/** Of an import that validation refuses: it was parsed, and not written. */
+const refusedRowsPerPoint = 1_000;
 /** Longer than an import of 50,000 rows takes on a slow machine while others run. */
 const timeoutMs = 50_000;
 
+const count = Type.Integer({ minimum: 0 });
 const list = Type.Array(phraseInput, { maxItems: importRowsMax });
 const example = [
   { language: "sv", phrase: "kött" },
@@ -21,7 +26,7 @@ const example = [
 interface PostPhrasesImportDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "importPhrases">;
   /** Charges points to a tenant's write budget, all of them or none; throws RATE_LIMITED. */
-  chargeWhole(tenantId: string, points: number): Promise<void>;
+  chargeWhole(tenantId: string, points: number): Promise<LargeCharge>;
 }
 
 /** Imports phrases. Their rows are charged to the write budget before any of them is parsed. */
@@ -42,8 +47,9 @@ export const postPhrasesImport = defineRoute({
       "A CSV has a header, and commas or semicolons between its columns. At most 50,000 rows, blank lines included; row 50,001 is refused while the body is still arriving. Does what PUT does " +
       "for each row, in order; the last of two equal rows wins. One bad row refuses them all: details names the lines, and " +
       "nothing is written. A 409, 503 or 504 may have left a part behind, and the same import sent again completes it. Costs " +
-      "one write and one more for each 100 rows, valid or not, and never more than the whole budget; it is charged before " +
-      "anything is parsed, so a 429 wrote nothing.",
+      "one write and one more for each 100 rows, blank ones too, and never more than the whole budget; it is charged before " +
+      "anything is parsed, so a 429 wrote nothing. An import that is refused with 400 for its rows gets this back but for " +
+      "one write and one more for each 1,000 rows.",
     body: {
       "application/json": {
         schema: Type.Union([list, Type.Object({ phrases: list }, { additionalProperties: false })]),
@@ -53,14 +59,17 @@ export const postPhrasesImport = defineRoute({
     },
     success: {
       status: 200,
-      description: "Imported. Counts the rows of the import, those included that changed nothing",
+      description:
+        "Imported. `imported` counts the rows of the import, those included that changed nothing; the others count its " +
+        "phrases: those that did not exist, that had another content, and that were as the import has them. What is " +
+        "missing to `imported` are rows whose phrase an earlier row has named",
       content: {
         "application/json": {
           schema: Type.Object({
             ok: Type.Literal(true),
-            data: Type.Object({ imported: Type.Integer({ minimum: 0 }) }),
+            data: Type.Object({ imported: count, created: count, changed: count, unchanged: count }),
           }),
-          example: { ok: true, data: { imported: example.length } },
+          example: { ok: true, data: { imported: example.length, created: 1, changed: 0, unchanged: 1 } },
         },
       },
     },
@@ -69,20 +78,26 @@ export const postPhrasesImport = defineRoute({
   handler:
     (deps: PostPhrasesImportDeps) =>
     async ({ caller: { tenantId }, mediaType, body: content, bodyRows, rpc }) => {
-      await deps.chargeWhole(tenantId, Math.ceil(bodyRows / rowsPerPoint));
+      const charge = await deps.chargeWhole(tenantId, Math.ceil(bodyRows / rowsPerPoint));
       const format = mediaType === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;
-      const request = { tenantId, format, content };
-      const { imported } = await deps.phrases.importPhrases(request, { ...rpc, timeoutMs }).catch(rethrowWithPlaces);
-      return ok(200, { imported });
+      try {
+        const request = { tenantId, format, content };
+        const answer = await deps.phrases.importPhrases(request, { ...rpc, timeoutMs });
+        const { imported, created, changed, unchanged } = answer;
+        return ok(200, { imported, created, changed, unchanged });
+      } catch (error) {
+        const refusal = fromConnectError(error);
+        if (refusal?.kind !== "invalid") throw error;
+        await charge.refundAllBut(Math.ceil(bodyRows / refusedRowsPerPoint));
+        throw withPlaces(refusal);
+      }
     },
 });
 
-/** Rethrows the error of an import, with the CSV line or the array index of each violation. */
-function rethrowWithPlaces(error: unknown): never {
-  const domain = fromConnectError(error);
-  if (domain?.kind !== "invalid") throw error;
-  throw new HttpError("INVALID_PAYLOAD", domain.message, {
-    details: domain.violations.map(({ pointer, message, line }) =>
+/** The refusal of an import, with the CSV line or the array index of each violation. */
+function withPlaces({ message, violations }: DomainError): HttpError {
+  return new HttpError("INVALID_PAYLOAD", message, {
+    details: violations.map(({ pointer, message, line }) =>
       line === undefined ? { index: Number(pointer.split("/")[1]), pointer, message } : { line, pointer, message },
     ),
   });

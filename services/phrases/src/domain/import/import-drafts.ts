@@ -1,39 +1,47 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Dictionary, wantedOf } from "../dictionary.ts";
 import type { PhraseDraft } from "../phrase.ts";
 import { type Stamps, UpsertPlanner } from "../plan-upserts.ts";
 import { upsertWithRetry } from "../write-with-retry.ts";
+import { ImportTally } from "./import-tally.ts";
 import type { PackedDrafts } from "./packed-drafts.ts";
 import type { ParsedImport } from "./parse-import.ts";
 import { RowFaults } from "./row-faults.ts";
 
 /**
- * Checks that no row's id belongs to one phrase while its language and text belong to another.
+ * Plans the whole import on the dictionary as it stands, without writing. Checks that no row's id
+ * belongs to one phrase while its language and text belong to another.
  *
  * @throws DomainError `invalid` naming the rows
  */
-export async function checkConflicts(
+export async function previewImport(
   dictionary: Pick<Dictionary, "find">,
   tenantId: string,
   { drafts, lines }: ParsedImport,
   stamps: Stamps,
-): Promise<void> {
-  // Drafts without ids select phrases by their keys only, which cannot conflict.
-  if (!drafts.withIds) return;
+  signal: AbortSignal,
+): Promise<ImportTally> {
   const planner = new UpsertPlanner(stamps);
-  for (const batch of drafts.batches())
-    planner.know((await dictionary.find(tenantId, wantedOf(batch))).map(withoutTexts));
+  for (const batch of drafts.batches()) {
+    signal.throwIfAborted();
+    planner.know((await dictionary.find(tenantId, wantedOf(batch))).map(withShortTexts));
+  }
+  const tally = new ImportTally();
   const faults = new RowFaults();
   let before = 0;
   for (const batch of drafts.batches()) {
-    for (const { position, message } of planner.plan(batch.map(withoutTexts)).conflicts) {
+    const plan = planner.plan(batch.map(withShortTexts));
+    tally.add(plan);
+    for (const { position, message } of plan.conflicts) {
       faults.add(before + position, lines[before + position], [{ pointer: "/id", message }]);
     }
     before += batch.length;
     await nextTurn();
   }
   faults.check(drafts.count);
+  return tally;
 }
 
 /**
@@ -49,21 +57,28 @@ export async function importDrafts(
   drafts: PackedDrafts,
   stamps: Stamps,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ImportTally> {
+  const tally = new ImportTally();
   await dictionary.change(tenantId, async (write) => {
     for (const batch of drafts.batches()) {
       signal.throwIfAborted();
-      const { conflicts } = await upsertWithRetry(dictionary, tenantId, batch, stamps, write);
-      if (conflicts.length === 0) continue;
-      throw new DomainError("conflict", "the dictionary has changed during the import; it is safe to repeat");
+      const plan = await upsertWithRetry(dictionary, tenantId, batch, stamps, write);
+      if (plan.conflicts.length > 0) {
+        throw new DomainError("conflict", "the dictionary has changed during the import; it is safe to repeat");
+      }
+      tally.add(plan);
     }
   });
+  return tally;
 }
 
 /**
- * Conflicts depend on ids and keys only. Without the longest fields the whole import fits into
- * memory.
+ * The longest fields as one digest, which plans compare as they do the fields. So the whole import
+ * fits into memory.
  */
-function withoutTexts<D extends PhraseDraft>(draft: D): D {
-  return { ...draft, commonMistakes: [], description: "" };
+function withShortTexts<D extends PhraseDraft>(draft: D): D {
+  const { commonMistakes, description } = draft;
+  if (commonMistakes.length === 0 && description === "") return draft;
+  const digest = hash("sha256", JSON.stringify([description, commonMistakes]), "base64");
+  return { ...draft, commonMistakes: [], description: digest };
 }

@@ -13,12 +13,16 @@ export interface ParsedImport {
 }
 
 /**
- * Parses every row. Gives way to other calls after each batch of rows.
+ * Parses every row. With a language, rows of another one are invalid. Gives way to other calls after each batch of rows.
  *
  * @throws DomainError `invalid`, with pointers `/<position>/<member>`, when a row is not a phrase;
  * the signal's reason when it aborts
  */
-export async function parseImport(rows: ImportRows, signal: AbortSignal): Promise<ParsedImport> {
+export async function parseImport(
+  rows: ImportRows,
+  language: string | undefined,
+  signal: AbortSignal,
+): Promise<ParsedImport> {
   const drafts = new PackedDrafts();
   const lines: (number | undefined)[] = [];
   const faults = new RowFaults();
@@ -27,7 +31,10 @@ export async function parseImport(rows: ImportRows, signal: AbortSignal): Promis
     for (const { value, line } of few) {
       const violations: Violation[] = [];
       const draft = parsePhrase(value, violations);
-      if (!draft) faults.add(count, line, violations);
+      if (draft && language !== undefined && draft.language !== language) {
+        violations.push({ pointer: "/language", message: `must be ${language}` });
+      }
+      if (!draft || violations.length > 0) faults.add(count, line, violations);
       else if (faults.rows === 0) {
         drafts.add(draft);
         lines.push(line);

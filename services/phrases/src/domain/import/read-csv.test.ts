@@ -38,6 +38,50 @@ test("rows of empty cells are blank lines, and move no line", () => {
   expect(lines).toEqual([4]);
 });
 
+test.each([
+  ["English", "TRUE", "FALSE"],
+  ["Python's", "True", "False"],
+  ["Czech", "PRAVDA", "NEPRAVDA"],
+  ["Danish", "SAND", "FALSK"],
+  ["Dutch", "WAAR", "ONWAAR"],
+  ["Finnish", "TOSI", "EPÄTOSI"],
+  ["French", "VRAI", "FAUX"],
+  ["German", "WAHR", "FALSCH"],
+  ["Hungarian", "IGAZ", "HAMIS"],
+  ["Italian", "VERO", "FALSO"],
+  ["Norwegian", "SANN", "USANN"],
+  ["Polish", "PRAWDA", "FA\u0141SZ"],
+  ["Portuguese", "VERDADEIRO", "FALSO"],
+  ["Russian", "ИСТИНА", "ЛОЖЬ"],
+  ["Spanish", "VERDADERO", "FALSO"],
+  ["Swedish", "SANT", "FALSKT"],
+  ["Turkish", "DOĞRU", "YANLIŞ"],
+  ["Ukrainian", "ІСТИНА", "ХИБНІСТЬ"],
+])("%s booleans of spreadsheets are read, in any case and normal form", (_, yes, no) => {
+  for (const form of [yes, yes.toLowerCase(), yes.normalize("NFD")]) {
+    const { rows } = read(
+      `language,phrase,forbidden,caseSensitive\nsv,a,${form},${no}\nsv,b,${no.toLowerCase()}, ${form} \n`,
+    );
+    expect(rows).toEqual([
+      { language: "sv", phrase: "a", forbidden: true, caseSensitive: false },
+      { language: "sv", phrase: "b", forbidden: false, caseSensitive: true },
+    ]);
+  }
+});
+
+test("any other word is left for the check of its row", () => {
+  expect(read("language,phrase,forbidden\nsv,a,ja\n").rows).toEqual([{ language: "sv", phrase: "a", forbidden: "ja" }]);
+});
+
+test.each([
+  ["sep=;", "language;phrase", "sv;a, b"],
+  ["\ufeffsep=;", "phrase;language", '"a, b";sv'],
+  ['"sep=;"', "language;phrase", "sv;a, b"],
+  ["SEP=,", "language,phrase", 'sv,"a, b"'],
+])("a first line %j is skipped, and counts as a line", (...lines) => {
+  expect(read(lines.join("\r\n"))).toEqual({ rows: [{ language: "sv", phrase: "a, b" }], lines: [3] });
+});
+
 test("names of columns are known with white space around them and in any case", () => {
   expect(read("Language, PHRASE ,casesensitive\nsv,a,true\n").rows).toEqual([
     { language: "sv", phrase: "a", caseSensitive: true },

@@ -4,6 +4,7 @@ import { CsvError } from "csv-parse";
 import { parse } from "csv-parse/sync";
 import { isUtf8 } from "node:buffer";
 import { mistakeSeparator, tenantMembers } from "../parse-phrase.ts";
+import { readBoolean } from "./spreadsheet-booleans.ts";
 import { csvColumns } from "../text/phrase-text.ts";
 import { checkRowCount, checkRowSize, type ImportRow, refusedImport, turnBytes } from "./import-rows.ts";
 
@@ -11,6 +12,9 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 /** The header is looked for in so many bytes; one with every column has 100. */
 const headerBytesMax = 4096;
+
+/** What some spreadsheets write above the header, and Excel reads: `sep=;`. */
+const separatorLine = /^"?sep=/i;
 
 /** Consecutive whole records of a file. */
 interface Piece {
@@ -23,7 +27,8 @@ interface Piece {
  * Reads RFC 4180 with a header, in batches of one turn of the event loop. Columns are named, in any
  * order and any case, and separated by what separates them in the header: commas, or semicolons,
  * which spreadsheets write where the comma is the decimal separator. A BOM, LF line ends and blank
- * lines are accepted; a record of empty cells is a blank line, as spreadsheets write below a table.
+ * lines are accepted; a record of empty cells is a blank line, as spreadsheets write below a table, and
+ * so is a line `sep=;` above the header.
  *
  * @throws DomainError `invalid` for text that is not CSV, an unknown, repeated or missing column,
  * and a record with another number of cells than the header
@@ -38,6 +43,7 @@ export function* readCsv(bytes: Uint8Array): Generator<readonly ImportRow[]> {
     for (const [index, cells] of readRecords(piece, separator).entries()) {
       const line = piece.lines[index] ?? 0;
       if (cells.every((cell) => cell.trim() === "")) continue;
+      if (!columns && separatorLine.test(cells[0] ?? "")) continue;
       if (!columns) columns = readHeader(cells, line);
       else if (cells.length === columns.length) rows.push({ value: toPhraseObject(columns, cells), line });
       else throw refusedImport(`line ${line}: ${cells.length} cells where the header has ${columns.length}`);
@@ -52,12 +58,12 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The separator of the header, which is the first line with a letter in it. No name of a column has
+ * The separator of the header, which is the first line with a letter in it but for `sep=;`. No name of a column has
  * one of these characters.
  */
 function separatorOf(bytes: Uint8Array): "," | ";" {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headerBytesMax)).toString();
-  const header = start.split("\n").find((line) => /\p{L}/u.test(line)) ?? "";
+  const header = start.split("\n").find((line) => /\p{L}/u.test(line) && !separatorLine.test(line)) ?? "";
   if (header.includes(",")) return ",";
   if (header.includes(";")) return ";";
   if (header.includes("\t")) throw refusedImport("columns are separated by tabs; use commas or semicolons");
@@ -158,6 +164,5 @@ function toMember(name: string, cell: string): unknown {
   if (cell === "") return undefined;
   if (name === "commonMistakes") return cell.split(mistakeSeparator);
   if (name !== "caseSensitive" && name !== "forbidden") return cell;
-  if (cell === "true" || cell === "TRUE") return true;
-  return cell === "false" || cell === "FALSE" ? false : cell;
+  return readBoolean(cell) ?? cell;
 }

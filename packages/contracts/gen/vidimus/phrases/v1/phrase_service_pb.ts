@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file vidimus/phrases/v1/phrase_service.proto.
  */
 export const file_vidimus_phrases_v1_phrase_service: GenFile = /*@__PURE__*/
-  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSJrChJMaXN0UGhyYXNlc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEjAKBmZvcm1hdBgDIAEoDjIgLnZpZGltdXMucGhyYXNlcy52MS5QaHJhc2VGb3JtYXQiOAoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMEhAKCHJldmlzaW9uGAIgASgJIj0KE1Vwc2VydFBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC3BocmFzZV9qc29uGAIgASgMIisKFFVwc2VydFBocmFzZVJlc3BvbnNlEhMKC3BocmFzZV9qc29uGAEgASgMImwKFEltcG9ydFBocmFzZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIwCgZmb3JtYXQYAiABKA4yIC52aWRpbXVzLnBocmFzZXMudjEuUGhyYXNlRm9ybWF0Eg8KB2NvbnRlbnQYAyABKAwiKQoVSW1wb3J0UGhyYXNlc1Jlc3BvbnNlEhAKCGltcG9ydGVkGAEgASgNIjsKE0RlbGV0ZVBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXBocmFzZV9pZBgCIAEoCSIpChREZWxldGVQaHJhc2VSZXNwb25zZRIRCglwaHJhc2VfaWQYASABKAkiQwocR2V0RGljdGlvbmFyeVJldmlzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkiQwodR2V0RGljdGlvbmFyeVJldmlzaW9uUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkqXAoMUGhyYXNlRm9ybWF0Eh0KGVBIUkFTRV9GT1JNQVRfVU5TUEVDSUZJRUQQABIWChJQSFJBU0VfRk9STUFUX0pTT04QARIVChFQSFJBU0VfRk9STUFUX0NTVhACMpsECg1QaHJhc2VTZXJ2aWNlEmAKC0xpc3RQaHJhc2VzEiYudmlkaW11cy5waHJhc2VzLnYxLkxpc3RQaHJhc2VzUmVxdWVzdBonLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1Jlc3BvbnNlMAESYQoMVXBzZXJ0UGhyYXNlEicudmlkaW11cy5waHJhc2VzLnYxLlVwc2VydFBocmFzZVJlcXVlc3QaKC52aWRpbXVzLnBocmFzZXMudjEuVXBzZXJ0UGhyYXNlUmVzcG9uc2USZAoNSW1wb3J0UGhyYXNlcxIoLnZpZGltdXMucGhyYXNlcy52MS5JbXBvcnRQaHJhc2VzUmVxdWVzdBopLnZpZGltdXMucGhyYXNlcy52MS5JbXBvcnRQaHJhc2VzUmVzcG9uc2USYQoMRGVsZXRlUGhyYXNlEicudmlkaW11cy5waHJhc2VzLnYxLkRlbGV0ZVBocmFzZVJlcXVlc3QaKC52aWRpbXVzLnBocmFzZXMudjEuRGVsZXRlUGhyYXNlUmVzcG9uc2USfAoVR2V0RGljdGlvbmFyeVJldmlzaW9uEjAudmlkaW11cy5waHJhc2VzLnYxLkdldERpY3Rpb25hcnlSZXZpc2lvblJlcXVlc3QaMS52aWRpbXVzLnBocmFzZXMudjEuR2V0RGljdGlvbmFyeVJldmlzaW9uUmVzcG9uc2VCKFomdmlkaW11cy9jb250cmFjdHMvcGhyYXNlcy92MTtwaHJhc2VzdjFiBnByb3RvMw");
+  fileDesc("Cid2aWRpbXVzL3BocmFzZXMvdjEvcGhyYXNlX3NlcnZpY2UucHJvdG8SEnZpZGltdXMucGhyYXNlcy52MSKgAQoSTGlzdFBocmFzZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIQCghsYW5ndWFnZRgCIAEoCRIwCgZmb3JtYXQYAyABKA4yIC52aWRpbXVzLnBocmFzZXMudjEuUGhyYXNlRm9ybWF0Eg0KBWxpbWl0GAQgASgNEhIKCnBhZ2VfdG9rZW4YBSABKAkSEAoIY29udGFpbnMYBiABKAkiUQoTTGlzdFBocmFzZXNSZXNwb25zZRIPCgdjb250ZW50GAEgASgMEhAKCHJldmlzaW9uGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI4ChBHZXRQaHJhc2VSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCglwaHJhc2VfaWQYAiABKAkiKAoRR2V0UGhyYXNlUmVzcG9uc2USEwoLcGhyYXNlX2pzb24YASABKAwiPQoTVXBzZXJ0UGhyYXNlUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLcGhyYXNlX2pzb24YAiABKAwiKwoUVXBzZXJ0UGhyYXNlUmVzcG9uc2USEwoLcGhyYXNlX2pzb24YASABKAwioQEKFEltcG9ydFBocmFzZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIwCgZmb3JtYXQYAiABKA4yIC52aWRpbXVzLnBocmFzZXMudjEuUGhyYXNlRm9ybWF0Eg8KB2NvbnRlbnQYAyABKAwSEAoIbGFuZ3VhZ2UYBCABKAkSDwoHZHJ5X3J1bhgFIAEoCBIQCgh3aXRoX2lkcxgGIAEoCCJyChVJbXBvcnRQaHJhc2VzUmVzcG9uc2USEAoIaW1wb3J0ZWQYASABKA0SDwoHY3JlYXRlZBgCIAEoDRIPCgdjaGFuZ2VkGAMgASgNEhEKCXVuY2hhbmdlZBgEIAEoDRISCgpwaHJhc2VfaWRzGAUgAygJIjsKE0RlbGV0ZVBocmFzZVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXBocmFzZV9pZBgCIAEoCSIpChREZWxldGVQaHJhc2VSZXNwb25zZRIRCglwaHJhc2VfaWQYASABKAkiQgoZQmF0Y2hEZWxldGVQaHJhc2VzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEgoKcGhyYXNlX2lkcxgCIAMoCSItChpCYXRjaERlbGV0ZVBocmFzZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgNIk0KFURlbGV0ZUxhbmd1YWdlUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCI7ChZEZWxldGVMYW5ndWFnZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKA0SEAoIaGFzX21vcmUYAiABKAgiQwocR2V0RGljdGlvbmFyeVJldmlzaW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkiQwodR2V0RGljdGlvbmFyeVJldmlzaW9uUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAkSEAoIbGFuZ3VhZ2UYAiABKAkqXAoMUGhyYXNlRm9ybWF0Eh0KGVBIUkFTRV9GT1JNQVRfVU5TUEVDSUZJRUQQABIWChJQSFJBU0VfRk9STUFUX0pTT04QARIVChFQSFJBU0VfRk9STUFUX0NTVhACMtgGCg1QaHJhc2VTZXJ2aWNlEmAKC0xpc3RQaHJhc2VzEiYudmlkaW11cy5waHJhc2VzLnYxLkxpc3RQaHJhc2VzUmVxdWVzdBonLnZpZGltdXMucGhyYXNlcy52MS5MaXN0UGhyYXNlc1Jlc3BvbnNlMAESXQoJR2V0UGhyYXNlEiQudmlkaW11cy5waHJhc2VzLnYxLkdldFBocmFzZVJlcXVlc3QaJS52aWRpbXVzLnBocmFzZXMudjEuR2V0UGhyYXNlUmVzcG9uc2UiA5ACARJhCgxVcHNlcnRQaHJhc2USJy52aWRpbXVzLnBocmFzZXMudjEuVXBzZXJ0UGhyYXNlUmVxdWVzdBooLnZpZGltdXMucGhyYXNlcy52MS5VcHNlcnRQaHJhc2VSZXNwb25zZRJkCg1JbXBvcnRQaHJhc2VzEigudmlkaW11cy5waHJhc2VzLnYxLkltcG9ydFBocmFzZXNSZXF1ZXN0GikudmlkaW11cy5waHJhc2VzLnYxLkltcG9ydFBocmFzZXNSZXNwb25zZRJhCgxEZWxldGVQaHJhc2USJy52aWRpbXVzLnBocmFzZXMudjEuRGVsZXRlUGhyYXNlUmVxdWVzdBooLnZpZGltdXMucGhyYXNlcy52MS5EZWxldGVQaHJhc2VSZXNwb25zZRJzChJCYXRjaERlbGV0ZVBocmFzZXMSLS52aWRpbXVzLnBocmFzZXMudjEuQmF0Y2hEZWxldGVQaHJhc2VzUmVxdWVzdBouLnZpZGltdXMucGhyYXNlcy52MS5CYXRjaERlbGV0ZVBocmFzZXNSZXNwb25zZRJnCg5EZWxldGVMYW5ndWFnZRIpLnZpZGltdXMucGhyYXNlcy52MS5EZWxldGVMYW5ndWFnZVJlcXVlc3QaKi52aWRpbXVzLnBocmFzZXMudjEuRGVsZXRlTGFuZ3VhZ2VSZXNwb25zZRJ8ChVHZXREaWN0aW9uYXJ5UmV2aXNpb24SMC52aWRpbXVzLnBocmFzZXMudjEuR2V0RGljdGlvbmFyeVJldmlzaW9uUmVxdWVzdBoxLnZpZGltdXMucGhyYXNlcy52MS5HZXREaWN0aW9uYXJ5UmV2aXNpb25SZXNwb25zZUIoWiZ2aWRpbXVzL2NvbnRyYWN0cy9waHJhc2VzL3YxO3BocmFzZXN2MWIGcHJvdG8z");
 
 /**
  * A request for a dictionary.
@@ -38,6 +38,29 @@ export type ListPhrasesRequest = Message<"vidimus.phrases.v1.ListPhrasesRequest"
    * @generated from field: vidimus.phrases.v1.PhraseFormat format = 3;
    */
   format: PhraseFormat;
+
+  /**
+   * Phrases of a page, 1 to 200; 0 for all of them in a stream.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier page of the same request; "" for the first one.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+
+  /**
+   * Only phrases whose text has this in it, in any case; "" for all. At most 256 characters. A page
+   * is looked for in 20,000 phrases: it may have fewer than `limit`, even none, and a
+   * next_page_token.
+   *
+   * @generated from field: string contains = 6;
+   */
+  contains: string;
 };
 
 /**
@@ -63,11 +86,18 @@ export type ListPhrasesResponse = Message<"vidimus.phrases.v1.ListPhrasesRespons
 
   /**
    * The revision of the dictionary at the moment that the stream shows, as GetDictionaryRevision
-   * returns it. The same in every part.
+   * returns it. The same in every part. "" of a page.
    *
    * @generated from field: string revision = 2;
    */
   revision: string;
+
+  /**
+   * Token of the next page, "" when there is none. Always "" of a stream.
+   *
+   * @generated from field: string next_page_token = 3;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -76,6 +106,55 @@ export type ListPhrasesResponse = Message<"vidimus.phrases.v1.ListPhrasesRespons
  */
 export const ListPhrasesResponseSchema: GenMessage<ListPhrasesResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_phrases_v1_phrase_service, 1);
+
+/**
+ * A request for one phrase.
+ *
+ * @generated from message vidimus.phrases.v1.GetPhraseRequest
+ */
+export type GetPhraseRequest = Message<"vidimus.phrases.v1.GetPhraseRequest"> & {
+  /**
+   * The tenant that owns the dictionary.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Its id.
+   *
+   * @generated from field: string phrase_id = 2;
+   */
+  phraseId: string;
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.GetPhraseRequest.
+ * Use `create(GetPhraseRequestSchema)` to create a new message.
+ */
+export const GetPhraseRequestSchema: GenMessage<GetPhraseRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 2);
+
+/**
+ * The phrase as it is stored.
+ *
+ * @generated from message vidimus.phrases.v1.GetPhraseResponse
+ */
+export type GetPhraseResponse = Message<"vidimus.phrases.v1.GetPhraseResponse"> & {
+  /**
+   * A phrase object with all its members.
+   *
+   * @generated from field: bytes phrase_json = 1;
+   */
+  phraseJson: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.GetPhraseResponse.
+ * Use `create(GetPhraseResponseSchema)` to create a new message.
+ */
+export const GetPhraseResponseSchema: GenMessage<GetPhraseResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 3);
 
 /**
  * A request to create or replace a phrase.
@@ -103,7 +182,7 @@ export type UpsertPhraseRequest = Message<"vidimus.phrases.v1.UpsertPhraseReques
  * Use `create(UpsertPhraseRequestSchema)` to create a new message.
  */
 export const UpsertPhraseRequestSchema: GenMessage<UpsertPhraseRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 2);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 4);
 
 /**
  * The phrase as it is stored.
@@ -124,7 +203,7 @@ export type UpsertPhraseResponse = Message<"vidimus.phrases.v1.UpsertPhraseRespo
  * Use `create(UpsertPhraseResponseSchema)` to create a new message.
  */
 export const UpsertPhraseResponseSchema: GenMessage<UpsertPhraseResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 3);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 5);
 
 /**
  * A request to create or replace many phrases.
@@ -152,6 +231,27 @@ export type ImportPhrasesRequest = Message<"vidimus.phrases.v1.ImportPhrasesRequ
    * @generated from field: bytes content = 3;
    */
   content: Uint8Array;
+
+  /**
+   * The only language that rows may have; "" for any.
+   *
+   * @generated from field: string language = 4;
+   */
+  language: string;
+
+  /**
+   * Writes nothing, and answers as the import would.
+   *
+   * @generated from field: bool dry_run = 5;
+   */
+  dryRun: boolean;
+
+  /**
+   * Whether to answer `phrase_ids`.
+   *
+   * @generated from field: bool with_ids = 6;
+   */
+  withIds: boolean;
 };
 
 /**
@@ -159,10 +259,11 @@ export type ImportPhrasesRequest = Message<"vidimus.phrases.v1.ImportPhrasesRequ
  * Use `create(ImportPhrasesRequestSchema)` to create a new message.
  */
 export const ImportPhrasesRequestSchema: GenMessage<ImportPhrasesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 4);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 6);
 
 /**
- * The result of an import.
+ * The result of an import. A row that an earlier row of the import has named before is counted in
+ * `imported` only, so `created`, `changed` and `unchanged` together are its phrases.
  *
  * @generated from message vidimus.phrases.v1.ImportPhrasesResponse
  */
@@ -173,6 +274,35 @@ export type ImportPhrasesResponse = Message<"vidimus.phrases.v1.ImportPhrasesRes
    * @generated from field: uint32 imported = 1;
    */
   imported: number;
+
+  /**
+   * Phrases that did not exist before.
+   *
+   * @generated from field: uint32 created = 2;
+   */
+  created: number;
+
+  /**
+   * Phrases that existed with another content.
+   *
+   * @generated from field: uint32 changed = 3;
+   */
+  changed: number;
+
+  /**
+   * Phrases that existed as the import has them.
+   *
+   * @generated from field: uint32 unchanged = 4;
+   */
+  unchanged: number;
+
+  /**
+   * The ids of these phrases in no order, if they were asked for. In a dry run those of `created`
+   * stand for nothing.
+   *
+   * @generated from field: repeated string phrase_ids = 5;
+   */
+  phraseIds: string[];
 };
 
 /**
@@ -180,7 +310,7 @@ export type ImportPhrasesResponse = Message<"vidimus.phrases.v1.ImportPhrasesRes
  * Use `create(ImportPhrasesResponseSchema)` to create a new message.
  */
 export const ImportPhrasesResponseSchema: GenMessage<ImportPhrasesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 5);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 7);
 
 /**
  * A request to delete a phrase.
@@ -208,7 +338,7 @@ export type DeletePhraseRequest = Message<"vidimus.phrases.v1.DeletePhraseReques
  * Use `create(DeletePhraseRequestSchema)` to create a new message.
  */
 export const DeletePhraseRequestSchema: GenMessage<DeletePhraseRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 6);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 8);
 
 /**
  * The phrase was deleted.
@@ -229,7 +359,119 @@ export type DeletePhraseResponse = Message<"vidimus.phrases.v1.DeletePhraseRespo
  * Use `create(DeletePhraseResponseSchema)` to create a new message.
  */
 export const DeletePhraseResponseSchema: GenMessage<DeletePhraseResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 7);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 9);
+
+/**
+ * A request to delete many phrases.
+ *
+ * @generated from message vidimus.phrases.v1.BatchDeletePhrasesRequest
+ */
+export type BatchDeletePhrasesRequest = Message<"vidimus.phrases.v1.BatchDeletePhrasesRequest"> & {
+  /**
+   * The tenant that owns the dictionary.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Their ids, at most 10,000.
+   *
+   * @generated from field: repeated string phrase_ids = 2;
+   */
+  phraseIds: string[];
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.BatchDeletePhrasesRequest.
+ * Use `create(BatchDeletePhrasesRequestSchema)` to create a new message.
+ */
+export const BatchDeletePhrasesRequestSchema: GenMessage<BatchDeletePhrasesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 10);
+
+/**
+ * The phrases were deleted.
+ *
+ * @generated from message vidimus.phrases.v1.BatchDeletePhrasesResponse
+ */
+export type BatchDeletePhrasesResponse = Message<"vidimus.phrases.v1.BatchDeletePhrasesResponse"> & {
+  /**
+   * How many there were.
+   *
+   * @generated from field: uint32 deleted = 1;
+   */
+  deleted: number;
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.BatchDeletePhrasesResponse.
+ * Use `create(BatchDeletePhrasesResponseSchema)` to create a new message.
+ */
+export const BatchDeletePhrasesResponseSchema: GenMessage<BatchDeletePhrasesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 11);
+
+/**
+ * A request to delete the phrases of a language.
+ *
+ * @generated from message vidimus.phrases.v1.DeleteLanguageRequest
+ */
+export type DeleteLanguageRequest = Message<"vidimus.phrases.v1.DeleteLanguageRequest"> & {
+  /**
+   * The tenant that owns the dictionary.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Exactly this language, in any case.
+   *
+   * @generated from field: string language = 2;
+   */
+  language: string;
+
+  /**
+   * Deletes nothing, and answers how many phrases of the language there are.
+   *
+   * @generated from field: bool dry_run = 3;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.DeleteLanguageRequest.
+ * Use `create(DeleteLanguageRequestSchema)` to create a new message.
+ */
+export const DeleteLanguageRequestSchema: GenMessage<DeleteLanguageRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 12);
+
+/**
+ * Phrases were deleted.
+ *
+ * @generated from message vidimus.phrases.v1.DeleteLanguageResponse
+ */
+export type DeleteLanguageResponse = Message<"vidimus.phrases.v1.DeleteLanguageResponse"> & {
+  /**
+   * How many this call has deleted, or in a dry run how many there are.
+   *
+   * @generated from field: uint32 deleted = 1;
+   */
+  deleted: number;
+
+  /**
+   * Whether there are more: call again. Always false in a dry run.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message vidimus.phrases.v1.DeleteLanguageResponse.
+ * Use `create(DeleteLanguageResponseSchema)` to create a new message.
+ */
+export const DeleteLanguageResponseSchema: GenMessage<DeleteLanguageResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 13);
 
 /**
  * A request for the revision of a dictionary.
@@ -257,7 +499,7 @@ export type GetDictionaryRevisionRequest = Message<"vidimus.phrases.v1.GetDictio
  * Use `create(GetDictionaryRevisionRequestSchema)` to create a new message.
  */
 export const GetDictionaryRevisionRequestSchema: GenMessage<GetDictionaryRevisionRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 8);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 14);
 
 /**
  * The revision of a dictionary.
@@ -286,7 +528,7 @@ export type GetDictionaryRevisionResponse = Message<"vidimus.phrases.v1.GetDicti
  * Use `create(GetDictionaryRevisionResponseSchema)` to create a new message.
  */
 export const GetDictionaryRevisionResponseSchema: GenMessage<GetDictionaryRevisionResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_phrases_v1_phrase_service, 9);
+  messageDesc(file_vidimus_phrases_v1_phrase_service, 15);
 
 /**
  * The format of phrases.
@@ -344,12 +586,26 @@ export const PhraseService: GenService<{
    * beyond the eighth at once wait for a second: then RESOURCE_EXHAUSTED, or UNAVAILABLE when 64 of
    * all tenants are under way.
    *
+   * With a limit the answer is one message with one page, as the dictionary is now, and neither
+   * waits for an export nor counts as one. INVALID_ARGUMENT for a limit over 200, for a page_token
+   * or contains without a limit, and for a token that no page of the language gave.
+   *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ListPhrases
    */
   listPhrases: {
     methodKind: "server_streaming";
     input: typeof ListPhrasesRequestSchema;
     output: typeof ListPhrasesResponseSchema;
+  },
+  /**
+   * Returns one phrase. NOT_FOUND when the tenant has none with that id.
+   *
+   * @generated from rpc vidimus.phrases.v1.PhraseService.GetPhrase
+   */
+  getPhrase: {
+    methodKind: "unary";
+    input: typeof GetPhraseRequestSchema;
+    output: typeof GetPhraseResponseSchema;
   },
   /**
    * Creates or replaces one phrase: the one with its id if there is one, else the one with its
@@ -389,6 +645,29 @@ export const PhraseService: GenService<{
     methodKind: "unary";
     input: typeof DeletePhraseRequestSchema;
     output: typeof DeletePhraseResponseSchema;
+  },
+  /**
+   * Deletes many phrases; ids that the tenant does not have are skipped. Idempotent.
+   * INVALID_ARGUMENT for more than 10,000 ids and for one that is not a UUID: nothing was deleted.
+   * After another error some may have been deleted.
+   *
+   * @generated from rpc vidimus.phrases.v1.PhraseService.BatchDeletePhrases
+   */
+  batchDeletePhrases: {
+    methodKind: "unary";
+    input: typeof BatchDeletePhrasesRequestSchema;
+    output: typeof BatchDeletePhrasesResponseSchema;
+  },
+  /**
+   * Deletes the phrases of one language, at most 50,000 in a call. INVALID_ARGUMENT without a
+   * language, and for one that is not well-formed. After another error some may have been deleted.
+   *
+   * @generated from rpc vidimus.phrases.v1.PhraseService.DeleteLanguage
+   */
+  deleteLanguage: {
+    methodKind: "unary";
+    input: typeof DeleteLanguageRequestSchema;
+    output: typeof DeleteLanguageResponseSchema;
   },
   /**
    * Returns the revision of a dictionary, with one read. Two equal revisions mean that nothing

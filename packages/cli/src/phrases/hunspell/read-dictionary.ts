@@ -1,0 +1,77 @@
+import type { AffixRules } from "./affix-rules.ts";
+
+/** A word of a dictionary. */
+export interface DictionaryWord {
+  readonly text: string;
+  readonly forbidden: boolean;
+  /** The line of the file on which it stands first. */
+  readonly at: number;
+}
+
+/** What of a file is not imported, by number of lines. */
+export interface LeftOut {
+  /** Comments, such as the licence. */
+  comments: number;
+  /** Fragments, which are words only as a part of compounds. */
+  fragments: number;
+  /** Stems, which are words only with an affix. */
+  stems: number;
+  /** Words that stand in the file before. */
+  duplicates: number;
+}
+
+/** The words of a dictionary, without the forms that affixes would make of them. */
+interface Dictionary {
+  readonly words: readonly DictionaryWord[];
+  readonly leftOut: LeftOut;
+  /** Entries with flags, which mean nothing without a .aff file. */
+  readonly flagged: number;
+}
+
+/**
+ * Reads the text of a hunspell .dic file. Of entries with the same word one remains, forbidden if any
+ * of them is.
+ *
+ * @param rules what the .aff file says; undefined when there is none
+ */
+export function readDictionary(text: string, rules: AffixRules | undefined): Dictionary {
+  const words = new Map<string, DictionaryWord>();
+  const leftOut: LeftOut = { comments: 0, fragments: 0, stems: 0, duplicates: 0 };
+  let flagged = 0;
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const isCount = index === 0 && /^\d+\s*$/.test(line);
+    if (isCount || line.trim() === "") continue;
+    // Hunspell has no comments: a tab begins the morphological fields, so the line has no word.
+    if (/^[\t#]/.test(line)) {
+      leftOut.comments += 1;
+      continue;
+    }
+    const entry = readEntry(line);
+    if (entry.word === "") continue;
+    if (entry.flags !== "") flagged += 1;
+    const flags = rules?.flagsOf(entry.flags) ?? [];
+    const has = (flag: string | undefined) => flag !== undefined && flags.includes(flag);
+    const forbidden = has(rules?.forbidden);
+    if (!forbidden && has(rules?.onlyInCompound)) leftOut.fragments += 1;
+    else if (!forbidden && has(rules?.needAffix)) leftOut.stems += 1;
+    else {
+      const before = words.get(entry.word);
+      if (before) leftOut.duplicates += 1;
+      words.set(entry.word, {
+        text: entry.word,
+        forbidden: forbidden || (before?.forbidden ?? false),
+        at: before?.at ?? index + 1,
+      });
+    }
+  }
+  return { words: [...words.values()], leftOut, flagged };
+}
+
+/** An entry: a word, its flags after a slash that is not escaped, then morphological fields. */
+function readEntry(line: string): { word: string; flags: string } {
+  const [entry = ""] = line.split(/\t|\s+(?=[a-z]{2}:)/);
+  const slash = /(?<!\\)\//.exec(entry)?.index ?? entry.length;
+  const word = entry.slice(0, slash).replaceAll("\\/", "/").normalize("NFC").trim();
+  const [flags = ""] = entry.slice(slash + 1).split(/\s/);
+  return { word, flags };
+}

@@ -1,0 +1,68 @@
+/** What imports cost of a tenant's write budget. */
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type ImportPhrasesRequest, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { DomainError } from "@vidimus/kit/errors";
+import { route } from "@vidimus/kit/rpc/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serve } from "./support/fake-documents.ts";
+import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+
+/** Imports whose first row is `invalid` are. */
+const phrases = {
+  importPhrases: async ({ content }: ImportPhrasesRequest) => {
+    const text = Buffer.from(content).toString();
+    if (text.startsWith("language,phrase\ninvalid,")) throw new DomainError("invalid", "nothing was imported");
+    if (text.startsWith("language,phrase\nlate,")) throw new DomainError("conflict", "the dictionary has changed");
+    return { imported: 0, created: 0, changed: 0, unchanged: 0 };
+  },
+} as unknown as ServiceImpl<typeof PhraseService>;
+
+const budget = 3_000;
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let rpc: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  rpc = await serve([route(PhraseService, phrases)]);
+  const writeBudget = { count: budget, windowMs: 86_400_000 };
+  gateway = await openGateway({ phrasesTarget: `127.0.0.1:${rpc.port}`, writeBudget });
+});
+
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await rpc?.[Symbol.asyncDispose]();
+});
+
+let tenants = 0;
+
+async function newTenant() {
+  const key = await newKey(gateway.access, `keeper${(tenants += 1)}`);
+  const importRows = (first: string, rows: number) =>
+    fetch(`${gateway.url}/v1/phrases/import`, {
+      method: "POST",
+      headers: { ...bearer(key), "content-type": "text/csv" },
+      body: `language,phrase\n${first},ord\n${"sv,ord\n".repeat(rows - 1)}`,
+    });
+  /** What a write finds left of the budget; it takes one of it. */
+  const left = async () => {
+    const response = await importRows("sv", 1);
+    return Number(/;r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);
+  };
+  return { importRows, left };
+}
+
+test("five invalid imports of 50,000 rows leave a tenant's budget to its other writes", async () => {
+  const { importRows, left } = await newTenant();
+  for (let count = 0; count < 5; count += 1) expect((await importRows("invalid", 50_000)).status).toBe(400);
+  expect((await importRows("sv", 50_000)).status).toBe(200);
+  expect(await left()).toBe(budget - 5 * 51 - 501 - 1);
+});
+
+test.for([
+  ["what validation refuses", "invalid", 400, 1 + 3],
+  ["what is imported", "sv", 200, 1 + 21],
+  ["what may have been written in part", "late", 409, 1 + 21],
+] as const)("an import of 2,100 rows: %s costs its share", async ([, first, status, cost]) => {
+  const { importRows, left } = await newTenant();
+  expect((await importRows(first, 2_100)).status).toBe(status);
+  expect(await left()).toBe(budget - cost - 1);
+});

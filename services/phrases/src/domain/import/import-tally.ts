@@ -1,0 +1,35 @@
+import type { Outcome, UpsertPlan } from "../plan-upserts.ts";
+
+/** The phrases of an import by what happened to them, each counted once. */
+export interface ImportCounts {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+}
+
+/**
+ * Counts what an import does to the phrases that its rows name. A phrase that several rows name
+ * counts once, by what all of them together do to it.
+ */
+export class ImportTally {
+  readonly #outcomes = new Map<string, Outcome>();
+
+  /** Ids of the phrases so far. */
+  get ids(): Iterable<string> {
+    return this.#outcomes.keys();
+  }
+
+  /** Adds the rows of a plan, in order. */
+  add({ phrases, outcomes }: Pick<UpsertPlan, "phrases" | "outcomes">): void {
+    for (const [index, { id }] of phrases.entries()) {
+      const before = this.#outcomes.get(id) ?? "unchanged";
+      this.#outcomes.set(id, before === "unchanged" ? (outcomes[index] ?? before) : before);
+    }
+  }
+
+  counts(): ImportCounts {
+    const counts = { created: 0, changed: 0, unchanged: 0 };
+    for (const outcome of this.#outcomes.values()) counts[outcome] += 1;
+    return counts;
+  }
+}

@@ -1,0 +1,21 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { DeleteLanguageRequestSchema } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { expect, test } from "vitest";
+import { deleteLanguage } from "./delete-language.ts";
+
+test("a call deletes 50,000 phrases at most, and says that there are more", async () => {
+  const standing = new Set(Array.from({ length: 50_001 }, (_, n) => `p${n}`));
+  const handler = deleteLanguage({
+    phrases: {
+      countOf: () => Promise.resolve(standing.size),
+      idsOf: (_, _language, max) => Promise.resolve([...standing].slice(0, max)),
+      deleteAll: (_, ids) => Promise.resolve(ids.filter((id) => standing.delete(id)).length),
+    },
+  });
+  const context: Pick<HandlerContext, "signal"> = { signal: new AbortController().signal };
+  const request = create(DeleteLanguageRequestSchema, { tenantId: "demo", language: "sv" });
+  const call = () => handler(request, context as HandlerContext);
+  expect(await call()).toEqual({ deleted: 50_000, hasMore: true });
+  expect(await call()).toEqual({ deleted: 1, hasMore: false });
+});

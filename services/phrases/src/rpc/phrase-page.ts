@@ -1,0 +1,34 @@
+import type { ListPhrasesRequest } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ListPhrasesResponseSchema } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import type { Dictionary } from "../domain/dictionary.ts";
+import { pageRowsMax, readPageToken, toPageToken } from "../domain/phrase-page.ts";
+import type { PhraseText } from "../domain/text/phrase-text.ts";
+import { invalid, readLanguageFilter } from "./requests.ts";
+
+/** Most characters to search for; no phrase has more. */
+const containsCharsMax = 256;
+
+/** Whether a request asks for a page; otherwise it asks for a stream of the whole dictionary. */
+export function asksForPage({ limit, pageToken, contains }: ListPhrasesRequest): boolean {
+  return limit > 0 || pageToken !== "" || contains !== "";
+}
+
+/** Reads the page that a request asks for. */
+export async function readPhrasePage(
+  phrases: Pick<Dictionary, "page">,
+  request: ListPhrasesRequest,
+  text: PhraseText,
+): Promise<MessageInitShape<typeof ListPhrasesResponseSchema>> {
+  const { tenantId, limit, pageToken } = request;
+  if (limit < 1 || limit > pageRowsMax) throw invalid("/limit", `limit of a page must be from 1 to ${pageRowsMax}`);
+  const contains = request.contains.normalize("NFC");
+  if (contains.length > containsCharsMax) {
+    throw invalid("/contains", `contains must have at most ${containsCharsMax} characters`);
+  }
+  const language = readLanguageFilter(request.language);
+  const after = readPageToken(pageToken, language);
+  const page = await phrases.page(tenantId, { language, contains, after, limit });
+  const content = text.head + page.phrases.map(text.write).join(text.separator) + text.tail;
+  return { content: Buffer.from(content), nextPageToken: toPageToken(page.next) };
+}

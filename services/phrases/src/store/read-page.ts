@@ -1,0 +1,73 @@
+import type { Collection, Filter } from "mongodb";
+import { keyOf } from "../domain/phrase.ts";
+import type { PageQuery, PhrasePage, PhrasePlace } from "../domain/phrase-page.ts";
+import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
+
+/**
+ * Phrases that a search examines. It reads their keys from the index only, some 40 ms in all, and a
+ * text that no phrase has costs no more than that.
+ */
+const examinedMax = 20_000;
+/** The index of exports. */
+const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
+const maxTimeMS = 20_000;
+
+/** Reads a page of a tenant's phrases. */
+export function readPage(
+  phrases: Collection<PhraseRow>,
+  tenantId: string,
+  { language, contains, after, limit }: PageQuery,
+): Promise<PhrasePage> {
+  const filter = rangeOf(tenantId, language, after);
+  return contains === "" ? readRows(phrases, filter, limit) : search(phrases, tenantId, filter, contains, limit);
+}
+
+async function readRows(phrases: Collection<PhraseRow>, filter: Filter<PhraseRow>, limit: number): Promise<PhrasePage> {
+  const options = { projection: withoutOwn, sort: inOrder, limit: limit + 1, maxTimeMS };
+  const rows = await phrases.find(filter, options).toArray();
+  const page = rows.slice(0, limit).map(fromRow);
+  return { phrases: page, next: rows.length > limit ? page.at(-1) : undefined };
+}
+
+/** The keys that a search has found, and the last that it has examined if there may be more. */
+interface Found {
+  readonly found: PhrasePlace[];
+  readonly last: PhrasePlace[];
+}
+
+async function search(
+  phrases: Collection<PhraseRow>,
+  tenantId: string,
+  filter: Filter<PhraseRow>,
+  contains: string,
+  limit: number,
+): Promise<PhrasePage> {
+  const matches = { phrase: { $regex: contains.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), $options: "i" } };
+  const pipeline = [
+    { $match: filter },
+    { $sort: inOrder },
+    { $limit: examinedMax },
+    { $project: { _id: 0, language: 1, phrase: 1 } },
+    { $facet: { found: [{ $match: matches }, { $limit: limit }], last: [{ $skip: examinedMax - 1 }] } },
+  ];
+  const [result] = await phrases.aggregate<Found>(pipeline, { maxTimeMS }).toArray();
+  const { found = [], last = [] } = result ?? {};
+  const keys = Map.groupBy(found, ({ language }) => language);
+  const wanted = Array.from(keys, ([language, places]) => ({
+    tenantId,
+    language,
+    phrase: { $in: places.map(({ phrase }) => phrase) },
+  }));
+  const rows =
+    wanted.length === 0 ? [] : await phrases.find({ $or: wanted }, { projection: withoutOwn, maxTimeMS }).toArray();
+  const byKey = new Map(rows.map((row) => [keyOf(row), fromRow(row)]));
+  const next = found.length === limit ? found.at(-1) : last[0];
+  return { phrases: found.flatMap((place) => byKey.get(keyOf(place)) ?? []), next };
+}
+
+/** What stands after a place. Each branch is one range of the index, and they are merged in order. */
+function rangeOf(tenantId: string, language: string | undefined, after: PhrasePlace | undefined): Filter<PhraseRow> {
+  if (!after) return language === undefined ? { tenantId } : { tenantId, language };
+  const rest = { tenantId, language: after.language, phrase: { $gt: after.phrase } };
+  return language === undefined ? { $or: [rest, { tenantId, language: { $gt: after.language } }] } : rest;
+}

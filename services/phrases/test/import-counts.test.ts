@@ -1,0 +1,110 @@
+/** What an import answers, its dry run, and deleting many phrases. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openPhrases } from "./support/open-phrases.ts";
+
+let phrases: Awaited<ReturnType<typeof openPhrases>>;
+
+beforeAll(async () => {
+  phrases = await openPhrases();
+});
+
+afterAll(async () => {
+  await phrases?.[Symbol.asyncDispose]();
+});
+
+const sv = (phrase: string, more: object = {}) => ({ language: "sv", phrase, ...more });
+const many = (count: number) => Array.from({ length: count }, (_, n) => sv(`ord ${n}`));
+
+test("an import counts each phrase once, as created, changed or unchanged, in a dry run too", async () => {
+  const tenantId = phrases.newTenant();
+  await phrases.import(tenantId, [sv("a"), sv("b"), sv("c", { description: "alt", commonMistakes: ["k"] }), sv("x")]);
+  const before = (await phrases.page({ tenantId })).phrases;
+  const rows = [
+    sv("a"),
+    sv("b", { forbidden: true }),
+    sv("c", { description: "neu", commonMistakes: ["k"] }),
+    sv("d"),
+    sv("e"),
+    // Rows that an earlier row has named: of text, of another normal form, and of id.
+    sv("d", { description: "zuletzt" }),
+    sv(" a "),
+    { ...before[3], phrase: "y" },
+    { ...before[3], phrase: "z" },
+  ];
+  const counts = { imported: 9, created: 2, changed: 3, unchanged: 1 };
+  expect(await phrases.import(tenantId, rows, { dryRun: true })).toMatchObject({ ...counts, phraseIds: [] });
+  expect((await phrases.page({ tenantId })).phrases).toEqual(before);
+  expect(await phrases.import(tenantId, rows)).toMatchObject(counts);
+  const again = { imported: 9, created: 0, changed: 2, unchanged: 4 };
+  // z becomes y and then z again, and d is written twice as well.
+  expect(await phrases.import(tenantId, rows)).toMatchObject(again);
+});
+
+test("rows that lie far apart are one phrase as well", async () => {
+  const tenantId = phrases.newTenant();
+  const rows = [...many(3_000), ...many(1_000)];
+  const counts = { imported: 4_000, created: 3_000, changed: 0, unchanged: 0 };
+  expect(await phrases.import(tenantId, rows, { dryRun: true })).toMatchObject(counts);
+  expect(await phrases.import(tenantId, rows)).toMatchObject(counts);
+  expect(await phrases.import(tenantId, rows)).toMatchObject({ ...counts, created: 0, unchanged: 3_000 });
+});
+
+test("phrases that concurrent imports create are counted by one of them only", async () => {
+  const tenantId = phrases.newTenant();
+  const answers = await Promise.all(Array.from({ length: 4 }, () => phrases.import(tenantId, many(500))));
+  const sum = (of: "created" | "changed" | "unchanged") => answers.reduce((total, answer) => total + answer[of], 0);
+  expect([sum("created"), sum("changed"), sum("unchanged")]).toEqual([500, 0, 1_500]);
+});
+
+test("an import answers the ids of its phrases when it is asked for them", async () => {
+  const tenantId = phrases.newTenant();
+  await phrases.import(tenantId, [sv("a"), sv("b"), sv("c")]);
+  const ids = Object.fromEntries((await phrases.page({ tenantId })).phrases.map(({ phrase, id }) => [phrase, id]));
+  const { phraseIds } = await phrases.import(tenantId, [sv("c"), sv("a")], { dryRun: true, withIds: true });
+  expect(phraseIds).toHaveLength(2);
+  expect(new Set(phraseIds)).toEqual(new Set([ids["a"], ids["c"]]));
+});
+
+test("an import of one language refuses rows of another, and writes nothing", async () => {
+  const tenantId = phrases.newTenant();
+  const rows = [sv("a"), { language: "SV", phrase: "b" }, { language: "sv-SE", phrase: "c" }];
+  const refusal = phrases.import(tenantId, rows, { language: "sv" });
+  await expect(refusal).rejects.toThrow(/1 row is invalid of 3; index 2: language must be sv/);
+  expect((await phrases.page({ tenantId })).phrases).toEqual([]);
+  expect(await phrases.import(tenantId, rows.slice(0, 2), { language: "Sv" })).toMatchObject({ created: 2 });
+});
+
+test("many phrases are deleted by their ids, those of other tenants and unknown ones skipped", async () => {
+  const tenantId = phrases.newTenant();
+  const other = phrases.newTenant();
+  const idsOf = async (of: string) => (await phrases.import(of, many(2_500), { withIds: true })).phraseIds;
+  const [own, foreign] = [await idsOf(tenantId), await idsOf(other)];
+  const revision = await phrases.client.getDictionaryRevision({ tenantId });
+  const phraseIds = [...own.slice(1), ...foreign, crypto.randomUUID()].map((id) => id.toUpperCase());
+  expect(await phrases.client.batchDeletePhrases({ tenantId, phraseIds })).toMatchObject({ deleted: 2_499 });
+  expect((await phrases.page({ tenantId })).phrases).toMatchObject([{ id: own[0] }]);
+  expect(await phrases.client.deleteLanguage({ tenantId: other, language: "sv", dryRun: true })).toMatchObject({
+    deleted: 2_500,
+  });
+  expect((await phrases.client.getDictionaryRevision({ tenantId })).revision).not.toBe(revision.revision);
+});
+
+test("ids that are none, or too many, delete nothing", async () => {
+  const tenantId = phrases.newTenant();
+  const { phraseIds } = await phrases.import(tenantId, [sv("a")], { withIds: true });
+  for (const ids of [[...phraseIds, "x"], Array.from({ length: 10_001 }, () => phraseIds[0]!)]) {
+    await expect(phrases.client.batchDeletePhrases({ tenantId, phraseIds: ids })).rejects.toThrow(/invalid_argument/);
+  }
+  expect((await phrases.page({ tenantId })).phrases).toHaveLength(1);
+});
+
+test("a language is deleted, and no other one with it", async () => {
+  const tenantId = phrases.newTenant();
+  await phrases.import(tenantId, [...many(1_500), { language: "sv-SE", phrase: "bleibt" }]);
+  const remove = (dryRun = false) => phrases.client.deleteLanguage({ tenantId, language: "SV", dryRun });
+  expect(await remove(true)).toMatchObject({ deleted: 1_500, hasMore: false });
+  expect(await remove()).toMatchObject({ deleted: 1_500, hasMore: false });
+  expect(await remove()).toMatchObject({ deleted: 0, hasMore: false });
+  expect((await phrases.page({ tenantId })).phrases).toMatchObject([{ phrase: "bleibt" }]);
+  await expect(phrases.client.deleteLanguage({ tenantId })).rejects.toThrow(/language is required/);
+});
