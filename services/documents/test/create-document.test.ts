@@ -72,16 +72,15 @@ describe("what is stored", () => {
 
   test("platform-owned meta is overwritten, unknown meta and content are kept, tenant ids and updated_at ignored", async () => {
     const id = randomUUID();
+    const workflow = { workflowId: "x", workflowVersion: 5 };
+    const platformOwned = { status: "usable", version: 99, ...workflow, final: true, cause: "correction" };
     await create({
       ...wire(id),
       tenant: "rival",
       tenantId: "rival",
       tenant_id: 7,
       updated_at: "2026-01-05T10:00:00Z",
-      meta: {
-        ...{ status: "usable", version: 99, workflowId: "x", workflowVersion: 5, final: true, cause: "correction" },
-        ...{ own: { tenant: "kept", final: true }, a: null },
-      },
+      meta: { ...platformOwned, own: { tenant: "kept", final: true }, a: null },
       content: { anything: [1, 2.5, { deep: true }] },
     });
     const { json: document } = await stored(id);
