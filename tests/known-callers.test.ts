@@ -103,8 +103,8 @@ const inItems = (tenantId: string) => ({ items: [{ tenantId }] });
 const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all">> = {
   "vidimus.access.v1.AccessService/CreateTenant": "all",
   "vidimus.access.v1.AccessService/ListTenants": "all",
-  "vidimus.access.v1.AccessService/DisableTenant": inside,
-  "vidimus.access.v1.AccessService/EnableTenant": inside,
+  "vidimus.access.v1.AccessService/DisableTenant": "all",
+  "vidimus.access.v1.AccessService/EnableTenant": "all",
   "vidimus.access.v1.AccessService/CreateApiKey": inside,
   "vidimus.access.v1.AccessService/ListApiKeys": inside,
   "vidimus.access.v1.AccessService/UpdateApiKeyScopes": inside,
