@@ -36,8 +36,8 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
   return teamsRoute(methods, {
     createTenant: "platform",
     listTenants: "platform",
-    disableTenant: "write",
-    enableTenant: "write",
+    disableTenant: "platform",
+    enableTenant: "platform",
     createApiKey: "write",
     listApiKeys: "read",
     updateApiKeyScopes: "write",
