@@ -80,6 +80,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": ["gateway"],
   "vidimus.delivery.v1.EndpointService/TestEndpoint": ["gateway"],
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": ["gateway"],
+  "vidimus.delivery.v1.EndpointService/ListAuditEntries": [],
   "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/GetDelivery": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": ["gateway"],
@@ -110,6 +111,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.access.v1.AccessService/UpdateApiKeyScopes": inside,
   "vidimus.access.v1.AccessService/RollApiKey": inside,
   "vidimus.access.v1.AccessService/RevokeApiKey": inside,
+  "vidimus.access.v1.AccessService/ListAuditEntries": inside,
   "vidimus.documents.v1.DocumentService/CreateDocument": inside,
   "vidimus.documents.v1.DocumentService/BatchCreateDocuments": inItems,
   "vidimus.documents.v1.DocumentService/ImportDocuments": inside,
@@ -126,6 +128,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.documents.v1.SchemaService/CreateSchemaGeneration": inside,
   "vidimus.documents.v1.SchemaService/GetSchemaGeneration": inside,
   "vidimus.documents.v1.SchemaService/ListSchemaGenerations": inside,
+  "vidimus.documents.v1.SchemaService/ListAuditEntries": inside,
   "vidimus.documents.v1.WorkflowService/CreateWorkflowVersion": inside,
   "vidimus.documents.v1.WorkflowService/GetWorkflowVersion": inside,
   "vidimus.documents.v1.WorkflowService/ListWorkflows": inside,
@@ -145,6 +148,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": inside,
   "vidimus.delivery.v1.EndpointService/TestEndpoint": inside,
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": inside,
+  "vidimus.delivery.v1.EndpointService/ListAuditEntries": inside,
   "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": inside,
   "vidimus.delivery.v1.DeliveryLogService/GetDelivery": inside,
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": inside,
@@ -158,6 +162,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.signing.v1.KeyAdminService/RevokeKey": "all",
   "vidimus.signing.v1.KeyAdminService/AuditLedger": "all",
   "vidimus.signing.v1.KeyAdminService/RewrapKeys": "all",
+  "vidimus.signing.v1.KeyAdminService/ListAuditEntries": "all",
 };
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";
