@@ -9,7 +9,7 @@ export interface DatabaseUser {
 }
 
 /** Codes of `createUser` and `createRole` for what exists. */
-const alreadyExists: readonly unknown[] = [51_002, 51_003];
+const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 
 /** Name of the role in the database of an audit log; its entries can be read and added. */
 const appendRole = "append";
@@ -51,7 +51,7 @@ async function ensure(db: Db, what: "User" | "Role", name: string, settings: obj
   try {
     await db.command({ [`create${what}`]: name, ...settings });
   } catch (error) {
-    if (!(error instanceof MongoServerError) || !alreadyExists.includes(error.code)) throw error;
+    if (!(error instanceof MongoServerError) || !alreadyExists.has(error.code)) throw error;
     await db.command({ [`update${what}`]: name, ...settings });
   }
 }

@@ -37,7 +37,11 @@ function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
 function hiddenChanges(before: ManagedEndpoint, after: ManagedEndpoint): Record<string, "changed"> {
   const pairs = {
     url: [before.url, after.url],
-    headers: [before.headers, after.headers].map((each) => Object.entries(each).toSorted()),
+    headers: [before, after].map(({ headers }) =>
+      Object.keys(headers)
+        .toSorted()
+        .map((name) => [name, headers[name]]),
+    ),
     secret: [before.secrets[0], after.secrets[0]].map((each) => Buffer.from(each).toString("base64")),
   };
   const changed = Object.entries(pairs).filter(([, [one, other]]) => JSON.stringify(one) !== JSON.stringify(other));

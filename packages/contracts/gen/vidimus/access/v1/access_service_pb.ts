@@ -801,7 +801,8 @@ export const AccessService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Who changed what and when: changes of the tenant and its API keys, newest first. Needs role owner or admin.
+   * Who changed what and when: changes of the tenant and its API keys, newest first.
+   * Needs role owner or admin.
    *
    * @generated from rpc vidimus.access.v1.AccessService.ListAuditEntries
    */

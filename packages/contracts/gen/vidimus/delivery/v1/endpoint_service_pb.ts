@@ -1086,7 +1086,8 @@ export const EndpointService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Who changed what and when: changes of the tenant's endpoints, newest first. Needs role owner or admin.
+   * Who changed what and when: changes of the tenant's endpoints, newest first.
+   * Needs role owner or admin.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.ListAuditEntries
    */

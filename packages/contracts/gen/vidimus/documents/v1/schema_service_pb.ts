@@ -376,7 +376,8 @@ export const SchemaService: GenService<{
     output: typeof ListSchemaGenerationsResponseSchema;
   },
   /**
-   * Who changed what and when: changes of the tenant's schemas and workflows, newest first. Needs role owner or admin.
+   * Who changed what and when: changes of the tenant's schemas and workflows, newest first.
+   * Needs role owner or admin.
    *
    * @generated from rpc vidimus.documents.v1.SchemaService.ListAuditEntries
    */

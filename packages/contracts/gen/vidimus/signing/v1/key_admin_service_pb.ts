@@ -640,7 +640,8 @@ export const KeyAdminService: GenService<{
     output: typeof RewrapKeysResponseSchema;
   },
   /**
-   * Who changed what and when: changes of the key ring by operators, newest first. Needs role owner or admin.
+   * Who changed what and when: changes of the key ring by operators, newest first.
+   * Needs role owner or admin.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.ListAuditEntries
    */
