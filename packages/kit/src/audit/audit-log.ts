@@ -106,8 +106,10 @@ export class AuditLog {
   }
 }
 
-function lineOf({ entryId, at: _, detail: __, ...entry }: AuditEntry) {
-  return { audit: entryId, ...entry };
+/** Without the detail: its values are for those who may read the log. */
+function lineOf({ entryId: audit, tenantId, action, subject, ...entry }: AuditEntry) {
+  const { actor, role, identity, keyPrefix, from, requestId } = entry;
+  return { audit, tenantId, action, subject, actor, role, identity, keyPrefix, from, requestId };
 }
 
 function toRow({ entryId, detail, ...entry }: AuditEntry): AuditRow {
