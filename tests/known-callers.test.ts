@@ -335,6 +335,29 @@ it("the history keeps the identity of the certificate beside the actor", async (
   ]);
 });
 
+it("an audit keeps the identity of the certificate beside the actor, and of a change over HTTP the key's prefix", async () => {
+  using demo = openNewsroom(stack.dev);
+  const url = "http://127.0.0.1:9/";
+  const { endpoint } = await demo.endpoints.createEndpoint({ tenantId: "demo", url }, as("admin"));
+  const path = `/v1/webhooks/endpoints/${endpoint!.endpointId}`;
+  const from = { "x-forwarded-for": "192.0.2.9" };
+  expect((await demo.request(path, { method: "DELETE", headers: from })).status).toBe(200);
+  const { entries } = await demo.endpoints.listAuditEntries({ tenantId: "demo", limit: 2 }, as("admin"));
+  const prefix = demo.apiKey.slice(3, 15);
+  expect(entries).toMatchObject([
+    {
+      action: "delete_endpoint",
+      actor: `key:${prefix}`,
+      keyPrefix: prefix,
+      identity: "spiffe://vidimus.localhost/gateway",
+      // No proxy is trusted, so a client names no other address than its own.
+      fromAddress: "127.0.0.1",
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    },
+    { action: "create_endpoint", actor: "test-admin", keyPrefix: "", identity: "spiffe://vidimus.localhost/operator" },
+  ]);
+});
+
 it("certificates of all services are replaced under load without a failed call", { timeout: 120_000 }, async () => {
   using demo = openNewsroom(stack.dev);
   const stop = new AbortController();

@@ -726,7 +726,7 @@ export const AccessService: GenService<{
   },
   /**
    * Disables a tenant: within a second, every gateway refuses all of its keys. Repeating it changes
-   * nothing. NOT_FOUND when there is no such tenant.
+   * nothing. NOT_FOUND when there is no such tenant. Needs a grant for all tenants.
    *
    * @generated from rpc vidimus.access.v1.AccessService.DisableTenant
    */
@@ -737,7 +737,8 @@ export const AccessService: GenService<{
   },
   /**
    * Enables a disabled tenant: within seconds its keys are valid again. Repeating it changes nothing.
-   * NOT_FOUND when there is no such tenant.
+   * NOT_FOUND when there is no such tenant. Needs a grant for all tenants, so that no tenant undoes
+   * what the platform did.
    *
    * @generated from rpc vidimus.access.v1.AccessService.EnableTenant
    */

@@ -1024,6 +1024,7 @@ export const EndpointService: GenService<{
   },
   /**
    * Changes settings of an endpoint; those that the request does not have stay as they are.
+   * INVALID_ARGUMENT for a URL of another origin without headers, while the endpoint has some.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.UpdateEndpoint
    */
