@@ -50,8 +50,9 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
  */
 function isMeant({ name }: Noun, argv: readonly string[]): boolean {
   const at = argv.indexOf(name);
-  const before = argv.slice(0, Math.max(at, 0)).filter((_, index) => !argv[index - 1]?.startsWith("--"));
-  return at >= 0 && !nouns.some((other) => before.includes(other.name) && Object.hasOwn(other.commands, name));
+  const words = argv.slice(0, Math.max(at, 0)).filter((_, index) => !argv[index - 1]?.startsWith("--"));
+  const before = new Set(words);
+  return at >= 0 && !nouns.some((other) => before.has(other.name) && Object.hasOwn(other.commands, name));
 }
 
 /**
