@@ -3,6 +3,7 @@
  * - a linked file, or a path in backticks; `services/<name>/src/{http,rpc}` and `*` stand for any
  *   match, and `rpc/create-document.ts` is found wherever it ends a path;
  * - an npm script, a benchmark, or a command of `npx vidimus`;
+ * - a test, as `path.test.ts`: "title", "another title", whose file has no such text;
  * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
  *   contains. CHANGELOG.md is not read, since it names what was there once.
  */
@@ -31,6 +32,7 @@ const faults = documents.flatMap((document) => {
       const missing = [
         ...missingLinks(document, line),
         ...missingCommands(line),
+        ...missingTests(line),
         ...(fenced ? [] : missingInCode(line)),
       ];
       return missing.map((name) => `${document}:${index + 1}: ${name} does not exist`);
@@ -61,6 +63,13 @@ function missingCommands(line: string): string[] {
     return !places.has(`${path}.ts`) && !places.has(verb ? `${path}/${verb}.ts` : path);
   });
   return [...run, ...bench, ...vidimus].map((match) => match[0]);
+}
+
+function missingTests(line: string): string[] {
+  return [...line.matchAll(/`([\w./-]+\.test\.ts)`: ((?:"[^"]+"(?:, )?)+)/g)].flatMap(([, path = "", titles = ""]) => {
+    const source = places.has(path) ? readFileSync(path, "utf8") : "";
+    return [...titles.matchAll(/"([^"]+)"/g)].flatMap(([title, text = ""]) => (source.includes(text) ? [] : [title]));
+  });
 }
 
 function missingInCode(line: string): string[] {

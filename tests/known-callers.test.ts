@@ -83,6 +83,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": ["gateway"],
   "vidimus.delivery.v1.EndpointService/TestEndpoint": ["gateway"],
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": ["gateway"],
+  "vidimus.delivery.v1.EndpointService/ListAuditEntries": [],
   "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/GetDelivery": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": ["gateway"],
@@ -106,13 +107,14 @@ const inItems = (tenantId: string) => ({ items: [{ tenantId }] });
 const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all">> = {
   "vidimus.access.v1.AccessService/CreateTenant": "all",
   "vidimus.access.v1.AccessService/ListTenants": "all",
-  "vidimus.access.v1.AccessService/DisableTenant": inside,
-  "vidimus.access.v1.AccessService/EnableTenant": inside,
+  "vidimus.access.v1.AccessService/DisableTenant": "all",
+  "vidimus.access.v1.AccessService/EnableTenant": "all",
   "vidimus.access.v1.AccessService/CreateApiKey": inside,
   "vidimus.access.v1.AccessService/ListApiKeys": inside,
   "vidimus.access.v1.AccessService/UpdateApiKeyScopes": inside,
   "vidimus.access.v1.AccessService/RollApiKey": inside,
   "vidimus.access.v1.AccessService/RevokeApiKey": inside,
+  "vidimus.access.v1.AccessService/ListAuditEntries": inside,
   "vidimus.documents.v1.DocumentService/CreateDocument": inside,
   "vidimus.documents.v1.DocumentService/BatchCreateDocuments": inItems,
   "vidimus.documents.v1.DocumentService/ImportDocuments": inside,
@@ -129,6 +131,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.documents.v1.SchemaService/CreateSchemaGeneration": inside,
   "vidimus.documents.v1.SchemaService/GetSchemaGeneration": inside,
   "vidimus.documents.v1.SchemaService/ListSchemaGenerations": inside,
+  "vidimus.documents.v1.SchemaService/ListAuditEntries": inside,
   "vidimus.documents.v1.WorkflowService/CreateWorkflowVersion": inside,
   "vidimus.documents.v1.WorkflowService/GetWorkflowVersion": inside,
   "vidimus.documents.v1.WorkflowService/ListWorkflows": inside,
@@ -151,6 +154,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.EndpointService/RotateEndpointSecret": inside,
   "vidimus.delivery.v1.EndpointService/TestEndpoint": inside,
   "vidimus.delivery.v1.EndpointService/DeleteEndpoint": inside,
+  "vidimus.delivery.v1.EndpointService/ListAuditEntries": inside,
   "vidimus.delivery.v1.DeliveryLogService/ListDeliveries": inside,
   "vidimus.delivery.v1.DeliveryLogService/GetDelivery": inside,
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": inside,
@@ -164,6 +168,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.signing.v1.KeyAdminService/RevokeKey": "all",
   "vidimus.signing.v1.KeyAdminService/AuditLedger": "all",
   "vidimus.signing.v1.KeyAdminService/RewrapKeys": "all",
+  "vidimus.signing.v1.KeyAdminService/ListAuditEntries": "all",
 };
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";
@@ -333,6 +338,29 @@ it("the history keeps the identity of the certificate beside the actor", async (
   expect(entries.map(({ by }) => [by?.actor, by?.identity])).toEqual([
     ["test-editor", "spiffe://vidimus.localhost/operator"],
     [expect.stringMatching(/^key:/), "spiffe://vidimus.localhost/gateway"],
+  ]);
+});
+
+it("an audit keeps the identity of the certificate beside the actor, and of a change over HTTP the key's prefix", async () => {
+  using demo = openNewsroom(stack.dev);
+  const url = "http://127.0.0.1:9/";
+  const { endpoint } = await demo.endpoints.createEndpoint({ tenantId: "demo", url }, as("admin"));
+  const path = `/v1/webhooks/endpoints/${endpoint!.endpointId}`;
+  const from = { "x-forwarded-for": "192.0.2.9" };
+  expect((await demo.request(path, { method: "DELETE", headers: from })).status).toBe(200);
+  const { entries } = await demo.endpoints.listAuditEntries({ tenantId: "demo", limit: 2 }, as("admin"));
+  const prefix = demo.apiKey.slice(3, 15);
+  expect(entries).toMatchObject([
+    {
+      action: "delete_endpoint",
+      actor: `key:${prefix}`,
+      keyPrefix: prefix,
+      identity: "spiffe://vidimus.localhost/gateway",
+      // No proxy is trusted, so a client names no other address than its own.
+      fromAddress: "127.0.0.1",
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    },
+    { action: "create_endpoint", actor: "test-admin", keyPrefix: "", identity: "spiffe://vidimus.localhost/operator" },
   ]);
 });
 

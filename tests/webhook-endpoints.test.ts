@@ -90,6 +90,21 @@ describe("an endpoint over REST", () => {
     expect(await send(demo, "GET", path)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
   });
 
+  test("cannot be moved to another server together with the credentials that the first one asked for", async () => {
+    const headers = { Authorization: "Bearer of the receiver" };
+    const made = await register({ url: "https://hooks.example.com/in", headers });
+    const path = `${base}/${made.data.endpoint!.id}`;
+    const refused = await send(demo, "PATCH", path, { url: receiver.url });
+    expect(refused).toMatchObject({
+      status: 400,
+      error: { code: "INVALID_PAYLOAD", details: [{ pointer: "/headers" }] },
+    });
+    expect(refused.error.message).toContain("authorization");
+    expect((await send(demo, "PATCH", path, { url: receiver.url, headers: {} })).status).toBe(200);
+    await send(demo, "POST", `${path}/test`);
+    expect(receiver.received.at(-1)!.headers).not.toHaveProperty("authorization");
+  });
+
   test.each([
     ["no JSON", "{", ""],
     ["no object", [], ""],

@@ -109,6 +109,13 @@ export const nouns: readonly Noun[] = [
     },
   },
   {
+    name: "audit",
+    description: "who changed what",
+    commands: {
+      list: async () => (await import("./commands/audit/list.ts")).listAudit,
+    },
+  },
+  {
     name: "grants",
     description: "who may call the teams doors",
     commands: {

@@ -35,7 +35,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     .exitOverride();
   for (const noun of nouns) {
     const parent = program.command(noun.name).description(noun.description);
-    const makers = argv.includes(noun.name) ? await loadCommands(noun, argv) : [];
+    const makers = isMeant(noun, argv) ? await loadCommands(noun, argv) : [];
     for (const make of makers) parent.addCommand(make(world).copyInheritedSettings(parent));
   }
   for (const { name, description, load } of soloCommands) {
@@ -43,6 +43,17 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     program.addCommand(command.description(description).copyInheritedSettings(program));
   }
   return program;
+}
+
+/**
+ * Whether a word names the noun, and not a command of a noun before it, as in `signing-keys audit`.
+ * A word behind a flag may be the flag's value, and counts for no noun before.
+ */
+function isMeant({ name }: Noun, argv: readonly string[]): boolean {
+  const at = argv.indexOf(name);
+  const words = argv.slice(0, Math.max(at, 0)).filter((_, index) => !argv[index - 1]?.startsWith("--"));
+  const before = new Set(words);
+  return at >= 0 && !nouns.some((other) => before.has(other.name) && Object.hasOwn(other.commands, name));
 }
 
 /**

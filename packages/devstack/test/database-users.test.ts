@@ -6,10 +6,13 @@ import { promisify } from "node:util";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openMongod } from "@vidimus/devstack/backing/mongod";
+import { userUrl } from "@vidimus/devstack/backing/database-users";
 import type { BackingServer } from "@vidimus/devstack/backing/server";
 import { projectDir } from "@vidimus/devstack/paths";
 import { makeDatabaseAccess } from "@vidimus/devstack/stack/dev-access";
 import { serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 
 let dir: string;
 let folder: string;
@@ -82,6 +85,60 @@ describe("npm run database-users", () => {
       const everybodys = { aggregate: 1, pipeline: [{ $currentOp: { allUsers: true } }], cursor: {} };
       expect(await attempt(url, "admin", everybodys)).toBe("Unauthorized");
     }
+  });
+
+  it("lets each service append to its own audit log, read it, and do nothing else with it", async () => {
+    const url = await urlOf("delivery");
+    const audit = "vidimus_delivery_audit";
+    const entry = { _id: "acme/1", actor: "ida" };
+    expect(await attempt(url, audit, { create: "entries" })).toBe("ok");
+    expect(await attempt(url, audit, { insert: "entries", documents: [entry] })).toBe("ok");
+    expect(await attempt(url, audit, { find: "entries" })).toBe("ok");
+    const [q, expire] = [{ _id: entry._id }, { key: { at: 1 }, name: "expire", expireAfterSeconds: 0 }];
+    const denied = {
+      update: { update: "entries", updates: [{ q, u: { $set: { actor: "eve" } } }] },
+      replace: { update: "entries", updates: [{ q, u: { actor: "eve" }, upsert: true }] },
+      modify: { findAndModify: "entries", query: q, remove: true },
+      delete: { delete: "entries", deletes: [{ q, limit: 1 }] },
+      drop: { drop: "entries" },
+      dropDatabase: { dropDatabase: 1 },
+      "an index that lets rows expire": { createIndexes: "entries", indexes: [expire] },
+      cap: { convertToCapped: "entries", size: 4096 },
+      collMod: { collMod: "entries", validationLevel: "off" },
+      "another collection": { insert: "others", documents: [{}] },
+      "its role": { updateRole: "append", privileges: [] },
+      out: { aggregate: "entries", pipeline: [{ $match: { _id: 0 } }, { $out: "entries" }], cursor: {} },
+    };
+    for (const [name, command] of Object.entries(denied)) {
+      expect([name, await attempt(url, audit, command)]).toEqual([name, "Unauthorized"]);
+    }
+    const rename = { renameCollection: `${audit}.entries`, to: `${audit}.old` };
+    expect(await attempt(url, "admin", rename)).toBe("Unauthorized");
+    const merge = { into: { db: audit, coll: "entries" }, on: "_id", whenMatched: "replace" };
+    const merging = { aggregate: "rows", pipeline: [{ $set: { _id: "acme/1" } }, { $merge: merge }], cursor: {} };
+    expect(await attempt(url, "vidimus_delivery", merging)).toBe("Unauthorized");
+    expect(await attempt(await urlOf("documents"), audit, { find: "entries" })).toBe("Unauthorized");
+    await using admin = new MongoClient(mongod.url);
+    expect(await admin.db(audit).collection("entries").find().toArray()).toEqual([entry]);
+  });
+
+  it("a user may store a change and its entry in one transaction; one without the role is told what to do", async () => {
+    const database = "vidimus_signing";
+    const silent = { info: () => undefined };
+    await using mongo = await openMongo({ url: await urlOf("signing"), database, appName: "test" });
+    const audit = await AuditLog.open(mongo, silent);
+    const by = { actor: "ida", role: "", identity: "", from: "", requestId: "", keyPrefix: "" };
+    await audit.transact(async (session, record) => {
+      await mongo.db.collection("changed").insertOne({}, { session });
+      await record(by, { tenantId: "", action: "change", subject: "it", detail: {} });
+    });
+    expect(await audit.list({ tenantId: "", actions: [], limit: 2 })).toMatchObject([{ actor: "ida", subject: "it" }]);
+    await using admin = new MongoClient(mongod.url);
+    const roles = [{ role: "readWrite", db: "plain" }];
+    await admin.db("plain").command({ createUser: "plain", pwd: "x", roles });
+    const plainUrl = userUrl(mongod.url, { user: "plain", password: "x", database: "plain" });
+    await using plain = await openMongo({ url: plainUrl, database: "plain", appName: "test" });
+    await expect(AuditLog.open(plain, silent)).rejects.toThrow("run npm run database-users");
   });
 
   it("changes nothing when it is repeated, and renews one password on demand", async () => {

@@ -2,6 +2,7 @@ import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/s
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
@@ -29,6 +30,7 @@ import { sendAgain } from "./revocation/send-again.ts";
 import { startResigning } from "./revocation/start-resigning.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
+import { AuditedEndpoints } from "./store/audited-endpoints.ts";
 import { deliverySchema } from "./store/delivery-schema.ts";
 import { openLanes } from "./lanes/open-lanes.ts";
 import type { EndpointName } from "./rpc/change-endpoint.ts";
@@ -44,6 +46,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
     await openSchema(mongo, deliverySchema, config.migrate);
+    const auditLog = await AuditLog.open(mongo, process.log);
     const stores = openStores(mongo.db, config);
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
@@ -62,8 +65,9 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
       );
     };
     const urlRule = { allowHttp: config.allowHttp, ...rule };
-    const changing = { endpoints, directory, announce, hurry };
-    const managed = endpointRoutes({ ...changing, deliveries, health, post, urlRule, expediteAll });
+    const audited = new AuditedEndpoints(endpoints, auditLog);
+    const changing = { endpoints, audited, directory, announce, hurry };
+    const managed = endpointRoutes({ ...changing, audit: auditLog, deliveries, health, post, urlRule, expediteAll });
     const wake = () => lanes.sender.wake();
     const logged = deliveryLogRoutes({ ...resending, endpoints, replays, lanes: stores.lanes, wantProbe, wake });
     const routes = { teams: [...managed.teams, ...logged.teams], mesh: [...managed.mesh, ...logged.mesh] };

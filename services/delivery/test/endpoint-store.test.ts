@@ -73,6 +73,26 @@ test("a secret that was copied into another row does not open there", async () =
   await expect(storeOf().find("acme", foreign.endpointId)).rejects.toThrow("was changed where it is stored");
 });
 
+test.each([
+  ["another origin", "https://evil.example/"],
+  ["another path of its origin", "https://example.com/other"],
+])("a URL that was changed to %s where it is stored opens neither secret nor headers", async (_, url) => {
+  const endpoint = endpointOf("acme");
+  await storeOf().insert(endpoint);
+  await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });
+  await expect(storeOf().find("acme", endpoint.endpointId)).rejects.toThrow("was changed where it is stored");
+  await expect(storeOf().sealAll()).rejects.toThrow("was changed where it is stored");
+  // Nor the headers alone, beside a secret that belongs there.
+  const other = endpointOf("acme", { endpointId: endpoint.endpointId, url });
+  await rows().deleteMany({});
+  await storeOf().insert(endpoint);
+  const { headers } = (await rows().findOne({}))!;
+  await rows().deleteMany({});
+  await storeOf().insert(other);
+  await rows().updateOne({}, { $set: { headers: headers! } });
+  await expect(storeOf().find("acme", endpoint.endpointId)).rejects.toThrow("the headers of endpoint");
+});
+
 test("a change is stored once: the second one that read the same revision is not", async () => {
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);

@@ -2,6 +2,7 @@ import { durationFromMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
@@ -59,6 +60,32 @@ test("an update changes what it has, and leaves the rest", async () => {
   expect(timestampDate(changed!.updatedAt!).getTime()).toBeGreaterThan(timestampDate(endpoint!.updatedAt!).getTime());
   const unlimited = await delivery.endpoints.updateEndpoint({ ...name, ratePerSecond: 0 }, asAdmin);
   expect(unlimited.endpoint).toMatchObject({ ratePerSecond: 0, url: request.url });
+});
+
+test("headers stay with their origin: a URL of another one needs them given again, and a path does not", async () => {
+  await using elsewhere = await openReceiver();
+  await using receiver = await openReceiver();
+  const { name } = await register("moving", {
+    url: receiver.url,
+    headers: { values: { Authorization: "Bearer t", "X-Team": "a" } },
+  });
+  const move = (change: object) => delivery.endpoints.updateEndpoint({ ...name, ...change }, asAdmin);
+  const refused = await move({ url: elsewhere.url }).catch((error: unknown) => ConnectError.from(error));
+  expect(refused).toMatchObject({
+    code: Code.InvalidArgument,
+    message: expect.stringContaining("authorization, x-team"),
+  });
+  expect(fromConnectError(refused)?.violations).toMatchObject([{ pointer: "/headers" }]);
+  await delivery.endpoints.testEndpoint(name, asAdmin);
+  expect((await receiver.arrivals(1))[0]!.headers).toMatchObject({ authorization: "Bearer t" });
+  expect(elsewhere.received).toEqual([]);
+  expect((await move({ url: `${receiver.url}/other` })).endpoint).toMatchObject({
+    headerNames: ["authorization", "x-team"],
+  });
+  const moved = await move({ url: elsewhere.url, headers: { values: { "X-Team": "b" } } });
+  expect(moved.endpoint).toMatchObject({ url: elsewhere.url, headerNames: ["x-team"] });
+  expect((await move({ url: receiver.url, headers: { values: {} } })).endpoint).toMatchObject({ headerNames: [] });
+  expect((await move({ url: elsewhere.url })).endpoint).toMatchObject({ url: elsewhere.url });
 });
 
 test("updates at the same time lose none of each other's settings", async () => {

@@ -1,4 +1,5 @@
 import { attestationOf } from "@vidimus/contracts/attestation";
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openSchema, type Schema } from "@vidimus/kit/mongo/schema";
@@ -43,9 +44,10 @@ export async function startDocuments(
     const documents = new DocumentStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
-    const schemas = new SchemaStore(mongo.db);
+    const audit = await AuditLog.open(mongo, process.log);
+    const schemas = new SchemaStore(mongo.db, audit);
     const bus = stack.use(openBus(config, process));
-    const workflows = new WorkflowStore(mongo.db);
+    const workflows = new WorkflowStore(mongo.db, audit);
     const registry = createWorkflowRegistry({ workflows });
     const { checkThreads: threads } = config;
     const checking = stack.use(openChecking({ threads, log: process.log, registry: process.metrics.registry }));
@@ -61,7 +63,7 @@ export async function startDocuments(
     reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };
-    const adding = { schemas, readSchema, forget: types.forget, now };
+    const adding = { audit, schemas, readSchema, forget: types.forget, now };
     const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, types, now })];
     const mesh = [
       batchIntakeRoute(editing),

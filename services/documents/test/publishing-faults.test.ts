@@ -1,3 +1,4 @@
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { openMongo, type Mongo } from "@vidimus/kit/mongo/mongo";
 import { MongoClient } from "mongodb";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
   mongo = await openMongo({ url: inject("mongoUrl"), database: service.database, appName });
   checking = openChecking({ threads: 2, registry: new Registry(), log: createLogger("test", "silent") });
-  const schemas = new SchemaStore(mongo.db);
+  const schemas = new SchemaStore(mongo.db, await AuditLog.open(mongo, createLogger("test", "silent")));
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
   publication = openPublication({

@@ -184,3 +184,43 @@ describe("an active workflow", () => {
     expect(await codeOf(published)).toBe(Code.NotFound);
   });
 });
+
+describe("the audit of schemas and workflows", () => {
+  const audited = async (tenantId: string, role = "admin") =>
+    (await schemas.listAuditEntries({ tenantId }, as(role))).entries;
+
+  test("says who added and activated what, newest first, and what was active before", async () => {
+    const tenantId = "audited";
+    const shape = { shapeSchemaJson: json({}), expectedGeneration: 0 };
+    await schemas.createSchemaGeneration({ tenantId, type: "acme/recipe", ...shape }, as("admin"));
+    await create(tenantId, legal);
+    await create(tenantId, legal, { expectedVersion: 1 });
+    await activate(tenantId, "acme/recipe", "legal", 1);
+    await activate(tenantId, "acme/recipe", "legal", 2);
+    const entries = await audited(tenantId);
+    const told = entries.map(({ action, subject, detailJson }) => {
+      return [action, subject, JSON.parse(Buffer.from(detailJson).toString()) as unknown];
+    });
+    const [one, two] = [1, 2].map((version) => ({ workflowId: "legal", version }));
+    expect(told).toEqual([
+      ["activate_workflow", "acme/recipe", { from: one, to: two }],
+      ["activate_workflow", "acme/recipe", { from: null, to: one }],
+      ["create_workflow_version", "legal", { version: 2 }],
+      ["create_workflow_version", "legal", { version: 1 }],
+      ["create_schema_generation", "acme/recipe", { generation: 1 }],
+    ]);
+    for (const entry of entries) expect(entry).toMatchObject({ role: "admin", fromAddress: "127.0.0.1", tenantId });
+    expect(await audited("rival")).toEqual([]);
+    expect(await codeOf(audited(tenantId, "editor"))).toBe(Code.PermissionDenied);
+  });
+
+  test("has one entry for each of many activations at once, and none for a version that came too late", async () => {
+    const tenantId = "crowded";
+    const created = await Promise.all([1, 2, 3].map(() => codeOf(create(tenantId, legal))));
+    expect(created.filter((code) => code === undefined)).toHaveLength(1);
+    const activated = [1, 2, 3, 4, 5, 6].map(() => codeOf(activate(tenantId, "core/article", "legal", 1)));
+    expect(new Set(await Promise.all(activated))).toEqual(new Set([undefined]));
+    const actions = (await audited(tenantId)).map(({ action }) => action);
+    expect(actions).toEqual([...Array.from({ length: 6 }, () => "activate_workflow"), "create_workflow_version"]);
+  });
+});

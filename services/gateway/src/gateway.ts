@@ -4,6 +4,7 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
@@ -57,14 +58,15 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
     await openSchema(mongo, accessSchema, config.migrate);
     const bus = stack.use(openEventBus({ ...config.broker, name: "gateway", log, registry: metrics.registry }));
-    const tenants = new TenantStore(mongo.client, mongo.db);
-    const apiKeys = new ApiKeyStore(mongo.client, mongo.db);
+    const audit = await AuditLog.open(mongo, log);
+    const tenants = new TenantStore(mongo.db, audit);
+    const apiKeys = new ApiKeyStore(mongo.db, audit);
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const limits = openLimits(config, stack, mongo.db, metrics, log);
     const deps = { ...openClients(config, stack, mongo.db, process), chargeWhole: limits.chargeWhole };
-    const access = accessRoutes({ tenants, apiKeys, evict, now: () => new Date() });
+    const access = accessRoutes({ tenants, apiKeys, audit, evict, now: () => new Date() });
     const ports = await openDoors(stack, config, { teams: [access], mesh: [tenantRoutes({ tenants })] }, process);
     for (const { path, ...page } of opsDocs()) pages.set(path, page);
     const http = await startHttpServer({

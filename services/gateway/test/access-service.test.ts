@@ -75,7 +75,9 @@ describe("CreateApiKey", () => {
     expect(row).toMatchObject({ _id: apiKey!.keyId, tenantId: "acme", createdBy: "ada", hashAlg: "sha256" });
     expect(Buffer.from(row!.hash.value()).equals(hashApiKey(secret))).toBe(true);
     const everything = JSON.stringify(await mongo.db.collection("api_keys").find().toArray());
-    const audit = JSON.stringify(await mongo.db.collection("access_audit").find().toArray());
+    const audit = JSON.stringify(
+      await mongo.client.db(`${mongo.db.databaseName}_audit`).collection("entries").find().toArray(),
+    );
     for (const text of [everything, audit]) expect(text).not.toContain(secret.slice(-49));
   });
 
@@ -281,9 +283,8 @@ describe("the audit", () => {
     await client.rollApiKey(key);
     await client.disableTenant({ tenantId: "audited" });
     await client.enableTenant({ tenantId: "audited" });
-    const { audit } = accessCollections(mongo.db);
-    const rows = await audit.find({ tenantId: "audited" }, { sort: { _id: 1 } }).toArray();
-    expect(rows.map(({ actor, role, action }) => `${actor} ${role} ${action}`)).toEqual([
+    const { entries } = await client.listAuditEntries({ tenantId: "audited" });
+    expect(entries.map(({ actor, role, action }) => `${actor} ${role} ${action}`).toReversed()).toEqual([
       "grace owner create_tenant",
       "grace owner create_key",
       "grace owner update_key_scopes",
@@ -292,6 +293,15 @@ describe("the audit", () => {
       "grace owner disable_tenant",
       "grace owner enable_tenant",
     ]);
+    const [, , rolled, , scoped] = entries;
+    expect(rolled).toMatchObject({ subject: apiKey!.keyId, keyPrefix: "", fromAddress: "127.0.0.1" });
+    const detail: unknown = JSON.parse(Buffer.from(scoped!.detailJson).toString());
+    expect(detail).toEqual({ prefix: apiKey!.prefix, scopes: ["phrases:write"] });
+  });
+
+  test("is listed for owners and admins alone", async () => {
+    const listed = accessClient(gateway.grpcPort, "editor").listAuditEntries({ tenantId: "acme" });
+    expect(await failure(listed)).toMatchObject({ code: Code.PermissionDenied });
   });
 });
 

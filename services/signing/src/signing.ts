@@ -1,4 +1,5 @@
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
+import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { openSchema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
@@ -45,7 +46,8 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const { log, metrics } = process;
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
     await openSchema(mongo, signingSchema, config.migrate);
-    const rings = new SealedRings(new RingStore(mongo.db), custody);
+    const audit = await AuditLog.open(mongo, log);
+    const rings = new SealedRings(new RingStore(mongo.db, audit), custody);
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
     const signers = new SignerStore(mongo.db, randomUUID(), custody.kekIds);
     const generate = () => rings.generate();
@@ -73,7 +75,7 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
         port: config.meshPort,
       }),
     );
-    const adminDeps = { rings, ledger, custody, signers, generate, rules: config.ring, log, now };
+    const adminDeps = { audit, rings, ledger, custody, signers, generate, rules: config.ring, log, now };
     const admin = await openAdminDoor(stack, config, adminDeps, process);
     reportKeyAge(metrics, () => watch.activeSince());
     reportRing(metrics, () => watch.fault === undefined);

@@ -52,6 +52,33 @@ test("every call needs the role owner or admin", async () => {
   expect(await signing.states()).toEqual(["active", "pending"]);
 });
 
+test("each change by an operator leaves who made it and what, newest first; what is refused leaves nothing", async () => {
+  await using signing = await open();
+  const [, standby] = (await signing.admin.listRing({}, asAdmin)).keys;
+  const [keyId, emergency] = [standby!.keyId, true];
+  await expect(signing.admin.activateKey({ keyId }, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
+  await signing.admin.activateKey({ keyId, emergency }, asAdmin);
+  const { key } = await signing.admin.prepareKey({}, asAdmin);
+  await signing.admin.retireKey({ keyId: key!.keyId }, asAdmin);
+  await signing.admin.revokeKey({ keyId }, asAdmin);
+  expect(await signing.admin.rewrapKeys({}, asAdmin)).toMatchObject({ changed: false });
+  const { entries } = await signing.admin.listAuditEntries({}, asAdmin);
+  const told = entries.map(({ action, subject, detailJson }) => {
+    return [action, subject, JSON.parse(Buffer.from(detailJson).toString()) as unknown];
+  });
+  expect(told).toEqual([
+    ["revoke_key", keyId, { emergency: false }],
+    ["retire_key", key!.keyId, { emergency: false }],
+    ["prepare_key", key!.keyId, { emergency: false }],
+    ["activate_key", keyId, { emergency: true }],
+  ]);
+  for (const entry of entries) expect(entry).toMatchObject({ actor: "test", role: "admin", fromAddress: "127.0.0.1" });
+  const { revision } = await signing.admin.listRing({}, asAdmin);
+  await expect(signing.admin.retireKey({ keyId }, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
+  expect(await signing.admin.listRing({}, asAdmin)).toMatchObject({ revision });
+  expect((await signing.admin.listAuditEntries({}, asAdmin)).entries).toHaveLength(4);
+});
+
 test("a prepared key is published at once, and may not be activated before its time", async () => {
   await using signing = await open();
   const { key } = await signing.admin.prepareKey({}, asAdmin);

@@ -1,6 +1,6 @@
 import { type Db, MongoClient, MongoServerError } from "mongodb";
 
-/** A user who may read and write one database and nothing else. */
+/** A user who may read and write one database, append to the audit log beside it, and nothing else. */
 export interface DatabaseUser {
   readonly user: string;
   readonly password: string;
@@ -8,8 +8,11 @@ export interface DatabaseUser {
   readonly database: string;
 }
 
-/** Code of `createUser` for a user who exists. */
-const alreadyExists = 51_003;
+/** Codes of `createUser` and `createRole` for what exists. */
+const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
+
+/** Name of the role in the database of an audit log; its entries can be read and added. */
+const appendRole = "append";
 
 /**
  * Creates the users. Those that exist get this password, and this role instead of those they had.
@@ -19,18 +22,37 @@ const alreadyExists = 51_003;
 export async function ensureDatabaseUsers(adminUrl: string, users: readonly DatabaseUser[]): Promise<void> {
   await using client = new MongoClient(adminUrl, { appName: "vidimus-users" });
   for (const { user, password, database } of users) {
-    await ensureUser(client.db(database), user, password, [{ role: "readWrite", db: database }]);
+    const audit = await ensureAppendRole(client.db(`${database}_audit`));
+    await ensureUser(client.db(database), user, password, [{ role: "readWrite", db: database }, audit]);
   }
 }
 
+/**
+ * Creates the role that appends to the audit log of a database, or gives its rights anew. A role of
+ * MongoDB can deny nothing that another one gives, so the log is a database of its own.
+ */
+async function ensureAppendRole(audit: Db): Promise<object> {
+  const { databaseName: db } = audit;
+  // Not `createIndex`: an index can let rows expire.
+  const actions = ["find", "insert", "createCollection"];
+  const settings = { privileges: [{ resource: { db, collection: "entries" }, actions }], roles: [] };
+  await ensure(audit, "Role", appendRole, { ...settings, writeConcern });
+  return { role: appendRole, db };
+}
+
+const writeConcern = { w: "majority", j: true };
+
 /** Creates a user of a database, or gives password and roles anew. */
 export async function ensureUser(db: Db, user: string, password: string, roles: readonly object[]): Promise<void> {
-  const settings = { pwd: password, roles, mechanisms: ["SCRAM-SHA-256"], writeConcern: { w: "majority", j: true } };
+  await ensure(db, "User", user, { pwd: password, roles, mechanisms: ["SCRAM-SHA-256"], writeConcern });
+}
+
+async function ensure(db: Db, what: "User" | "Role", name: string, settings: object): Promise<void> {
   try {
-    await db.command({ createUser: user, ...settings });
+    await db.command({ [`create${what}`]: name, ...settings });
   } catch (error) {
-    if (!(error instanceof MongoServerError) || error.code !== alreadyExists) throw error;
-    await db.command({ updateUser: user, ...settings });
+    if (!(error instanceof MongoServerError) || !alreadyExists.has(error.code)) throw error;
+    await db.command({ [`update${what}`]: name, ...settings });
   }
 }
 

@@ -17,6 +17,20 @@ test("256 characters are allowed, and a character may take several bytes", () =>
   expect(() => requireActorName(encodeActor("🖋".repeat(257)))).toThrow("at most 256 characters");
 });
 
+test.each([
+  ["a zero width space", "ida\u200b"],
+  ["a soft hyphen", "i\u00adda"],
+  ["a right-to-left override", "\u202eadi"],
+  ["a tag character", "ida\u{e0041}"],
+  ["a character of private use", "ida\ue000"],
+  ["an unassigned character", "ida\u{e0fff}"],
+  ["a Hangul filler, which is a letter and shows nothing", "ida\u3164"],
+  ["a variation selector, which is a mark and shows nothing", "ida\ufe0f"],
+  ["a combining grapheme joiner", "i\u034fda"],
+])("%s in a name is refused", (_, actor) => {
+  expect(() => requireActorName(encodeActor(actor))).toThrow("metadata vidimus-actor must");
+});
+
 test.each(["100%", "%zz", "%ff", "J\u00fcrgen", "%00", "a%0Ab"])("%j is no name", (encoded) => {
   expect(() => requireActorName(encoded)).toThrow("metadata vidimus-actor must");
 });

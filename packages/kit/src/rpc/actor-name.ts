@@ -26,7 +26,7 @@ export function encodeActor(actor: string): string {
  * Checks the metadata `vidimus-actor` of a call.
  *
  * @throws DomainError `invalid` when it is not percent-encoded UTF-8, longer than 256 characters,
- *   or has control characters in it
+ *   or has characters in it that show nothing, change the order of others, or mean nothing yet
  */
 export function requireActorName(encoded: string): void {
   const actor = decodeActor(encoded);
@@ -34,7 +34,7 @@ export function requireActorName(encoded: string): void {
   if (actor.length > actorMax && Array.from(actor).length > actorMax) {
     throw new DomainError("invalid", `metadata vidimus-actor has at most ${actorMax} characters`);
   }
-  if (/\p{Cc}/u.test(actor)) {
-    throw new DomainError("invalid", "metadata vidimus-actor must have no control characters");
+  if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(actor)) {
+    throw new DomainError("invalid", "metadata vidimus-actor must have visible characters and spaces only");
   }
 }

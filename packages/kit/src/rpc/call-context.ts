@@ -15,6 +15,19 @@ export interface CallContext {
   readonly role: string;
   /** Identity of the caller's certificate; "" on a plaintext door, which only loopback reaches. */
   readonly identity: string;
+  /**
+   * IP address that the call came from: at a teams door the caller's, at a mesh door that of the
+   * client of the public API, as the gateway states it; "" when it is not known.
+   */
+  readonly from: string;
+}
+
+/** What a door knows of a caller without its metadata. */
+export interface KnownCaller {
+  /** Identity of its certificate; "" on a plaintext door. */
+  readonly identity: string;
+  /** Its IP address; absent where metadata state it, at mesh doors. */
+  readonly from?: string;
 }
 
 /** Set by the RPC server on every call. AsyncLocalStorage would be lost in `async *` handlers. */
@@ -24,6 +37,7 @@ export const callContextKey = createContextKey<CallContext>({
   actor: "",
   role: "",
   identity: "",
+  from: "",
 });
 
 /** Returns the context of a call from its handler context. */
@@ -38,10 +52,14 @@ const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9
 /**
  * Reads a context from metadata. Replaces a missing or malformed request id and traceparent.
  *
- * @param identity of the caller's certificate; it is not read from metadata, which callers write
+ * @param caller not read from metadata, which callers write
  * @param traceparent of the call's span; without one, that of the metadata
  */
-export function readCallContext(header: Pick<Headers, "get">, identity: string, traceparent?: string): CallContext {
+export function readCallContext(
+  header: Pick<Headers, "get">,
+  { identity, from }: KnownCaller,
+  traceparent?: string,
+): CallContext {
   const requestId = header.get("x-request-id") ?? "";
   return {
     requestId: requestIdPattern.test(requestId) ? requestId : uuidv7(),
@@ -49,6 +67,7 @@ export function readCallContext(header: Pick<Headers, "get">, identity: string, 
     actor: readActor(header.get("vidimus-actor") ?? ""),
     role: header.get("vidimus-role") ?? "",
     identity,
+    from: from ?? header.get("vidimus-from") ?? "",
   };
 }
 
@@ -80,5 +99,6 @@ export function contextHeaders(context: Partial<CallContext>): Record<string, st
     ...(context.traceparent ? { traceparent: context.traceparent } : {}),
     ...(context.actor ? { "vidimus-actor": encodeActor(context.actor) } : {}),
     ...(context.role ? { "vidimus-role": context.role } : {}),
+    ...(context.from ? { "vidimus-from": context.from } : {}),
   };
 }

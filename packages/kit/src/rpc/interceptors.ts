@@ -26,7 +26,8 @@ export function contextInterceptor(tracing: Tracing | undefined): Interceptor {
     const { header, method, contextValues } = request;
     const span = tracing && startSpan(tracing, method, header);
     if (span) contextValues.set(spanKey, span);
-    contextValues.set(callContextKey, readCallContext(header, "", span?.traceparent));
+    const from = contextValues.get(peerKey).replace(/:\d+$/, "");
+    contextValues.set(callContextKey, readCallContext(header, { identity: "", from }, span?.traceparent));
     return next(request);
   };
 }

@@ -107,7 +107,7 @@ export class MeshCall implements HandlerContext, EndedCall {
     const get = (name: string) => this.#wire.metadata.get(name)[0]?.toString() ?? null;
     return (this.#values ??= createContextValues().set(
       callContextKey,
-      readCallContext({ get }, this.#identity, this.span?.traceparent),
+      readCallContext({ get }, { identity: this.#identity }, this.span?.traceparent),
     ));
   }
 

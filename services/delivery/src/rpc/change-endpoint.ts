@@ -1,12 +1,22 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
+import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 
 export interface ChangeEndpointDeps {
-  endpoints: Pick<EndpointStore, "find" | "replace">;
+  endpoints: Pick<EndpointStore, "find">;
+  audited: Pick<AuditedEndpoints, "replace">;
   directory: Pick<EndpointDirectory, "forget">;
+}
+
+/** A change that an audit tells of. */
+interface AuditedAct {
+  /** Such as `update_endpoint`. */
+  readonly action: string;
+  readonly by: AuditAuthor;
 }
 
 /** How a request names an endpoint. */
@@ -38,7 +48,8 @@ export async function requireEndpoint(
  * @throws DomainError `not_found`, `conflict`, and what `change` throws
  */
 export async function changeEndpoint(
-  { endpoints, directory }: ChangeEndpointDeps,
+  { endpoints, audited, directory }: ChangeEndpointDeps,
+  { action, by }: AuditedAct,
   name: EndpointName,
   change: (endpoint: ManagedEndpoint, now: Date) => ManagedEndpoint,
 ): Promise<ManagedEndpoint> {
@@ -48,7 +59,7 @@ export async function changeEndpoint(
     const changed = change(read, now);
     if (changed === read) return read;
     const stored = { ...changed, updatedAt: now };
-    if (await endpoints.replace(stored)) {
+    if (await audited.replace(read, stored, action, by)) {
       directory.forget(stored.endpointId);
       return stored;
     }

@@ -2,10 +2,10 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
 import { disabled, newSecret, showSecret } from "../domain/change-endpoint.ts";
 import { endpointsMax, eventsByDefault, type ManagedEndpoint, maxInFlightByDefault } from "../domain/endpoint.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
+import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { toProto } from "./endpoint-message.ts";
 import { type EndpointSettingsDeps, readSettings } from "./endpoint-settings.ts";
@@ -13,7 +13,8 @@ import type { MayChange } from "./may-change.ts";
 import { pingEndpoint } from "./ping-endpoint.ts";
 
 export interface CreateEndpointDeps extends EndpointSettingsDeps {
-  endpoints: Pick<EndpointStore, "insert" | "count">;
+  endpoints: Pick<EndpointStore, "count">;
+  audited: Pick<AuditedEndpoints, "insert">;
   post: PostWebhook;
 }
 
@@ -23,7 +24,7 @@ export function createEndpoint(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.createEndpoint> {
   return async (request, context) => {
-    mayChange(context);
+    const by = mayChange(context);
     const tenantId = requireTenantId(request.tenantId);
     const { url, ...settings } = readSettings(deps, request);
     const now = new Date();
@@ -43,13 +44,13 @@ export function createEndpoint(
       revision: 1,
       ...settings,
     };
-    const endpoint = request.disabled ? disabled(created, "operator", now, callContext(context).actor) : created;
+    const endpoint = request.disabled ? disabled(created, "operator", now, by.actor) : created;
     // Two that are created at once may both pass: the limit keeps a runaway program in bounds, and
     // is no promise to the last one.
     if ((await deps.endpoints.count(tenantId)) >= endpointsMax) {
       throw new DomainError("failed_precondition", `the tenant has ${endpointsMax} endpoints, which is the most`);
     }
-    await deps.endpoints.insert(endpoint);
+    await deps.audited.insert(endpoint, by);
     const ping = request.verify ? { ping: await pingEndpoint(deps.post, endpoint) } : {};
     return { endpoint: toProto(endpoint), secret: showSecret(secret), ...ping };
   };

@@ -4,11 +4,11 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
-import type { EndpointStore } from "../store/endpoint-store.ts";
+import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface DeleteEndpointDeps {
-  endpoints: Pick<EndpointStore, "delete">;
+  audited: Pick<AuditedEndpoints, "delete">;
   deliveries: Pick<DeliveryStore, "deletePending">;
   directory: Pick<EndpointDirectory, "forget">;
 }
@@ -23,10 +23,10 @@ export function deleteEndpoint(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.deleteEndpoint> {
   return async (request, context) => {
-    mayChange(context);
+    const by = mayChange(context);
     const tenantId = requireTenantId(request.tenantId);
     const endpointId = parseUuid(request.endpointId);
-    const deleted = endpointId !== undefined && (await deps.endpoints.delete(tenantId, endpointId));
+    const deleted = endpointId !== undefined && (await deps.audited.delete(tenantId, endpointId, by));
     if (!deleted) throw new DomainError("not_found", "there is no such endpoint");
     deps.directory.forget(endpointId);
     await deps.deliveries.deletePending(tenantId, endpointId);

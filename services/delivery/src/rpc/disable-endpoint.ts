@@ -1,6 +1,5 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { callContext } from "@vidimus/kit/rpc/call-context";
 import { disabledWithNotice } from "../domain/endpoint-notice.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import { changeEndpoint, type ChangeEndpointDeps } from "./change-endpoint.ts";
@@ -18,10 +17,9 @@ export function disableEndpoint(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.disableEndpoint> {
   return async (request, context) => {
-    mayChange(context);
-    const { actor } = callContext(context);
-    const changed = await changeEndpoint(deps, request, (endpoint, now) =>
-      disabledWithNotice(endpoint, "operator", now, actor),
+    const by = mayChange(context);
+    const changed = await changeEndpoint(deps, { action: "disable_endpoint", by }, request, (endpoint, now) =>
+      disabledWithNotice(endpoint, "operator", now, by.actor),
     );
     deps.announce(changed);
     return { endpoint: toProto(changed) };

@@ -17,8 +17,8 @@ export function enableEndpoint(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.enableEndpoint> {
   return async (request, context) => {
-    mayChange(context);
-    const endpoint = await changeEndpoint(deps, request, enabledWithNotice);
+    const by = mayChange(context);
+    const endpoint = await changeEndpoint(deps, { action: "enable_endpoint", by }, request, enabledWithNotice);
     deps.hurry(endpoint);
     deps.announce(endpoint);
     return { endpoint: toProto(endpoint) };

@@ -1,6 +1,7 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
 import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
-import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
+import { meshRoute, partialRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
 import { createEndpoint, type CreateEndpointDeps } from "./create-endpoint.ts";
 import { deleteEndpoint, type DeleteEndpointDeps } from "./delete-endpoint.ts";
 import { disableEndpoint } from "./disable-endpoint.ts";
@@ -18,12 +19,13 @@ type EndpointRoutesDeps = CreateEndpointDeps &
   EnableEndpointDeps &
   EndpointSettingsDeps &
   GetEndpointDeps &
+  ListAuditEntriesDeps &
   ListEndpointsDeps &
   TestEndpointDeps;
 
-/** The management of endpoints, at both doors. */
+/** The management of endpoints, at both doors; the audit of it is for teams. */
 export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
-  const mesh = meshRoute(methodsOf(deps, gatewayMayChange), {
+  const mesh = meshRoute(partialRoute(EndpointService, methodsOf(deps, gatewayMayChange)), {
     createEndpoint: ["gateway"],
     listEndpoints: ["gateway"],
     getEndpoint: ["gateway"],
@@ -34,7 +36,8 @@ export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
     testEndpoint: ["gateway"],
     deleteEndpoint: ["gateway"],
   });
-  const teams = teamsRoute(methodsOf(deps, administratorsMayChange), {
+  const own = { ...methodsOf(deps, administratorsMayChange), listAuditEntries: listAuditEntries(deps) };
+  const teams = teamsRoute(route(EndpointService, own), {
     createEndpoint: "write",
     listEndpoints: "read",
     getEndpoint: "read",
@@ -44,12 +47,13 @@ export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
     rotateEndpointSecret: "write",
     testEndpoint: "write",
     deleteEndpoint: "write",
+    listAuditEntries: "read",
   });
   return { teams: [teams], mesh: [mesh] };
 }
 
 function methodsOf(deps: EndpointRoutesDeps, mayChange: MayChange) {
-  return route(EndpointService, {
+  return {
     createEndpoint: createEndpoint(deps, mayChange),
     listEndpoints: listEndpoints(deps),
     getEndpoint: getEndpoint(deps),
@@ -59,5 +63,5 @@ function methodsOf(deps: EndpointRoutesDeps, mayChange: MayChange) {
     rotateEndpointSecret: rotateEndpointSecret(deps, mayChange),
     testEndpoint: testEndpoint(deps, mayChange),
     deleteEndpoint: deleteEndpoint(deps, mayChange),
-  });
+  };
 }

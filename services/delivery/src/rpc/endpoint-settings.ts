@@ -1,3 +1,4 @@
+import { DomainError } from "@vidimus/kit/errors";
 import {
   requireDocumentTypes,
   requireEvents,
@@ -33,20 +34,37 @@ export function readSettings(
   return { url: parseEndpointUrl(request.url, deps.urlRule), ...readGiven(request) };
 }
 
-/** The endpoint with the settings that a request has. @throws DomainError `invalid` */
+/**
+ * The endpoint with the settings that a request has.
+ *
+ * @throws DomainError `invalid`, also for a URL of another origin without the headers for it
+ */
 export function withSettings(
   deps: EndpointSettingsDeps,
   endpoint: ManagedEndpoint,
   request: SettingsRequest,
 ): ManagedEndpoint {
   const { documentTypes, ratePerSecond, ...rest } = endpoint;
+  const url = request.url === undefined ? endpoint.url : parseEndpointUrl(request.url, deps.urlRule);
+  if (!request.headers) requireSameOrigin(endpoint, url);
   return {
     ...rest,
     ...(request.documentTypes || !documentTypes ? {} : { documentTypes }),
     ...(request.ratePerSecond !== undefined || ratePerSecond === undefined ? {} : { ratePerSecond }),
-    ...(request.url === undefined ? {} : { url: parseEndpointUrl(request.url, deps.urlRule) }),
+    url,
     ...readGiven(request),
   };
+}
+
+/**
+ * Headers hold what a receiver asks for, often its credentials. Who may change an endpoint may not
+ * read them, so they go to another server only when they are given again.
+ */
+function requireSameOrigin({ url, headers }: ManagedEndpoint, newUrl: string): void {
+  const names = Object.keys(headers).toSorted();
+  if (names.length === 0 || new URL(newUrl).origin === new URL(url).origin) return;
+  const message = `must be given again for a URL of another origin, or be none; there are ${names.join(", ")}`;
+  throw new DomainError("invalid", `headers ${message}`, { violations: [{ pointer: "/headers", message }] });
 }
 
 function readGiven(request: SettingsRequest): Partial<Settings> {

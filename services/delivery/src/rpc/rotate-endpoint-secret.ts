@@ -14,10 +14,12 @@ export function rotateEndpointSecret(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.rotateEndpointSecret> {
   return async (request, context) => {
-    mayChange(context);
+    const by = mayChange(context);
     const overlapMs = request.overlap ? durationMs(request.overlap) : overlapMsByDefault;
     const secret = newSecret();
-    const changed = await changeEndpoint(deps, request, (endpoint, now) => rotated(endpoint, secret, overlapMs, now));
+    const changed = await changeEndpoint(deps, { action: "rotate_endpoint_secret", by }, request, (endpoint, now) =>
+      rotated(endpoint, secret, overlapMs, now),
+    );
     return { endpoint: toProto(changed), secret: showSecret(secret) };
   };
 }

@@ -11,8 +11,10 @@ export function updateEndpoint(
   mayChange: MayChange,
 ): MethodImpl<typeof EndpointService.method.updateEndpoint> {
   return async (request, context) => {
-    mayChange(context);
-    const changed = await changeEndpoint(deps, request, (endpoint) => withSettings(deps, endpoint, request));
+    const by = mayChange(context);
+    const changed = await changeEndpoint(deps, { action: "update_endpoint", by }, request, (endpoint) =>
+      withSettings(deps, endpoint, request),
+    );
     return { endpoint: toProto(changed) };
   };
 }

@@ -9,7 +9,7 @@ import { ResendStore } from "./resend-store.ts";
 
 /** How delivery keeps its rows. */
 export const deliverySchema: Schema = {
-  base: 1,
+  base: 2,
   steps: [],
   indexes: {
     ...EndpointStore.indexes,

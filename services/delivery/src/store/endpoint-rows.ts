@@ -3,7 +3,7 @@ import { type EndpointEvent, endpointEvents, type ManagedEndpoint } from "../dom
 import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** An endpoint as its row. Secrets and headers are sealed anew. */
+/** An endpoint as its row. Secrets and headers are sealed anew, for its URL of now. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
   const { documentTypes, headers, ratePerSecond, enabledAt, disabled, notices } = endpoint;
@@ -28,12 +28,11 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
 
 /** A row as its endpoint. A secret whose time has ended is left out. */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
-  const owner = { tenantId: row.tenantId, endpointId: row._id };
+  const owner = { tenantId: row.tenantId, endpointId: row._id, url: row.url };
   const { documentTypes, ratePerSecond, enabledAt, disabled } = row;
   const { secrets, previousSecretEndsAt } = openSecrets(box, row, now);
   return {
     ...owner,
-    url: row.url,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     secrets,
@@ -58,7 +57,7 @@ export function needsSealing(box: SecretBox, { secrets, headers }: EndpointRow):
 }
 
 function openSecrets(box: SecretBox, row: EndpointRow, now: Date) {
-  const owner = { tenantId: row.tenantId, endpointId: row._id };
+  const owner = { tenantId: row.tenantId, endpointId: row._id, url: row.url };
   const [newest, previous] = row.secrets;
   if (!newest) throw new Error(`endpoint ${row._id} is stored without a secret`);
   const first = box.open(owner, "secret", newest.sealed.value());

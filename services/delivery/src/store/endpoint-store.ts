@@ -1,5 +1,5 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
-import type { Collection, Db, Filter } from "mongodb";
+import type { ClientSession, Collection, Db, Filter } from "mongodb";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import { fromRow, needsSealing, toRow } from "./endpoint-rows.ts";
 import type { EndpointRow } from "./rows.ts";
@@ -14,16 +14,26 @@ export class EndpointStore {
       disabled: { key: { "disabled.at": 1 }, sparse: true },
     },
   } as const satisfies DatabaseIndexes;
+  readonly #db: Db;
   readonly #endpoints: Collection<EndpointRow>;
   readonly #box: SecretBox;
+  /** Of writes. */
+  readonly #options: { readonly session?: ClientSession };
 
-  constructor(db: Db, box: SecretBox) {
+  constructor(db: Db, box: SecretBox, session?: ClientSession) {
+    this.#db = db;
     this.#endpoints = db.collection("endpoints");
     this.#box = box;
+    this.#options = session ? { session } : {};
+  }
+
+  /** The same store, whose writes belong to the transaction of a session. */
+  within(session: ClientSession): Pick<EndpointStore, "insert" | "replace" | "delete"> {
+    return new EndpointStore(this.#db, this.#box, session);
   }
 
   async insert(endpoint: ManagedEndpoint): Promise<void> {
-    await this.#endpoints.insertOne(toRow(this.#box, endpoint));
+    await this.#endpoints.insertOne(toRow(this.#box, endpoint), this.#options);
   }
 
   /** A tenant's endpoints, oldest first. */
@@ -70,14 +80,18 @@ export class EndpointStore {
   async replace(endpoint: ManagedEndpoint): Promise<boolean> {
     const { tenantId, endpointId, revision } = endpoint;
     const { _id: _, ...row } = toRow(this.#box, { ...endpoint, revision: revision + 1 });
-    const { matchedCount } = await this.#endpoints.replaceOne({ tenantId, _id: endpointId, revision }, row);
+    const { matchedCount } = await this.#endpoints.replaceOne(
+      { tenantId, _id: endpointId, revision },
+      row,
+      this.#options,
+    );
     return matchedCount === 1;
   }
 
-  /** @returns whether there was such an endpoint */
-  async delete(tenantId: string, endpointId: string): Promise<boolean> {
-    const { deletedCount } = await this.#endpoints.deleteOne({ tenantId, _id: endpointId });
-    return deletedCount === 1;
+  /** @returns its URL; undefined when there was no such endpoint */
+  async delete(tenantId: string, endpointId: string): Promise<string | undefined> {
+    const row = await this.#endpoints.findOneAndDelete({ tenantId, _id: endpointId }, this.#options);
+    return row?.url;
   }
 
   /**

@@ -1,10 +1,11 @@
 import { box, isWrappedBy, type Kek, kekOf, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
 import type { KeyObject } from "node:crypto";
 
-/** The endpoint that a secret belongs to. */
+/** The endpoint that a secret belongs to, and the URL that it may be used at. */
 interface SecretOwner {
   readonly tenantId: string;
   readonly endpointId: string;
+  readonly url: string;
 }
 
 /** What is sealed: its owner's secret, or the headers that it asked for. */
@@ -15,7 +16,7 @@ export interface SecretBox {
   seal(owner: SecretOwner, kind: SecretKind, plain: Uint8Array): Buffer;
   /**
    * @throws ConfigError when it was sealed by another KEK
-   * @throws Error when it was changed, or belongs to another endpoint
+   * @throws Error when it was changed, or belongs to another endpoint or URL
    */
   open(owner: SecretOwner, kind: SecretKind, sealed: Uint8Array): Buffer;
   /** Whether it was sealed by the KEK that seals now. */
@@ -24,7 +25,8 @@ export interface SecretBox {
 
 /**
  * Makes the box. An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens
- * only for its own endpoint: a row's secret that was copied into another row does not open there.
+ * only for its own endpoint and URL: a row's secret that was copied into another row does not open
+ * there, and a row whose URL was changed alone sends no credentials to it.
  *
  * @param other opens envelopes too, while the KEK is replaced; it seals none
  */
@@ -49,6 +51,7 @@ export function createSecretBox(kek: KeyObject, other?: KeyObject): SecretBox {
   };
 }
 
-function binding({ header }: Kek, { tenantId, endpointId }: SecretOwner, kind: SecretKind): Buffer {
-  return Buffer.concat([Buffer.from("vidimus-endpoint\n"), header, Buffer.from(`${kind}\n${tenantId}\n${endpointId}`)]);
+function binding({ header }: Kek, { tenantId, endpointId, url }: SecretOwner, kind: SecretKind): Buffer {
+  const bound = Buffer.from([kind, tenantId, endpointId, url].join("\n"));
+  return Buffer.concat([Buffer.from("vidimus-endpoint\n"), header, bound]);
 }

@@ -1,3 +1,5 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog } from "@vidimus/kit/audit/audit-log";
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
@@ -12,15 +14,23 @@ export class SchemaStore {
     schemas: { generation: { key: { tenantId: 1, type: 1, generation: 1 }, unique: true } },
   } as const satisfies DatabaseIndexes;
   readonly #schemas: Collection<SchemaRow>;
+  readonly #audit: Pick<AuditLog, "transact">;
 
-  constructor(db: Db) {
+  constructor(db: Db, audit: Pick<AuditLog, "transact">) {
     this.#schemas = db.collection("schemas");
+    this.#audit = audit;
   }
 
   /** Keeps a generation; false when there is one of that number already. */
-  async insert({ shape, complete, ...generation }: SchemaGeneration): Promise<boolean> {
+  async insert({ shape, complete, ...summary }: SchemaGeneration, by: AuditAuthor): Promise<boolean> {
+    const row = { ...summary, shape: new Binary(shape), complete: new Binary(complete) };
+    const { tenantId, type, generation } = summary;
+    const entry = { tenantId, action: "create_schema_generation", subject: type, detail: { generation } };
     try {
-      await this.#schemas.insertOne({ ...generation, shape: new Binary(shape), complete: new Binary(complete) });
+      await this.#audit.transact(async (session, record) => {
+        await this.#schemas.insertOne({ ...row }, { session });
+        await record(by, entry);
+      });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;

@@ -1,3 +1,5 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog } from "@vidimus/kit/audit/audit-log";
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
@@ -17,16 +19,23 @@ export class WorkflowStore {
   } as const satisfies DatabaseIndexes;
   readonly #workflows: Collection<WorkflowRow>;
   readonly #activations: Collection<ActivationRow>;
+  readonly #audit: Pick<AuditLog, "transact">;
 
-  constructor(db: Db) {
+  constructor(db: Db, audit: Pick<AuditLog, "transact">) {
+    this.#audit = audit;
     this.#workflows = db.collection("workflows");
     this.#activations = db.collection("activations");
   }
 
   /** Keeps a version; false when there is one of that number already. */
-  async insert(tenantId: string, { definition, ...workflow }: StoredWorkflow): Promise<boolean> {
+  async insert(tenantId: string, { definition, ...workflow }: StoredWorkflow, by: AuditAuthor): Promise<boolean> {
+    const { workflowId: subject, version } = workflow;
+    const entry = { tenantId, action: "create_workflow_version", subject, detail: { version } };
     try {
-      await this.#workflows.insertOne({ tenantId, ...workflow, definition: new Binary(definition) });
+      await this.#audit.transact(async (session, record) => {
+        await this.#workflows.insertOne({ tenantId, ...workflow, definition: new Binary(definition) }, { session });
+        await record(by, entry);
+      });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -56,9 +65,15 @@ export class WorkflowStore {
   }
 
   /** Stamps new documents of a type with a workflow from now on. */
-  async activate(tenantId: string, activation: Activation, at: Date, by: string): Promise<void> {
+  async activate(tenantId: string, activation: Activation, at: Date, by: AuditAuthor): Promise<void> {
     const { type, workflowId, version } = activation;
-    await this.#activations.updateOne({ tenantId, type }, { $set: { workflowId, version, at, by } }, { upsert: true });
+    const change = { $set: { workflowId, version, at, by: by.actor } };
+    await this.#audit.transact(async (session, record) => {
+      const before = await this.#activations.findOneAndUpdate({ tenantId, type }, change, { upsert: true, session });
+      const from = before && { workflowId: before.workflowId, version: before.version };
+      const detail = { from, to: { workflowId, version } };
+      await record(by, { tenantId, action: "activate_workflow", subject: type, detail });
+    });
   }
 
   /** What was activated, by type. */

@@ -5,15 +5,6 @@ import { isScope, type Scope, scopes } from "./scopes.ts";
 /** Most keys that a tenant may have which are neither revoked nor expired. */
 export const liveKeysMax = 50;
 
-/** The actor of a change of tenants or keys, as the calling service states it. */
-export interface Actor {
-  readonly actor: string;
-  readonly role: string;
-  /** Identity of the caller's certificate; "" when it had none. */
-  readonly identity: string;
-  readonly requestId: string;
-}
-
 /** Throws `permission_denied` unless the role is owner or admin. */
 export function requireAdministrator(role: string): void {
   if (isAdministrator(role)) return;

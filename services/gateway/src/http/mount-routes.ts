@@ -125,11 +125,16 @@ function callOf(request: FastifyRequest, reply: FastifyReply): Omit<Call, "longP
       return Array.isArray(value) ? value.join(", ") : value;
     },
     rpc: {
-      headers: contextHeaders({ requestId: request.id, traceparent, ...actorOf(caller) }),
+      headers: contextHeaders({ requestId: request.id, traceparent, ...actorOf(caller), ...originOf(request) }),
       timeoutMs: rpcTimeoutMs,
     },
     gone: () => goneSignal(reply.raw),
   };
+}
+
+/** From where a change comes, for audits. Reads leave no entry, and need not tell. */
+function originOf({ method, ip }: FastifyRequest): { from?: string } {
+  return method === "GET" || method === "HEAD" ? {} : { from: ip };
 }
 
 function goneSignal(response: ServerResponse): AbortSignal {

@@ -1,4 +1,5 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { createApiKey, type CreateApiKeyDeps } from "./create-api-key.ts";
 import { createTenant, type CreateTenantDeps } from "./create-tenant.ts";
@@ -18,7 +19,8 @@ type AccessRoutesDeps = CreateTenantDeps &
   ListApiKeysDeps &
   UpdateApiKeyScopesDeps &
   RollApiKeyDeps &
-  RevokeApiKeyDeps;
+  RevokeApiKeyDeps &
+  ListAuditEntriesDeps;
 
 /** The routes of `vidimus.access.v1.AccessService`. */
 export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
@@ -32,16 +34,18 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     updateApiKeyScopes: updateApiKeyScopes(deps),
     rollApiKey: rollApiKey(deps),
     revokeApiKey: revokeApiKey(deps),
+    listAuditEntries: listAuditEntries(deps),
   });
   return teamsRoute(methods, {
     createTenant: "platform",
     listTenants: "platform",
-    disableTenant: "write",
-    enableTenant: "write",
+    disableTenant: "platform",
+    enableTenant: "platform",
     createApiKey: "write",
     listApiKeys: "read",
     updateApiKeyScopes: "write",
     rollApiKey: "write",
     revokeApiKey: "write",
+    listAuditEntries: "read",
   });
 }

@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
 import { requireAdministrator, requireName, requireScopes } from "../access/access-rules.ts";
@@ -20,7 +21,7 @@ export interface CreateApiKeyDeps {
 /** Implements `CreateApiKey`. */
 export function createApiKey(deps: CreateApiKeyDeps): MethodImpl<typeof AccessService.method.createApiKey> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const { key, prefix } = mintApiKey();
     const createdAt = deps.now();

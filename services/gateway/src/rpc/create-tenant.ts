@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator, requireName } from "../access/access-rules.ts";
@@ -14,7 +15,7 @@ export interface CreateTenantDeps {
 /** Implements `CreateTenant`. */
 export function createTenant(deps: CreateTenantDeps): MethodImpl<typeof AccessService.method.createTenant> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const tenant = {
       tenantId: requireTenantId(request.tenantId),

@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
@@ -17,7 +18,7 @@ export interface DisableTenantDeps {
 /** Implements `DisableTenant`. */
 export function disableTenant(deps: DisableTenantDeps): MethodImpl<typeof AccessService.method.disableTenant> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const tenantId = requireTenantId(request.tenantId);
     const tenant = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>

@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
@@ -11,17 +12,16 @@ import { tenantToProto } from "./messages.ts";
 export interface EnableTenantDeps {
   tenants: Pick<TenantStore, "enable">;
   evict: Evict;
-  now: () => Date;
 }
 
 /** Implements `EnableTenant`. */
 export function enableTenant(deps: EnableTenantDeps): MethodImpl<typeof AccessService.method.enableTenant> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const tenantId = requireTenantId(request.tenantId);
     const tenant = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
-      deps.tenants.enable(tenantId, deps.now(), by),
+      deps.tenants.enable(tenantId, by),
     );
     return { tenant: tenantToProto(tenant) };
   };

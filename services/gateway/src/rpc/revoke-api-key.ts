@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
@@ -17,13 +18,12 @@ export interface RevokeApiKeyDeps {
 /** Implements `RevokeApiKey`. */
 export function revokeApiKey(deps: RevokeApiKeyDeps): MethodImpl<typeof AccessService.method.revokeApiKey> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const at = deps.now();
     const tenantId = requireTenantId(request.tenantId);
     const key = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
       deps.apiKeys.update(tenantId, request.keyId, by, (current) => ({
-        at,
         action: "revoke_key",
         fields: current.revokedAt ? {} : { revokedAt: at },
       })),

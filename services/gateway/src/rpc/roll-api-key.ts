@@ -2,6 +2,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
@@ -22,7 +23,7 @@ export interface RollApiKeyDeps {
 /** Implements `RollApiKey`. */
 export function rollApiKey(deps: RollApiKeyDeps): MethodImpl<typeof AccessService.method.rollApiKey> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const tenantId = requireTenantId(request.tenantId);
     const overlapMs = requireOverlap(request.overlap ? durationMs(request.overlap) : 0);
@@ -36,7 +37,7 @@ export function rollApiKey(deps: RollApiKeyDeps): MethodImpl<typeof AccessServic
         const { name, scopes } = old;
         successor = { ...fresh, tenantId, name, scopes, createdAt: at, ...endOfSuccessor(old, at) };
         const fields = { ...endAfterRoll(old, overlapMs, at), replacedBy: fresh.keyId };
-        return { at, action: "roll_key", fields, successor };
+        return { action: "roll_key", fields, successor };
       }),
     );
     if (!successor) throw new Error("a roll made no key");

@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator, requireScopes } from "../access/access-rules.ts";
@@ -20,7 +21,7 @@ export function updateApiKeyScopes(
   deps: UpdateApiKeyScopesDeps,
 ): MethodImpl<typeof AccessService.method.updateApiKeyScopes> {
   return async (request, context) => {
-    const by = callContext(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by.role);
     const scopes = requireScopes(request.scopes);
     const at = deps.now();
@@ -28,7 +29,7 @@ export function updateApiKeyScopes(
     const key = await evictAfter(deps.evict, { tenantId, signal: context.signal }, () =>
       deps.apiKeys.update(tenantId, request.keyId, by, (current) => {
         requireLive(current, at);
-        return { at, action: "update_key_scopes", fields: { scopes } };
+        return { action: "update_key_scopes", fields: { scopes } };
       }),
     );
     return { apiKey: apiKeyToProto(key) };

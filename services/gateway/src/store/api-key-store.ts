@@ -1,11 +1,12 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog, RecordChange } from "@vidimus/kit/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
-import { Binary, type ClientSession, type Collection, type Db, type MongoClient } from "mongodb";
-import { type Actor, liveKeysMax } from "../access/access-rules.ts";
+import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
+import { liveKeysMax } from "../access/access-rules.ts";
 import type { KeyRecord, KnownKey } from "../access/key-record.ts";
 import { isScope } from "../access/scopes.ts";
 import { accessCollections } from "./access-database.ts";
-import { auditRow } from "./audit-row.ts";
-import type { ApiKeyRow, AuditRow, TenantRow } from "./rows.ts";
+import type { ApiKeyRow, TenantRow } from "./rows.ts";
 
 /** A change of one key, and its name in the audit. */
 interface KeyChange {
@@ -23,16 +24,23 @@ interface KeyChange {
  */
 const lookupReadConcern = { level: "local" } as const;
 
-/** Stores API keys without their secrets, and an audit row for every change. */
+/** A transaction on a tenant's keys. */
+interface KeysTransaction {
+  readonly session: ClientSession;
+  /** As it was before. */
+  readonly tenant: TenantRow;
+  readonly record: RecordChange;
+}
+
+/** Stores API keys without their secrets, and an entry of the audit log with every change. */
 export class ApiKeyStore {
-  readonly #client: MongoClient;
   readonly #tenants: Collection<TenantRow>;
   readonly #keys: Collection<ApiKeyRow>;
-  readonly #audit: Collection<AuditRow>;
+  readonly #audit: Pick<AuditLog, "transact">;
 
-  constructor(client: MongoClient, db: Db) {
-    this.#client = client;
-    ({ tenants: this.#tenants, apiKeys: this.#keys, audit: this.#audit } = accessCollections(db));
+  constructor(db: Db, audit: Pick<AuditLog, "transact">) {
+    this.#audit = audit;
+    ({ tenants: this.#tenants, apiKeys: this.#keys } = accessCollections(db));
   }
 
   /**
@@ -53,12 +61,12 @@ export class ApiKeyStore {
    * Adds a key. `not_found` when the tenant does not exist, `failed_precondition` when it is
    * disabled or has 50 live keys.
    */
-  async insert(key: KeyRecord, by: Actor): Promise<void> {
-    await this.#changing(key.tenantId, async (session, tenant) => {
-      if (tenant.disabledAt) {
+  async insert(key: KeyRecord, by: AuditAuthor): Promise<void> {
+    await this.#changing(key.tenantId, async (transaction) => {
+      if (transaction.tenant.disabledAt) {
         throw new DomainError("failed_precondition", `tenant "${key.tenantId}" is disabled`);
       }
-      await this.#add(key, "create_key", by, session);
+      await this.#add(key, by, transaction);
     });
   }
 
@@ -69,18 +77,19 @@ export class ApiKeyStore {
   async update(
     tenantId: string,
     keyId: string,
-    by: Actor,
-    change: (key: KeyRecord) => { at: Date } & KeyChange,
+    by: AuditAuthor,
+    change: (key: KeyRecord) => KeyChange,
   ): Promise<KeyRecord> {
-    return this.#changing(tenantId, async (session) => {
+    return this.#changing(tenantId, async (transaction) => {
+      const { session, record } = transaction;
       const row = await this.#keys.findOne({ tenantId, _id: keyId }, { session });
       if (!row) throw new DomainError("not_found", `tenant "${tenantId}" has no key ${keyId}`);
-      const { at, action, fields, successor } = change(fromRow(row));
+      const { action, fields, successor } = change(fromRow(row));
       if (Object.keys(fields).length === 0) return fromRow(row);
       const changed = { ...row, ...fields, scopes: [...(fields.scopes ?? row.scopes)] };
       await this.#keys.replaceOne({ tenantId, _id: keyId }, changed, { session });
-      if (successor) await this.#add(successor, "create_key", by, session);
-      await this.#audit.insertOne(auditRow(by, at, action, { tenantId, keyId, detail: { ...fields } }), { session });
+      if (successor) await this.#add(successor, by, transaction);
+      await record(by, { tenantId, action, subject: keyId, detail: { prefix: row.prefix, ...fields } });
       return fromRow(changed);
     });
   }
@@ -115,19 +124,17 @@ export class ApiKeyStore {
    * One transaction on a tenant's keys. It writes the tenant's row first, so that changes of one
    * tenant's keys run one after the other.
    */
-  async #changing<T>(tenantId: string, change: (session: ClientSession, tenant: TenantRow) => Promise<T>): Promise<T> {
-    return this.#client.withSession((session) =>
-      session.withTransaction(async () => {
-        const mark = { $inc: { keyChanges: 1 } };
-        const tenant = await this.#tenants.findOneAndUpdate({ _id: tenantId }, mark, { session });
-        if (!tenant) throw noTenant(tenantId);
-        return change(session, tenant);
-      }),
-    );
+  async #changing<T>(tenantId: string, change: (transaction: KeysTransaction) => Promise<T>): Promise<T> {
+    return this.#audit.transact(async (session, record) => {
+      const mark = { $inc: { keyChanges: 1 } };
+      const tenant = await this.#tenants.findOneAndUpdate({ _id: tenantId }, mark, { session });
+      if (!tenant) throw noTenant(tenantId);
+      return change({ session, tenant, record });
+    });
   }
 
-  async #add(key: KeyRecord, action: string, by: Actor, session: ClientSession): Promise<void> {
-    const { tenantId, keyId, name, scopes, createdAt } = key;
+  async #add(key: KeyRecord, by: AuditAuthor, { session, record }: KeysTransaction): Promise<void> {
+    const { tenantId, keyId, prefix, name, scopes, createdAt, expiresAt } = key;
     const live = await this.#keys.countDocuments(
       { tenantId, revokedAt: { $exists: false }, expiresAt: { $not: { $lte: createdAt } } },
       { session },
@@ -136,8 +143,8 @@ export class ApiKeyStore {
       throw new DomainError("failed_precondition", `tenant "${tenantId}" has ${live} live keys, as many as it may`);
     }
     await this.#keys.insertOne(toRow(key), { session });
-    const detail = { name, scopes, ...(key.expiresAt ? { expiresAt: key.expiresAt } : {}) };
-    await this.#audit.insertOne(auditRow(by, createdAt, action, { tenantId, keyId, detail }), { session });
+    const detail = { prefix, name, scopes, ...(expiresAt ? { expiresAt } : {}) };
+    await record(by, { tenantId, action: "create_key", subject: keyId, detail });
   }
 }
 

@@ -29,22 +29,6 @@ export interface ApiKeyRow {
   lastUsedAt?: Date;
 }
 
-/** One change of tenants or keys; `_id` is a UUIDv7. */
-export interface AuditRow {
-  _id: string;
-  at: Date;
-  tenantId: string;
-  actor: string;
-  role: string;
-  /** Identity of the caller's certificate; absent when it had none. */
-  identity?: string;
-  requestId: string;
-  action: string;
-  /** The key that was changed; absent for a change of the tenant. */
-  keyId?: string;
-  detail: Record<string, unknown>;
-}
-
 /** What a tenant has used of its budget in the current window; `_id` is the tenant's id. */
 export interface WriteBudgetRow {
   _id: string;

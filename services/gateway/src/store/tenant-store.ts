@@ -1,35 +1,30 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
-import type { Collection, Db, MongoClient } from "mongodb";
-import type { Actor } from "../access/access-rules.ts";
+import type { Collection, Db } from "mongodb";
 import type { TenantRecord } from "../access/key-record.ts";
 import { accessCollections } from "./access-database.ts";
-import { auditRow } from "./audit-row.ts";
-import type { AuditRow, TenantRow } from "./rows.ts";
+import type { TenantRow } from "./rows.ts";
 
-/** Stores tenants, and an audit row for every change. */
+/** Stores tenants, and an entry of the audit log with every change. */
 export class TenantStore {
-  readonly #client: MongoClient;
   readonly #tenants: Collection<TenantRow>;
-  readonly #audit: Collection<AuditRow>;
+  readonly #audit: Pick<AuditLog, "transact">;
 
-  constructor(client: MongoClient, db: Db) {
-    this.#client = client;
-    ({ tenants: this.#tenants, audit: this.#audit } = accessCollections(db));
+  constructor(db: Db, audit: Pick<AuditLog, "transact">) {
+    this.#audit = audit;
+    ({ tenants: this.#tenants } = accessCollections(db));
   }
 
   /** Adds a tenant; `already_exists` when the id is taken. */
-  async insert(tenant: TenantRecord, by: Actor): Promise<void> {
+  async insert(tenant: TenantRecord, by: AuditAuthor): Promise<void> {
     const { tenantId, name, createdAt, createdBy } = tenant;
     try {
-      await this.#client.withSession((session) =>
-        session.withTransaction(async () => {
-          await this.#tenants.insertOne({ _id: tenantId, name, createdAt, createdBy }, { session });
-          await this.#audit.insertOne(auditRow(by, createdAt, "create_tenant", { tenantId, detail: { name } }), {
-            session,
-          });
-        }),
-      );
+      await this.#audit.transact(async (session, record) => {
+        await this.#tenants.insertOne({ _id: tenantId, name, createdAt, createdBy }, { session });
+        await record(by, { tenantId, action: "create_tenant", subject: tenantId, detail: { name } });
+      });
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       throw new DomainError("already_exists", `tenant "${tenantId}" exists already`);
@@ -37,32 +32,28 @@ export class TenantStore {
   }
 
   /** Disables a tenant, and answers its new state; `not_found` when there is none. */
-  async disable(tenantId: string, at: Date, by: Actor): Promise<TenantRecord> {
-    return this.#client.withSession((session) =>
-      session.withTransaction(async () => {
-        const row = await this.#tenants.findOne({ _id: tenantId }, { session });
-        if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
-        if (row.disabledAt) return fromRow(row);
-        await this.#tenants.updateOne({ _id: tenantId }, { $set: { disabledAt: at } }, { session });
-        await this.#audit.insertOne(auditRow(by, at, "disable_tenant", { tenantId, detail: {} }), { session });
-        return fromRow({ ...row, disabledAt: at });
-      }),
-    );
+  async disable(tenantId: string, at: Date, by: AuditAuthor): Promise<TenantRecord> {
+    return this.#audit.transact(async (session, record) => {
+      const row = await this.#tenants.findOne({ _id: tenantId }, { session });
+      if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+      if (row.disabledAt) return fromRow(row);
+      await this.#tenants.updateOne({ _id: tenantId }, { $set: { disabledAt: at } }, { session });
+      await record(by, { tenantId, action: "disable_tenant", subject: tenantId, detail: {} });
+      return fromRow({ ...row, disabledAt: at });
+    });
   }
 
   /** Enables a tenant, and answers its new state; `not_found` when there is none. */
-  async enable(tenantId: string, at: Date, by: Actor): Promise<TenantRecord> {
-    return this.#client.withSession((session) =>
-      session.withTransaction(async () => {
-        const row = await this.#tenants.findOne({ _id: tenantId }, { session });
-        if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
-        if (!row.disabledAt) return fromRow(row);
-        await this.#tenants.updateOne({ _id: tenantId }, { $unset: { disabledAt: "" } }, { session });
-        await this.#audit.insertOne(auditRow(by, at, "enable_tenant", { tenantId, detail: {} }), { session });
-        const { disabledAt: _, ...enabled } = row;
-        return fromRow(enabled);
-      }),
-    );
+  async enable(tenantId: string, by: AuditAuthor): Promise<TenantRecord> {
+    return this.#audit.transact(async (session, record) => {
+      const row = await this.#tenants.findOne({ _id: tenantId }, { session });
+      if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+      if (!row.disabledAt) return fromRow(row);
+      await this.#tenants.updateOne({ _id: tenantId }, { $unset: { disabledAt: "" } }, { session });
+      await record(by, { tenantId, action: "enable_tenant", subject: tenantId, detail: {} });
+      const { disabledAt: _, ...enabled } = row;
+      return fromRow(enabled);
+    });
   }
 
   /** All tenants, by id. */

@@ -1,5 +1,6 @@
 import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "./key-custody.ts";
 import type { KeyRing, RingKey } from "./key-ring.ts";
+import type { RingEntry } from "./ring-entry.ts";
 import { messageOf, openSealedRing, RingFault, type SealedRing, sealRing } from "./sealed-ring.ts";
 import type { RingStorage } from "./update-ring.ts";
 
@@ -7,8 +8,8 @@ import type { RingStorage } from "./update-ring.ts";
 export interface SealedRingStorage {
   /** @throws RingFault when what is stored cannot be a sealed ring */
   read(): Promise<SealedRing | undefined>;
-  /** Replaces the revision before; false when another process replaced it first. */
-  save(ring: SealedRing): Promise<boolean>;
+  /** Replaces the revision before, with `entry`; false when another process replaced it first. */
+  save(ring: SealedRing, entry?: RingEntry): Promise<boolean>;
 }
 
 type RingCustody = Pick<KeyCustody, "generate" | "generateSealKey" | "openSealKey" | "rewrap" | "rewrapSealKey">;
@@ -56,10 +57,10 @@ export class SealedRings implements RingStorage {
     return ring;
   }
 
-  async save(ring: KeyRing): Promise<boolean> {
+  async save(ring: KeyRing, entry?: RingEntry): Promise<boolean> {
     // When another process has changed the seal meanwhile, the revision is taken and nothing is stored.
     const seal = this.#seal ?? (await this.#custody.generateSealKey());
-    return this.#saveUnder(seal, ring);
+    return this.#saveUnder(seal, ring, entry);
   }
 
   /** Makes a key for the ring that was read last. */
@@ -71,10 +72,11 @@ export class SealedRings implements RingStorage {
    * Wraps the private keys and the seal of the ring by the newest KEK. The ring is stored by one write,
    * so a process that dies meanwhile leaves all of it under the old KEK, or all under the new one.
    *
+   * @param entry of the audit log
    * @returns undefined when there is no ring
    * @throws RingFault, whatever `KeyCustody.rewrap` throws
    */
-  async rewrap(): Promise<RewrappedRing | undefined> {
+  async rewrap(entry?: RingEntry): Promise<RewrappedRing | undefined> {
     for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
       const standing = await this.read();
       const seal = this.#seal;
@@ -86,7 +88,7 @@ export class SealedRings implements RingStorage {
       const isChanged = newSeal !== seal || keys.some((key, index) => key !== standing.keys[index]);
       if (!isChanged) return { ring: standing, isChanged };
       const ring = { revision: standing.revision + 1, keys };
-      if (await this.#saveUnder(newSeal, ring)) return { ring, isChanged };
+      if (await this.#saveUnder(newSeal, ring, entry)) return { ring, isChanged };
     }
     throw new Error(`other processes changed the key ring ${rewrapAttemptsMax} times in between`);
   }
@@ -107,8 +109,8 @@ export class SealedRings implements RingStorage {
     return sealed === key.sealed ? key : { ...key, sealed };
   }
 
-  async #saveUnder(seal: SealedKey, ring: KeyRing): Promise<boolean> {
-    if (!(await this.#store.save(await sealRing(ring, seal, await this.#open(seal))))) return false;
+  async #saveUnder(seal: SealedKey, ring: KeyRing, entry?: RingEntry): Promise<boolean> {
+    if (!(await this.#store.save(await sealRing(ring, seal, await this.#open(seal)), entry))) return false;
     this.#note(ring.revision, seal);
     return true;
   }

@@ -1,7 +1,9 @@
+import type { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
-import { Binary, type Collection, type Db } from "mongodb";
+import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
 import type { SealedKey } from "../domain/key-custody.ts";
 import type { KeyState, RingKey } from "../domain/key-ring.ts";
+import type { RingEntry } from "../domain/ring-entry.ts";
 import { RingFault, type SealedRing } from "../domain/sealed-ring.ts";
 import type { SealedRingStorage } from "../domain/sealed-rings.ts";
 import { checkRingRow } from "./check-ring-row.ts";
@@ -37,9 +39,12 @@ interface RingRow {
  */
 export class RingStore implements SealedRingStorage {
   readonly #rings: Collection<RingRow>;
+  readonly #audit: Pick<AuditLog, "transact"> | undefined;
 
-  constructor(db: Db) {
+  /** @param audit for changes with an entry; a process without an admin door makes none */
+  constructor(db: Db, audit?: Pick<AuditLog, "transact">) {
     this.#rings = db.collection("ring");
+    this.#audit = audit;
   }
 
   /** Majority: a ring that a failover takes back would look like an old one brought back. */
@@ -50,11 +55,22 @@ export class RingStore implements SealedRingStorage {
     return fromRow(row);
   }
 
-  async save(sealed: SealedRing): Promise<boolean> {
+  async save(sealed: SealedRing, entry?: RingEntry): Promise<boolean> {
+    if (!entry) return this.#write(sealed);
+    if (!this.#audit) throw new TypeError("a change of the key ring cannot be audited");
+    return this.#audit.transact(async (session, record) => {
+      if (!(await this.#write(sealed, session))) return false;
+      await record(entry.by, entry.change);
+      return true;
+    });
+  }
+
+  async #write(sealed: SealedRing, session?: ClientSession): Promise<boolean> {
     const { revision } = sealed.ring;
     const row = toRow(sealed);
     if (revision > 1) {
-      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: revision - 1 }, row);
+      const options = session ? { session } : {};
+      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: revision - 1 }, row, options);
       return matchedCount === 1;
     }
     try {

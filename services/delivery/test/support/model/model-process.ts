@@ -9,6 +9,7 @@ import { type FeedSnapshot, snapshotKey, webhookIdOf } from "../../../src/domain
 import type { SignResult } from "../../../src/ingest/sign-snapshots.ts";
 import { storeDeliveries } from "../../../src/ingest/store-deliveries.ts";
 import { takeTurn } from "../../../src/replay/take-turn.ts";
+import type { ManagedEndpoint } from "../../../src/domain/endpoint.ts";
 import { changeEndpoint } from "../../../src/rpc/change-endpoint.ts";
 import { type AttemptDeps, journalAttempt, postAttempt, prepareAttempt } from "../../../src/lanes/attempt-lane.ts";
 import type { EndpointDirectory } from "../../../src/lanes/endpoint-directory.ts";
@@ -166,12 +167,20 @@ export class ModelProcess {
   }
 
   async disable(): Promise<void> {
-    const deps = { ...this.#stores, directory: this.#directory };
-    await changeEndpoint(deps, this.#name, (endpoint, now) => disabledWithNotice(endpoint, "operator", now));
+    await this.#change((endpoint, now) => disabledWithNotice(endpoint, "operator", now));
   }
 
   async enable(): Promise<void> {
-    await changeEndpoint({ ...this.#stores, directory: this.#directory }, this.#name, enabledWithNotice);
+    await this.#change(enabledWithNotice);
+  }
+
+  /** Without the audit, whose transaction is one write to all others. */
+  async #change(change: Parameters<typeof changeEndpoint>[3]): Promise<void> {
+    const { endpoints } = this.#stores;
+    const audited = { replace: (_: ManagedEndpoint, changed: ManagedEndpoint) => endpoints.replace(changed) };
+    const deps = { endpoints, audited, directory: this.#directory };
+    const by = { actor: "", role: "", identity: "", from: "", requestId: "", keyPrefix: "" };
+    await changeEndpoint(deps, { action: "change", by }, this.#name, change);
   }
 
   async replay(reaction: Reaction): Promise<void> {

@@ -1,6 +1,6 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { requireAdministrator } from "@vidimus/kit/administrator";
-import type { Actor } from "../document/document.ts";
 import type { SchemaReader } from "./read-schema.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";
 
@@ -20,7 +20,7 @@ interface GenerationRequest {
 export interface CreateSchemaGenerationDeps {
   schemas: {
     /** Keeps a generation; false when there is one of that number already. */
-    insert(generation: SchemaGeneration): Promise<boolean>;
+    insert(generation: SchemaGeneration, by: AuditAuthor): Promise<boolean>;
     /** The newest generation of each of a tenant's types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
@@ -43,7 +43,7 @@ export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
 export async function addGeneration(
   deps: CreateSchemaGenerationDeps,
   request: GenerationRequest,
-  by: Actor,
+  by: AuditAuthor,
 ): Promise<number> {
   const { tenantId, type, expectedGeneration } = request;
   requireAdministrator(by, "add schema generations");
@@ -62,7 +62,7 @@ export async function addGeneration(
     createdAt: deps.now(),
     createdBy: by.actor,
   };
-  const isFirst = await deps.schemas.insert(generation);
+  const isFirst = await deps.schemas.insert(generation, by);
   deps.forget(tenantId);
   if (!isFirst) await requireNewest(deps, tenantId, type, expectedGeneration);
   return generation.generation;

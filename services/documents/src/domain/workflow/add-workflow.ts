@@ -1,6 +1,6 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { requireAdministrator } from "@vidimus/kit/administrator";
-import type { Actor } from "../document/document.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { defaultWorkflow } from "./default-workflow.ts";
@@ -21,7 +21,7 @@ interface WorkflowRequest {
 export interface CreateWorkflowVersionDeps {
   workflows: {
     /** Keeps a version; false when there is one of that number already. */
-    insert(tenantId: string, workflow: StoredWorkflow): Promise<boolean>;
+    insert(tenantId: string, workflow: StoredWorkflow, by: AuditAuthor): Promise<boolean>;
     /** The newest version of each of a tenant's workflows. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
@@ -42,7 +42,7 @@ const workflowsMax = 100;
 export async function addWorkflow(
   deps: CreateWorkflowVersionDeps,
   request: WorkflowRequest,
-  by: Actor,
+  by: AuditAuthor,
 ): Promise<number> {
   requireAdministrator(by, "change workflows");
   const { tenantId, workflowId, expectedVersion } = request;
@@ -53,7 +53,7 @@ export async function addWorkflow(
   await requireNewest(deps, request);
   const version = expectedVersion + 1;
   const workflow = { workflowId, version, definition, createdAt: deps.now(), createdBy: by.actor };
-  const isFirst = await deps.workflows.insert(tenantId, workflow);
+  const isFirst = await deps.workflows.insert(tenantId, workflow, by);
   if (!isFirst) await requireNewest(deps, request);
   return version;
 }

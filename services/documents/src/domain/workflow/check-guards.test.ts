@@ -61,7 +61,7 @@ describe("fourEyes", () => {
   test("refuses the version's writer and the nameless, and lets others pass", async () => {
     await expect(check({ kind: "fourEyes" }, { actor: "wanda" })).rejects.toThrow("wanda wrote this version");
     await expect(check({ kind: "fourEyes" }, { actor: "" })).rejects.toThrow("vidimus-actor");
-    await expect(check({ kind: "fourEyes" }, { writer: " " })).rejects.toThrow("nobody knows who wrote");
+    await expect(check({ kind: "fourEyes" }, { writer: " \u200b" })).rejects.toThrow("nobody knows who wrote");
     await expect(check({ kind: "fourEyes" })).resolves.toBeUndefined();
   });
 
@@ -70,6 +70,8 @@ describe("fourEyes", () => {
     ["Stra\u00dfe", "STRASSE"],
     ["J\u00fcrgen", "Ju\u0308rgen"],
     ["\uff29da", "ida"],
+    ["ida\u200b", "ida"],
+    ["\u2060 i\u00adda", "IDA"],
   ])("takes %j and %j for one", async (actor, writer) => {
     await expect(check({ kind: "fourEyes" }, { actor, writer })).rejects.toMatchObject({ reason: "guard_failed" });
   });

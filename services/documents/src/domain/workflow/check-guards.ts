@@ -1,3 +1,4 @@
+import { comparableName } from "@vidimus/kit/comparable-name";
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { jsonPointer } from "../json/json-value.ts";
 import type { CheckedGuard } from "./definition.ts";
@@ -111,15 +112,10 @@ function plainInstantOf(text: string): number {
 }
 
 function secondPair({ actor, writer }: GuardFacts): string | undefined {
-  if (actor.trim() === "") return "a second pair of eyes needs a name (metadata vidimus-actor)";
-  if (writer.trim() === "") return "nobody knows who wrote this version: write it again, with a name";
-  return folded(actor) === folded(writer) ? `${writer} wrote this version` : undefined;
-}
-
-/** A name in one form: neither case nor spaces around it nor composed letters tell people apart. */
-function folded(actor: string): string {
-  // Upper case first, so that "ß" and "SS", and the two small sigmas, become one.
-  return actor.normalize("NFKC").trim().toUpperCase().toLowerCase().normalize("NFKC");
+  const [approver, author] = [comparableName(actor), comparableName(writer)];
+  if (approver === "") return "a second pair of eyes needs a name (metadata vidimus-actor)";
+  if (author === "") return "nobody knows who wrote this version: write it again, with a name";
+  return approver === author ? `${writer} wrote this version` : undefined;
 }
 
 function isMissing(value: unknown): boolean {

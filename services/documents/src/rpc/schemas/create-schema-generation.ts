@@ -1,8 +1,9 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
+import { callContext } from "@vidimus/kit/rpc/call-context";
 import { type CreateSchemaGenerationDeps, addGeneration } from "../../domain/types/add-generation.ts";
-import { callingActor } from "../requests.ts";
 
 /** Adds a generation of a type. */
 export function createSchemaGeneration(
@@ -13,7 +14,7 @@ export function createSchemaGeneration(
     const generation = await addGeneration(
       deps,
       { tenantId: requireTenantId(tenantId), ...request },
-      callingActor(context),
+      authorOf(callContext(context)),
     );
     return { generation };
   };

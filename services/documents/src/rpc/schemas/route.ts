@@ -1,22 +1,25 @@
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import type { CreateSchemaGenerationDeps } from "../../domain/types/add-generation.ts";
 import { createSchemaGeneration } from "./create-schema-generation.ts";
 import { getSchemaGeneration, type GetSchemaGenerationDeps } from "./get-schema-generation.ts";
 import { listSchemaGenerations, type ListSchemaGenerationsDeps } from "./list-schema-generations.ts";
 
-/** The service of the types' schemas. */
+/** The service of the types' schemas, and of the audit of schemas and workflows. */
 export function schemaRoute(
-  deps: CreateSchemaGenerationDeps & GetSchemaGenerationDeps & ListSchemaGenerationsDeps,
+  deps: CreateSchemaGenerationDeps & GetSchemaGenerationDeps & ListSchemaGenerationsDeps & ListAuditEntriesDeps,
 ): TeamsRoute {
   const methods = route(SchemaService, {
     createSchemaGeneration: createSchemaGeneration(deps),
     getSchemaGeneration: getSchemaGeneration(deps),
     listSchemaGenerations: listSchemaGenerations(deps),
+    listAuditEntries: listAuditEntries(deps),
   });
   return teamsRoute(methods, {
     createSchemaGeneration: "write",
     getSchemaGeneration: "read",
     listSchemaGenerations: "read",
+    listAuditEntries: "read",
   });
 }

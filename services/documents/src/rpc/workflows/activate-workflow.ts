@@ -1,7 +1,9 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
+import { callContext } from "@vidimus/kit/rpc/call-context";
 import { typePattern } from "../../domain/types/add-generation.ts";
 import { requireAdministrator } from "@vidimus/kit/administrator";
 import type { TypeRegistry } from "../../domain/types/document-type.ts";
@@ -9,7 +11,6 @@ import { throwMissing } from "../../domain/document/throw-missing.ts";
 import { requireUsable } from "../../domain/workflow/check-activation.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
-import { callingActor } from "../requests.ts";
 
 /** The store of activations, and the registry that caches them. */
 interface ActivateWorkflowDeps {
@@ -27,7 +28,7 @@ export function activateWorkflow({
   now,
 }: ActivateWorkflowDeps): MethodImpl<typeof WorkflowService.method.activateWorkflow> {
   return async (request, context) => {
-    const by = callingActor(context);
+    const by = authorOf(callContext(context));
     requireAdministrator(by, "change workflows");
     const tenantId = requireTenantId(request.tenantId);
     const { type, workflowId, version } = request.activation ?? throwMissing("activation");
@@ -39,7 +40,7 @@ export function activateWorkflow({
       const message = `type ${type} has no schema: add one with CreateSchemaGeneration, then activate its workflow`;
       throw new DomainError("failed_precondition", message, { reason: "type_without_schema" });
     }
-    await workflows.activate(tenantId, { type, workflowId, version }, now(), by.actor);
+    await workflows.activate(tenantId, { type, workflowId, version }, now(), by);
     registry.forget(tenantId);
     return {};
   };

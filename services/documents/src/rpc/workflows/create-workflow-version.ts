@@ -1,8 +1,9 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { authorOf } from "@vidimus/kit/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
+import { callContext } from "@vidimus/kit/rpc/call-context";
 import { addWorkflow, type CreateWorkflowVersionDeps } from "../../domain/workflow/add-workflow.ts";
-import { callingActor } from "../requests.ts";
 
 /** Keeps a definition as the next version of a workflow. */
 export function createWorkflowVersion(
@@ -10,6 +11,6 @@ export function createWorkflowVersion(
 ): MethodImpl<typeof WorkflowService.method.createWorkflowVersion> {
   return async ({ tenantId, workflowId, expectedVersion, definitionJson }, context) => {
     const request = { tenantId: requireTenantId(tenantId), workflowId, expectedVersion, definition: definitionJson };
-    return { version: await addWorkflow(deps, request, callingActor(context)) };
+    return { version: await addWorkflow(deps, request, authorOf(callContext(context))) };
   };
 }

@@ -31,7 +31,9 @@ export const patchEndpoint = defineRoute({
   doc: {
     operationId: "updateEndpoint",
     summary: "Change settings of a receiver",
-    description: "Members left out stay as they are. A list, and headers, replace the ones before.",
+    description:
+      "Members left out stay as they are. A list, and headers, replace the ones before. A url of another origin needs " +
+      "headers beside it, unless there are none: credentials of one server are not sent to another.",
     body: { "application/json": { schema: endpointPatch, example: { events: ["snapshot.usable"], maxInFlight: 4 } } },
     success: {
       status: 200,

@@ -1,8 +1,10 @@
 import type { HandlerContext } from "@connectrpc/connect";
+import { type AuditAuthor, authorOf } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { KeyRing, RingKey } from "../../domain/key-ring.ts";
+import type { RingEntry } from "../../domain/ring-entry.ts";
 import { RingFault } from "../../domain/sealed-ring.ts";
 import { type GenerateKey, type RingRules, withStandby } from "../../domain/tend-ring.ts";
 import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
@@ -41,24 +43,31 @@ export async function changeRing(
   context: HandlerContext,
   { action, keyId, emergency = false, change }: RingChange,
 ): Promise<KeyRing> {
-  const { actor } = requireOperator(context);
-  const ring = await verified(() =>
-    updateRing(rings, async (standing) => {
-      const at = now();
-      return standing && withStandby(await change(standing.keys, at), at, rules, generate);
-    }),
-  );
+  const by = requireOperator(context);
+  const changedKey = ({ keys }: KeyRing) => keyId ?? keys.at(-1)?.keyId ?? "";
+  const apply = async (standing: KeyRing | undefined) => {
+    const at = now();
+    return standing && withStandby(await change(standing.keys, at), at, rules, generate);
+  };
+  const entryOf = (ring: KeyRing) => ringEntry(by, `${action}_key`, changedKey(ring), { emergency });
+  const ring = await verified(() => updateRing(rings, apply, entryOf));
   if (!ring) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
-  const changed = keyId ?? ring.keys.at(-1)?.keyId;
-  log.warn({ action, keyId: changed, emergency, actor, ringRevision: ring.revision }, operatorChangedRing);
+  const { actor, identity } = by;
+  const line = { action, keyId: changedKey(ring), emergency, actor, identity, ringRevision: ring.revision };
+  log.warn(line, operatorChangedRing);
   return ring;
 }
 
-/** Throws `permission_denied` unless the role is owner or admin. */
-export function requireOperator(context: HandlerContext): { actor: string } {
-  const { actor, role } = callContext(context);
-  if (role === "owner" || role === "admin") return { actor };
-  throw new DomainError("permission_denied", `role owner or admin is needed, not "${role}"`);
+/** The entry of a change of the ring, which concerns the whole platform. */
+export function ringEntry(by: AuditAuthor, action: string, subject: string, detail: object): RingEntry {
+  return { by, change: { tenantId: "", action, subject, detail: { ...detail } } };
+}
+
+/** Says who calls. Throws `permission_denied` unless the role is owner or admin. */
+export function requireOperator(context: HandlerContext): AuditAuthor {
+  const by = authorOf(callContext(context));
+  if (by.role === "owner" || by.role === "admin") return by;
+  throw new DomainError("permission_denied", `role owner or admin is needed, not "${by.role}"`);
 }
 
 /** A ring that cannot be used is no bug of the caller: `unavailable`. */

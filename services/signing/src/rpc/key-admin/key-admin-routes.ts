@@ -1,4 +1,5 @@
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { activateKey } from "./activate-key.ts";
 import { auditLedger, type AuditLedgerDeps } from "./audit-ledger.ts";
@@ -9,7 +10,7 @@ import { retireKey } from "./retire-key.ts";
 import { revokeKey } from "./revoke-key.ts";
 import type { ChangeRingDeps } from "./change-ring.ts";
 
-export type KeyAdminDeps = ListRingDeps & ChangeRingDeps & AuditLedgerDeps & RewrapKeysDeps;
+export type KeyAdminDeps = ListRingDeps & ChangeRingDeps & AuditLedgerDeps & RewrapKeysDeps & ListAuditEntriesDeps;
 
 /** What the admin door serves. */
 export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
@@ -21,6 +22,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     revokeKey: revokeKey(deps),
     auditLedger: auditLedger(deps),
     rewrapKeys: rewrapKeys(deps),
+    listAuditEntries: listAuditEntries(deps),
   });
   const effects = {
     listRing: "platform",
@@ -30,6 +32,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     revokeKey: "platform",
     auditLedger: "platform",
     rewrapKeys: "platform",
+    listAuditEntries: "platform",
   } as const;
   return [teamsRoute(methods, effects)];
 }

@@ -5,7 +5,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { KeyCustody } from "../../domain/key-custody.ts";
 import type { SealedRings } from "../../domain/sealed-rings.ts";
 import type { SignerStore } from "../../store/signer-store.ts";
-import { operatorChangedRing, requireOperator, verified } from "./change-ring.ts";
+import { operatorChangedRing, requireOperator, ringEntry, verified } from "./change-ring.ts";
 
 export interface RewrapKeysDeps {
   rings: Pick<SealedRings, "rewrap">;
@@ -17,7 +17,7 @@ export interface RewrapKeysDeps {
 /** Implements `RewrapKeys`. */
 export function rewrapKeys(deps: RewrapKeysDeps): MethodImpl<typeof KeyAdminService.method.rewrapKeys> {
   return async (_, context) => {
-    const { actor } = requireOperator(context);
+    const by = requireOperator(context);
     const [kekId] = deps.custody.kekIds;
     if (kekId === undefined) throw new DomainError("failed_precondition", "no KEK of this process wraps the keys");
     const without = await deps.signers.countWithout(kekId);
@@ -25,11 +25,12 @@ export function rewrapKeys(deps: RewrapKeysDeps): MethodImpl<typeof KeyAdminServ
       const who = without === 1 ? "one signing process does" : `${without} signing processes do`;
       throw new DomainError("failed_precondition", `${who} not hold the KEK ${kekId}, and could not sign any more`);
     }
-    const rewrapped = await verified(() => deps.rings.rewrap());
+    const rewrapped = await verified(() => deps.rings.rewrap(ringEntry(by, "rewrap_keys", kekId, {})));
     if (!rewrapped) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
     const { ring, isChanged } = rewrapped;
     const ringRevision = ring.revision;
-    if (isChanged) deps.log.warn({ action: "rewrap", kekId, actor, ringRevision }, operatorChangedRing);
+    const { actor, identity } = by;
+    if (isChanged) deps.log.warn({ action: "rewrap", kekId, actor, identity, ringRevision }, operatorChangedRing);
     const privateKeys = ring.keys.filter(({ sealed }) => sealed).length;
     return { kekId, privateKeys, changed: isChanged, revision: BigInt(ringRevision) };
   };

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AuditEntry } from "../../audit/v1/audit_entry_pb.ts";
+import { file_vidimus_audit_v1_audit_entry } from "../../audit/v1/audit_entry_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/access/v1/access_service.proto.
  */
 export const file_vidimus_access_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5MoEHCg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnEKElVwZGF0ZUFwaUtleVNjb3BlcxIsLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QaLS52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRJZCgpSb2xsQXBpS2V5EiQudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlcXVlc3QaJS52aWRpbXVzLmFjY2Vzcy52MS5Sb2xsQXBpS2V5UmVzcG9uc2USXwoMUmV2b2tlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlQiZaJHZpZGltdXMvY29udHJhY3RzL2FjY2Vzcy92MTthY2Nlc3N2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IsUBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDwoHYWN0aW9ucxgDIAMoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkiYgoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEi0KB2VudHJpZXMYASADKAsyHC52aWRpbXVzLmF1ZGl0LnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMu4HCg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnEKElVwZGF0ZUFwaUtleVNjb3BlcxIsLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QaLS52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRJZCgpSb2xsQXBpS2V5EiQudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlcXVlc3QaJS52aWRpbXVzLmFjY2Vzcy52MS5Sb2xsQXBpS2V5UmVzcG9uc2USXwoMUmV2b2tlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmsKEExpc3RBdWRpdEVudHJpZXMSKi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * One newsroom.
@@ -605,6 +607,97 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_vidimus_access_v1_access_service, 19);
 
 /**
+ * A request for the administrative changes of a tenant and its API keys.
+ *
+ * @generated from message vidimus.access.v1.ListAuditEntriesRequest
+ */
+export type ListAuditEntriesRequest = Message<"vidimus.access.v1.ListAuditEntriesRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Only of this actor, if not "".
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Only these actions, if any.
+   *
+   * @generated from field: repeated string actions = 3;
+   */
+  actions: string[];
+
+  /**
+   * Only those made at or after this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only those made before this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 6;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts at the newest.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.ListAuditEntriesRequest.
+ * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
+ */
+export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 20);
+
+/**
+ * A page of administrative changes.
+ *
+ * @generated from message vidimus.access.v1.ListAuditEntriesResponse
+ */
+export type ListAuditEntriesResponse = Message<"vidimus.access.v1.ListAuditEntriesResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.audit.v1.AuditEntry entries = 1;
+   */
+  entries: AuditEntry[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.ListAuditEntriesResponse.
+ * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
+ */
+export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 21);
+
+/**
  * Tenants and their API keys. Creating and changing either needs the role owner or admin in the
  * metadata `vidimus-role`; PERMISSION_DENIED otherwise.
  *
@@ -633,7 +726,7 @@ export const AccessService: GenService<{
   },
   /**
    * Disables a tenant: within a second, every gateway refuses all of its keys. Repeating it changes
-   * nothing. NOT_FOUND when there is no such tenant.
+   * nothing. NOT_FOUND when there is no such tenant. Needs a grant for all tenants.
    *
    * @generated from rpc vidimus.access.v1.AccessService.DisableTenant
    */
@@ -644,7 +737,8 @@ export const AccessService: GenService<{
   },
   /**
    * Enables a disabled tenant: within seconds its keys are valid again. Repeating it changes nothing.
-   * NOT_FOUND when there is no such tenant.
+   * NOT_FOUND when there is no such tenant. Needs a grant for all tenants, so that no tenant undoes
+   * what the platform did.
    *
    * @generated from rpc vidimus.access.v1.AccessService.EnableTenant
    */
@@ -706,6 +800,17 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApiKeyRequestSchema;
     output: typeof RevokeApiKeyResponseSchema;
+  },
+  /**
+   * Who changed what and when: changes of the tenant and its API keys, newest first.
+   * Needs role owner or admin.
+   *
+   * @generated from rpc vidimus.access.v1.AccessService.ListAuditEntries
+   */
+  listAuditEntries: {
+    methodKind: "unary";
+    input: typeof ListAuditEntriesRequestSchema;
+    output: typeof ListAuditEntriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_access_v1_access_service, 0);

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AuditEntry } from "../../audit/v1/audit_entry_pb.ts";
+import { file_vidimus_audit_v1_audit_entry } from "../../audit/v1/audit_entry_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/documents/v1/schema_service.proto.
  */
 export const file_vidimus_documents_v1_schema_service: GenFile = /*@__PURE__*/
-  fileDesc("Cil2aWRpbXVzL2RvY3VtZW50cy92MS9zY2hlbWFfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEisQEKEFNjaGVtYUdlbmVyYXRpb24SDAoEdHlwZRgBIAEoCRISCgpnZW5lcmF0aW9uGAIgASgNEhkKEXNoYXBlX3NjaGVtYV9qc29uGAMgASgMEhwKFGNvbXBsZXRlX3NjaGVtYV9qc29uGAQgASgMEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBiABKAkilgEKHUNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEhsKE2V4cGVjdGVkX2dlbmVyYXRpb24YAyABKA0SGQoRc2hhcGVfc2NoZW1hX2pzb24YBCABKAwSHAoUY29tcGxldGVfc2NoZW1hX2pzb24YBSABKAwiNAoeQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEhIKCmdlbmVyYXRpb24YASABKA0iZQoaR2V0U2NoZW1hR2VuZXJhdGlvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSFwoKZ2VuZXJhdGlvbhgDIAEoDUgAiAEBQg0KC19nZW5lcmF0aW9uImAKG0dldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRJBChFzY2hlbWFfZ2VuZXJhdGlvbhgBIAEoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNjaGVtYUdlbmVyYXRpb24iMQocTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYwodTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVzcG9uc2USQgoSc2NoZW1hX2dlbmVyYXRpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuU2NoZW1hR2VuZXJhdGlvbjKUAwoNU2NoZW1hU2VydmljZRKDAQoWQ3JlYXRlU2NoZW1hR2VuZXJhdGlvbhIzLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0GjQudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEnoKE0dldFNjaGVtYUdlbmVyYXRpb24SMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTY2hlbWFHZW5lcmF0aW9uUmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRKAAQoVTGlzdFNjaGVtYUdlbmVyYXRpb25zEjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBozLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RTY2hlbWFHZW5lcmF0aW9uc1Jlc3BvbnNlQixaKnZpZGltdXMvY29udHJhY3RzL2RvY3VtZW50cy92MTtkb2N1bWVudHN2MWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Cil2aWRpbXVzL2RvY3VtZW50cy92MS9zY2hlbWFfc2VydmljZS5wcm90bxIUdmlkaW11cy5kb2N1bWVudHMudjEisQEKEFNjaGVtYUdlbmVyYXRpb24SDAoEdHlwZRgBIAEoCRISCgpnZW5lcmF0aW9uGAIgASgNEhkKEXNoYXBlX3NjaGVtYV9qc29uGAMgASgMEhwKFGNvbXBsZXRlX3NjaGVtYV9qc29uGAQgASgMEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYBiABKAkilgEKHUNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEhsKE2V4cGVjdGVkX2dlbmVyYXRpb24YAyABKA0SGQoRc2hhcGVfc2NoZW1hX2pzb24YBCABKAwSHAoUY29tcGxldGVfc2NoZW1hX2pzb24YBSABKAwiNAoeQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEhIKCmdlbmVyYXRpb24YASABKA0iZQoaR2V0U2NoZW1hR2VuZXJhdGlvblJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSFwoKZ2VuZXJhdGlvbhgDIAEoDUgAiAEBQg0KC19nZW5lcmF0aW9uImAKG0dldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRJBChFzY2hlbWFfZ2VuZXJhdGlvbhgBIAEoCzImLnZpZGltdXMuZG9jdW1lbnRzLnYxLlNjaGVtYUdlbmVyYXRpb24iMQocTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiYwodTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVzcG9uc2USQgoSc2NoZW1hX2dlbmVyYXRpb25zGAEgAygLMiYudmlkaW11cy5kb2N1bWVudHMudjEuU2NoZW1hR2VuZXJhdGlvbiLFAQoXTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg8KB2FjdGlvbnMYAyADKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKHBAoNU2NoZW1hU2VydmljZRKDAQoWQ3JlYXRlU2NoZW1hR2VuZXJhdGlvbhIzLnZpZGltdXMuZG9jdW1lbnRzLnYxLkNyZWF0ZVNjaGVtYUdlbmVyYXRpb25SZXF1ZXN0GjQudmlkaW11cy5kb2N1bWVudHMudjEuQ3JlYXRlU2NoZW1hR2VuZXJhdGlvblJlc3BvbnNlEnoKE0dldFNjaGVtYUdlbmVyYXRpb24SMC52aWRpbXVzLmRvY3VtZW50cy52MS5HZXRTY2hlbWFHZW5lcmF0aW9uUmVxdWVzdBoxLnZpZGltdXMuZG9jdW1lbnRzLnYxLkdldFNjaGVtYUdlbmVyYXRpb25SZXNwb25zZRKAAQoVTGlzdFNjaGVtYUdlbmVyYXRpb25zEjIudmlkaW11cy5kb2N1bWVudHMudjEuTGlzdFNjaGVtYUdlbmVyYXRpb25zUmVxdWVzdBozLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RTY2hlbWFHZW5lcmF0aW9uc1Jlc3BvbnNlEnEKEExpc3RBdWRpdEVudHJpZXMSLS52aWRpbXVzLmRvY3VtZW50cy52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBouLnZpZGltdXMuZG9jdW1lbnRzLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZUIsWip2aWRpbXVzL2NvbnRyYWN0cy9kb2N1bWVudHMvdjE7ZG9jdW1lbnRzdjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * One generation of a type.
@@ -239,6 +241,97 @@ export const ListSchemaGenerationsResponseSchema: GenMessage<ListSchemaGeneratio
   messageDesc(file_vidimus_documents_v1_schema_service, 6);
 
 /**
+ * A request for the administrative changes of a tenant's schemas and workflows.
+ *
+ * @generated from message vidimus.documents.v1.ListAuditEntriesRequest
+ */
+export type ListAuditEntriesRequest = Message<"vidimus.documents.v1.ListAuditEntriesRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Only of this actor, if not "".
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Only these actions, if any.
+   *
+   * @generated from field: repeated string actions = 3;
+   */
+  actions: string[];
+
+  /**
+   * Only those made at or after this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only those made before this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 6;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts at the newest.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListAuditEntriesRequest.
+ * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
+ */
+export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_schema_service, 7);
+
+/**
+ * A page of administrative changes.
+ *
+ * @generated from message vidimus.documents.v1.ListAuditEntriesResponse
+ */
+export type ListAuditEntriesResponse = Message<"vidimus.documents.v1.ListAuditEntriesResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.audit.v1.AuditEntry entries = 1;
+   */
+  entries: AuditEntry[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.documents.v1.ListAuditEntriesResponse.
+ * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
+ */
+export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_documents_v1_schema_service, 8);
+
+/**
  * What documents of a type must look like, as JSON Schemas (2020-12) over {title, meta, content,
  * links}.
  *
@@ -281,6 +374,17 @@ export const SchemaService: GenService<{
     methodKind: "unary";
     input: typeof ListSchemaGenerationsRequestSchema;
     output: typeof ListSchemaGenerationsResponseSchema;
+  },
+  /**
+   * Who changed what and when: changes of the tenant's schemas and workflows, newest first.
+   * Needs role owner or admin.
+   *
+   * @generated from rpc vidimus.documents.v1.SchemaService.ListAuditEntries
+   */
+  listAuditEntries: {
+    methodKind: "unary";
+    input: typeof ListAuditEntriesRequestSchema;
+    output: typeof ListAuditEntriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_documents_v1_schema_service, 0);

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AuditEntry } from "../../audit/v1/audit_entry_pb.ts";
+import { file_vidimus_audit_v1_audit_entry } from "../../audit/v1/audit_entry_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file vidimus/signing/v1/key_admin_service.proto.
  */
 export const file_vidimus_signing_v1_key_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QiTwoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkikAEKE0F1ZGl0TGVkZ2VyUmVzcG9uc2USDwoHYmF0Y2hlcxgBIAEoBBIPCgdlbnRyaWVzGAIgASgEEgwKBGhlYWQYAyABKAkSDQoFZmF1bHQYBCABKAkSOgoJZG9jdW1lbnRzGAUgASgLMicudmlkaW11cy5zaWduaW5nLnYxLkRvY3VtZW50c0NvbXBhcmlzb24iXwoTRG9jdW1lbnRzQ29tcGFyaXNvbhISCgpzaWduYXR1cmVzGAEgASgEEhAKCG91dGRhdGVkGAIgASgEEhEKCXVuc2V0dGxlZBgDIAEoBBIPCgdyZXZva2VkGAQgASgEIhMKEVJld3JhcEtleXNSZXF1ZXN0Il0KElJld3JhcEtleXNSZXNwb25zZRIOCgZrZWtfaWQYASABKAkSFAoMcHJpdmF0ZV9rZXlzGAIgASgNEhAKCHJldmlzaW9uGAMgASgEEg8KB2NoYW5nZWQYBCABKAgylgUKD0tleUFkbWluU2VydmljZRJVCghMaXN0UmluZxIjLnZpZGltdXMuc2lnbmluZy52MS5MaXN0UmluZ1JlcXVlc3QaJC52aWRpbXVzLnNpZ25pbmcudjEuTGlzdFJpbmdSZXNwb25zZRJbCgpQcmVwYXJlS2V5EiUudmlkaW11cy5zaWduaW5nLnYxLlByZXBhcmVLZXlSZXF1ZXN0GiYudmlkaW11cy5zaWduaW5nLnYxLlByZXBhcmVLZXlSZXNwb25zZRJeCgtBY3RpdmF0ZUtleRImLnZpZGltdXMuc2lnbmluZy52MS5BY3RpdmF0ZUtleVJlcXVlc3QaJy52aWRpbXVzLnNpZ25pbmcudjEuQWN0aXZhdGVLZXlSZXNwb25zZRJYCglSZXRpcmVLZXkSJC52aWRpbXVzLnNpZ25pbmcudjEuUmV0aXJlS2V5UmVxdWVzdBolLnZpZGltdXMuc2lnbmluZy52MS5SZXRpcmVLZXlSZXNwb25zZRJYCglSZXZva2VLZXkSJC52aWRpbXVzLnNpZ25pbmcudjEuUmV2b2tlS2V5UmVxdWVzdBolLnZpZGltdXMuc2lnbmluZy52MS5SZXZva2VLZXlSZXNwb25zZRJeCgtBdWRpdExlZGdlchImLnZpZGltdXMuc2lnbmluZy52MS5BdWRpdExlZGdlclJlcXVlc3QaJy52aWRpbXVzLnNpZ25pbmcudjEuQXVkaXRMZWRnZXJSZXNwb25zZRJbCgpSZXdyYXBLZXlzEiUudmlkaW11cy5zaWduaW5nLnYxLlJld3JhcEtleXNSZXF1ZXN0GiYudmlkaW11cy5zaWduaW5nLnYxLlJld3JhcEtleXNSZXNwb25zZUIoWiZ2aWRpbXVzL2NvbnRyYWN0cy9zaWduaW5nL3YxO3NpZ25pbmd2MWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QiTwoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkikAEKE0F1ZGl0TGVkZ2VyUmVzcG9uc2USDwoHYmF0Y2hlcxgBIAEoBBIPCgdlbnRyaWVzGAIgASgEEgwKBGhlYWQYAyABKAkSDQoFZmF1bHQYBCABKAkSOgoJZG9jdW1lbnRzGAUgASgLMicudmlkaW11cy5zaWduaW5nLnYxLkRvY3VtZW50c0NvbXBhcmlzb24iXwoTRG9jdW1lbnRzQ29tcGFyaXNvbhISCgpzaWduYXR1cmVzGAEgASgEEhAKCG91dGRhdGVkGAIgASgEEhEKCXVuc2V0dGxlZBgDIAEoBBIPCgdyZXZva2VkGAQgASgEIhMKEVJld3JhcEtleXNSZXF1ZXN0Il0KElJld3JhcEtleXNSZXNwb25zZRIOCgZrZWtfaWQYASABKAkSFAoMcHJpdmF0ZV9rZXlzGAIgASgNEhAKCHJldmlzaW9uGAMgASgEEg8KB2NoYW5nZWQYBCABKAgisgEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Eg0KBWFjdG9yGAEgASgJEg8KB2FjdGlvbnMYAiADKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgFIAEoDRISCgpwYWdlX3Rva2VuGAYgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKFBgoPS2V5QWRtaW5TZXJ2aWNlElUKCExpc3RSaW5nEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RSaW5nUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0UmluZ1Jlc3BvbnNlElsKClByZXBhcmVLZXkSJS52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlcXVlc3QaJi52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlc3BvbnNlEl4KC0FjdGl2YXRlS2V5EiYudmlkaW11cy5zaWduaW5nLnYxLkFjdGl2YXRlS2V5UmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BY3RpdmF0ZUtleVJlc3BvbnNlElgKCVJldGlyZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXRpcmVLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldGlyZUtleVJlc3BvbnNlElgKCVJldm9rZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXZva2VLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldm9rZUtleVJlc3BvbnNlEl4KC0F1ZGl0TGVkZ2VyEiYudmlkaW11cy5zaWduaW5nLnYxLkF1ZGl0TGVkZ2VyUmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BdWRpdExlZGdlclJlc3BvbnNlElsKClJld3JhcEtleXMSJS52aWRpbXVzLnNpZ25pbmcudjEuUmV3cmFwS2V5c1JlcXVlc3QaJi52aWRpbXVzLnNpZ25pbmcudjEuUmV3cmFwS2V5c1Jlc3BvbnNlEm0KEExpc3RBdWRpdEVudHJpZXMSKy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaLC52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3NpZ25pbmcvdjE7c2lnbmluZ3YxYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * A key of the ring.
@@ -468,6 +470,90 @@ export const RewrapKeysResponseSchema: GenMessage<RewrapKeysResponse> = /*@__PUR
   messageDesc(file_vidimus_signing_v1_key_admin_service, 15);
 
 /**
+ * A request for the administrative changes of the key ring.
+ *
+ * @generated from message vidimus.signing.v1.ListAuditEntriesRequest
+ */
+export type ListAuditEntriesRequest = Message<"vidimus.signing.v1.ListAuditEntriesRequest"> & {
+  /**
+   * Only of this actor, if not "".
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+
+  /**
+   * Only these actions, if any.
+   *
+   * @generated from field: repeated string actions = 2;
+   */
+  actions: string[];
+
+  /**
+   * Only those made at or after this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only those made before this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 4;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 5;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts at the newest.
+   *
+   * @generated from field: string page_token = 6;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.ListAuditEntriesRequest.
+ * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
+ */
+export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 16);
+
+/**
+ * A page of administrative changes.
+ *
+ * @generated from message vidimus.signing.v1.ListAuditEntriesResponse
+ */
+export type ListAuditEntriesResponse = Message<"vidimus.signing.v1.ListAuditEntriesResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.audit.v1.AuditEntry entries = 1;
+   */
+  entries: AuditEntry[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.ListAuditEntriesResponse.
+ * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
+ */
+export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 17);
+
+/**
  * The life of the signing keys, for operators. It has a door of its own, which is closed unless it
  * is configured. Needs the role owner or admin in the metadata. Every change also keeps one key
  * pending. UNAVAILABLE when the key ring cannot be used.
@@ -552,6 +638,17 @@ export const KeyAdminService: GenService<{
     methodKind: "unary";
     input: typeof RewrapKeysRequestSchema;
     output: typeof RewrapKeysResponseSchema;
+  },
+  /**
+   * Who changed what and when: changes of the key ring by operators, newest first.
+   * Needs role owner or admin.
+   *
+   * @generated from rpc vidimus.signing.v1.KeyAdminService.ListAuditEntries
+   */
+  listAuditEntries: {
+    methodKind: "unary";
+    input: typeof ListAuditEntriesRequestSchema;
+    output: typeof ListAuditEntriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_signing_v1_key_admin_service, 0);

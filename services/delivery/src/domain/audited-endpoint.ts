@@ -1,0 +1,49 @@
+import type { ManagedEndpoint } from "./endpoint.ts";
+
+/** A value before and after a change; without one of them it was, or is, not there. */
+interface Replaced {
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/**
+ * What an audit tells of a change of an endpoint: what differs, with both values. Of the URL the
+ * origin alone, since its path may be a credential; of headers the names; of the secret that it is
+ * another one.
+ *
+ * @param before absent when the endpoint was registered
+ * @param after absent when it was deleted
+ */
+export function auditedEndpoint(before?: ManagedEndpoint, after?: ManagedEndpoint): Record<string, unknown> {
+  const settings = [before, after].map((endpoint) => (endpoint ? settingsOf(endpoint) : {}));
+  const [from = {}, to = {}] = settings;
+  const names = [...new Set(settings.flatMap((each) => Object.keys(each)))];
+  const replaced = names.filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]));
+  return {
+    ...Object.fromEntries(replaced.map((name): [string, Replaced] => [name, { from: from[name], to: to[name] }])),
+    ...(before && after ? hiddenChanges(before, after) : {}),
+  };
+}
+
+/** Settings that may be shown, by the names that management gives them. */
+function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
+  const { url, enabled, events, documentTypes, headers, maxInFlight, ratePerSecond, previousSecretEndsAt } = endpoint;
+  const headerNames = Object.keys(headers).toSorted();
+  const origin = new URL(url).origin;
+  return { origin, enabled, events, documentTypes, headerNames, maxInFlight, ratePerSecond, previousSecretEndsAt };
+}
+
+/** That something was changed whose values no audit may hold. */
+function hiddenChanges(before: ManagedEndpoint, after: ManagedEndpoint): Record<string, "changed"> {
+  const pairs = {
+    url: [before.url, after.url],
+    headers: [before, after].map(({ headers }) =>
+      Object.keys(headers)
+        .toSorted()
+        .map((name) => [name, headers[name]]),
+    ),
+    secret: [before.secrets[0], after.secrets[0]].map((each) => Buffer.from(each).toString("base64")),
+  };
+  const changed = Object.entries(pairs).filter(([, [one, other]]) => JSON.stringify(one) !== JSON.stringify(other));
+  return Object.fromEntries(changed.map(([name]) => [name, "changed"]));
+}

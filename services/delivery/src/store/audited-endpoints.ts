@@ -1,0 +1,60 @@
+import type { AuditAuthor, AuditedChange } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { auditedEndpoint } from "../domain/audited-endpoint.ts";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+
+/** Writes changes of endpoints that people ask for, each with its entry of the audit log. */
+export class AuditedEndpoints {
+  readonly #endpoints: EndpointStore;
+  readonly #audit: Pick<AuditLog, "transact">;
+
+  constructor(endpoints: EndpointStore, audit: Pick<AuditLog, "transact">) {
+    this.#endpoints = endpoints;
+    this.#audit = audit;
+  }
+
+  async insert(endpoint: ManagedEndpoint, by: AuditAuthor): Promise<void> {
+    await this.#audit.transact(async (session, record) => {
+      await this.#endpoints.within(session).insert(endpoint);
+      await record(by, entryOf("create_endpoint", endpoint, auditedEndpoint(undefined, endpoint)));
+    });
+  }
+
+  /**
+   * Stores a changed endpoint, if nobody else has changed it since it was read.
+   *
+   * @param changed with the revision that was read
+   * @returns whether it was stored
+   */
+  async replace(read: ManagedEndpoint, changed: ManagedEndpoint, action: string, by: AuditAuthor): Promise<boolean> {
+    return this.#audit.transact(async (session, record) => {
+      if (!(await this.#endpoints.within(session).replace(changed))) return false;
+      await record(by, entryOf(action, changed, auditedEndpoint(read, changed)));
+      return true;
+    });
+  }
+
+  /**
+   * Deletes an endpoint, also one that cannot be opened, since that is the remedy for it.
+   *
+   * @returns whether there was such an endpoint
+   */
+  async delete(tenantId: string, endpointId: string, by: AuditAuthor): Promise<boolean> {
+    return this.#audit.transact(async (session, record) => {
+      const url = await this.#endpoints.within(session).delete(tenantId, endpointId);
+      if (url === undefined) return false;
+      const detail = { origin: { from: URL.parse(url)?.origin } };
+      await record(by, entryOf("delete_endpoint", { tenantId, endpointId }, detail));
+      return true;
+    });
+  }
+}
+
+function entryOf(
+  action: string,
+  { tenantId, endpointId: subject }: Pick<ManagedEndpoint, "tenantId" | "endpointId">,
+  detail: AuditedChange["detail"],
+): AuditedChange {
+  return { tenantId, action, subject, detail };
+}

@@ -1,0 +1,114 @@
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { type AuditEntry } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
+import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { asAdmin, openDelivery, openWorld, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+});
+afterAll(async () => {
+  await delivery[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+const url = "http://127.0.0.1:9/hook/token-in-the-path";
+const list = async (tenantId: string, query: object = {}) =>
+  delivery.endpoints.listAuditEntries({ tenantId, ...query }, asAdmin);
+const detailOf = ({ detailJson }: AuditEntry) => JSON.parse(Buffer.from(detailJson).toString()) as object;
+const register = async (tenantId: string, settings: object = {}) => {
+  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url, ...settings }, asAdmin);
+  return { tenantId, endpointId: endpoint!.endpointId };
+};
+
+test("every change at the teams door leaves who made it, from where and what, newest first; reading and a ping none", async () => {
+  const { endpoints } = delivery;
+  const name = await register("told", { headers: { values: { Authorization: "Bearer s3cret" } }, maxInFlight: 4 });
+  await endpoints.updateEndpoint({ ...name, maxInFlight: 5, url: `${url}2` }, asAdmin);
+  await endpoints.disableEndpoint(name, asAdmin);
+  await endpoints.disableEndpoint(name, asAdmin);
+  await endpoints.enableEndpoint(name, asAdmin);
+  const overlap = durationFromMs(60_000);
+  const { secret } = await endpoints.rotateEndpointSecret({ ...name, overlap }, asAdmin);
+  await endpoints.testEndpoint(name, asAdmin);
+  await endpoints.getEndpoint(name, asAdmin);
+  await endpoints.deleteEndpoint(name, asAdmin);
+  const { entries, nextPageToken } = await list("told");
+  expect(nextPageToken).toBe("");
+  const origin = "http://127.0.0.1:9";
+  expect(entries.map((entry) => [entry.action, detailOf(entry)])).toEqual([
+    ["delete_endpoint", { origin: { from: origin } }],
+    ["rotate_endpoint_secret", { previousSecretEndsAt: { to: expect.any(String) }, secret: "changed" }],
+    ["enable_endpoint", { enabled: { from: false, to: true } }],
+    ["disable_endpoint", { enabled: { from: true, to: false } }],
+    ["update_endpoint", { maxInFlight: { from: 4, to: 5 }, url: "changed" }],
+    ["create_endpoint", expect.objectContaining({ origin: { to: origin }, headerNames: { to: ["authorization"] } })],
+  ]);
+  const by = { actor: "kari", role: "admin", identity: "", keyPrefix: "", fromAddress: "127.0.0.1" };
+  for (const entry of entries) expect(entry).toMatchObject({ ...by, tenantId: "told", subject: name.endpointId });
+  const rows = JSON.stringify(entries.map(detailOf));
+  for (const hidden of ["s3cret", "token-in-the-path", secret]) expect(rows).not.toContain(hidden);
+});
+
+test("a change over public HTTP names the key's prefix and the client, as the gateway states them; a team cannot", async () => {
+  using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
+  const stated = { "vidimus-actor": "key:abcdefghijkl", "vidimus-role": "integrator", "vidimus-from": "192.0.2.7" };
+  const name = await register("keyed");
+  await mesh.disableEndpoint(name, { headers: stated });
+  await delivery.endpoints.enableEndpoint(name, { headers: { ...stated, "vidimus-role": "owner" } });
+  expect((await list("keyed", { limit: 2 })).entries).toMatchObject([
+    { action: "enable_endpoint", actor: "key:abcdefghijkl", role: "owner", keyPrefix: "", fromAddress: "127.0.0.1" },
+    { action: "disable_endpoint", role: "integrator", keyPrefix: "abcdefghijkl", fromAddress: "192.0.2.7" },
+  ]);
+});
+
+test("entries are listed by actor, action and time, in pages, of the one tenant, for owners and admins alone", async () => {
+  const name = await register("paged");
+  const asIda = { headers: { ...asAdmin.headers, "vidimus-actor": "ida" } };
+  for (let turn = 0; turn < 3; turn += 1) {
+    await delivery.endpoints.disableEndpoint(name, asIda);
+    await delivery.endpoints.enableEndpoint(name, asAdmin);
+  }
+  await register("paged_too");
+  const all = (await list("paged")).entries.map(({ entryId }) => entryId);
+  expect(all).toHaveLength(7);
+  const walked: string[] = [];
+  for (let pageToken: string | undefined; pageToken !== "";) {
+    const page = await list("paged", { limit: 3, ...(pageToken === undefined ? {} : { pageToken }) });
+    walked.push(...page.entries.map(({ entryId }) => entryId));
+    pageToken = page.nextPageToken;
+  }
+  expect(walked).toEqual(all);
+  const actions = async (query: object) => (await list("paged", query)).entries.map(({ action }) => action);
+  expect(await actions({ actor: "ida" })).toEqual(["disable_endpoint", "disable_endpoint", "disable_endpoint"]);
+  expect(await actions({ actions: ["create_endpoint", "delete_endpoint"] })).toEqual(["create_endpoint"]);
+  const { at } = (await list("paged", { actions: ["create_endpoint"] })).entries[0]!;
+  expect(await actions({ since: at })).toHaveLength(7);
+  expect(await actions({ until: at })).toEqual([]);
+  expect(await actions({ since: timestampFromMs(Date.now() + 60_000) })).toEqual([]);
+  for (const bad of [{ limit: 201 }, { pageToken: "x" }, { tenantId: "" }]) {
+    await expect(list("paged", bad)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  }
+  const asEditor = { headers: { "vidimus-role": "editor" } };
+  const refused = delivery.endpoints.listAuditEntries({ tenantId: "paged" }, asEditor);
+  await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
+});
+
+test("what is refused leaves no entry, and of changes at the same time each that is stored leaves one", async () => {
+  const name = await register("crowded");
+  const changes = [2, 3, 4].map((maxInFlight) => delivery.endpoints.updateEndpoint({ ...name, maxInFlight }, asAdmin));
+  await Promise.all(changes);
+  await expect(delivery.endpoints.updateEndpoint({ ...name, maxInFlight: 129 }, asAdmin)).rejects.toThrow(
+    "maxInFlight",
+  );
+  const told = (await list("crowded")).entries.map(detailOf) as { maxInFlight: { from: number; to: number } }[];
+  expect(told).toHaveLength(4);
+  for (const [index, later] of told.slice(0, 3).entries())
+    expect(later.maxInFlight.from).toBe(told[index + 1]!.maxInFlight.to);
+});

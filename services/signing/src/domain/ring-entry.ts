@@ -1,0 +1,7 @@
+import type { AuditAuthor, AuditedChange } from "@vidimus/kit/audit/audit-entry";
+
+/** The entry of the audit log that is stored with a changed ring. */
+export interface RingEntry {
+  readonly by: AuditAuthor;
+  readonly change: AuditedChange;
+}
