@@ -13,7 +13,7 @@ export function accessCollections(db: Db) {
 
 /** How the gateway keeps its rows. */
 export const accessSchema: Schema = {
-  base: 1,
+  base: 2,
   steps: [],
   indexes: {
     api_keys: {

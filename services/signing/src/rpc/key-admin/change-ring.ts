@@ -33,7 +33,7 @@ export const operatorChangedRing = "an operator changed the key ring";
  * Changes the ring, keeps one key pending, and logs who did it.
  *
  * @returns the ring as it was stored
- * @throws DomainError permission_denied, what `change` throws, failed_precondition without a ring,
+ * @throws DomainError permission_denied, what `change` throws, failed_precondition without a key,
  * unavailable when the ring cannot be used
  */
 export async function changeRing(
@@ -45,10 +45,12 @@ export async function changeRing(
   const ring = await verified(() =>
     updateRing(rings, async (standing) => {
       const at = now();
-      return standing && withStandby(await change(standing.keys, at), at, rules, generate);
+      if (!standing?.keys.length) return undefined;
+      return withStandby(await change(standing.keys, at), at, rules, generate);
     }),
   );
-  if (!ring) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
+  if (!ring?.keys.length)
+    throw new DomainError("failed_precondition", "there is no signing key yet: signing was never on");
   const changed = keyId ?? ring.keys.at(-1)?.keyId;
   log.warn({ action, keyId: changed, emergency, actor, ringRevision: ring.revision }, operatorChangedRing);
   return ring;

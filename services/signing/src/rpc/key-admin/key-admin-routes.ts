@@ -2,6 +2,7 @@ import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { activateKey } from "./activate-key.ts";
 import { auditLedger, type AuditLedgerDeps } from "./audit-ledger.ts";
+import { installDelegation } from "./install-delegation.ts";
 import { listRing, type ListRingDeps } from "./list-ring.ts";
 import { prepareKey } from "./prepare-key.ts";
 import { rewrapKeys, type RewrapKeysDeps } from "./rewrap-keys.ts";
@@ -21,6 +22,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     revokeKey: revokeKey(deps),
     auditLedger: auditLedger(deps),
     rewrapKeys: rewrapKeys(deps),
+    installDelegation: installDelegation(deps),
   });
   const effects = {
     listRing: "platform",
@@ -30,6 +32,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     revokeKey: "platform",
     auditLedger: "platform",
     rewrapKeys: "platform",
+    installDelegation: "platform",
   } as const;
   return [teamsRoute(methods, effects)];
 }

@@ -30,7 +30,7 @@ export function rewrapKeys(deps: RewrapKeysDeps): MethodImpl<typeof KeyAdminServ
     const { ring, isChanged } = rewrapped;
     const ringRevision = ring.revision;
     if (isChanged) deps.log.warn({ action: "rewrap", kekId, actor, ringRevision }, operatorChangedRing);
-    const privateKeys = ring.keys.filter(({ sealed }) => sealed).length;
+    const privateKeys = [...ring.keys, ring.listKey].filter(({ sealed }) => sealed).length;
     return { kekId, privateKeys, changed: isChanged, revision: BigInt(ringRevision) };
   };
 }
