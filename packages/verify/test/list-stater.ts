@@ -12,7 +12,7 @@ export interface Stating {
 /** An answer of `GET /api/keys`. */
 export interface StatedAnswer {
   readonly body: string;
-  readonly headers: { readonly "vidimus-trust-statement": string; readonly "vidimus-trust-signature": string };
+  readonly headers: Readonly<Record<"vidimus-trust-statement" | "vidimus-trust-signature", string>>;
 }
 
 const yearMs = 365 * 86_400_000;
