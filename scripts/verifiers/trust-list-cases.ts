@@ -19,8 +19,12 @@ export function trustListCases(genuine: DeliveryCase, now: number): DeliveryCase
     list,
     ...change,
   });
-  const refused = (title: string, list: DeliveryCase["list"] & {}, refusedBy: RegExp, pins: DeliveryCase["pins"] = rooted) =>
-    accepted(title, list, { refusedBy, pins });
+  const refused = (
+    title: string,
+    list: DeliveryCase["list"] & {},
+    refusedBy: RegExp,
+    pins: DeliveryCase["pins"] = rooted,
+  ) => accepted(title, list, { refusedBy, pins });
   const forged = forger.state({ ...list, keys: [...keys, newKeyListed()] }, { issuedAt, revision: 6 });
   const planted = { ...stated, body: JSON.stringify({ ...list, keys: [...keys, backdated()] }) };
   const ended = stater.delegate(issuedAt - 1000);
@@ -55,5 +59,8 @@ function borrowed(issuedAt: number): StatedAnswer {
 /** The genuine signature beside a statement that it is not of. */
 function restated({ headers }: StatedAnswer, issuedAt: number): StatedAnswer {
   const other = stater.state({ active: null, keys: [] }, { issuedAt, revision: 7 });
-  return { body: other.body, headers: { ...other.headers, "vidimus-trust-signature": headers["vidimus-trust-signature"] } };
+  return {
+    body: other.body,
+    headers: { ...other.headers, "vidimus-trust-signature": headers["vidimus-trust-signature"] },
+  };
 }

@@ -122,7 +122,9 @@ class FetchedTrustList implements TrustList {
   async #fetchList(now: number): Promise<VerifiedTrustList> {
     const answer = await this.#fetch(this.#url);
     if (!answer.ok) throw new Error(`it was answered with ${answer.status}`);
-    const [statement, signature] = ["statement", "signature"].map((name) => answer.headers.get(`vidimus-trust-${name}`));
+    const [statement, signature] = ["statement", "signature"].map((name) =>
+      answer.headers.get(`vidimus-trust-${name}`),
+    );
     const stated = { body: await answer.text(), statement: statement ?? null, signature: signature ?? null };
     return verifyTrustList(stated, this.#pins, now);
   }

@@ -28,7 +28,11 @@ export function listStater() {
     const body = JSON.stringify(list);
     const digest = createHash("sha256").update(body).digest("hex");
     const statement = ["vidimus-trust-v1", revision, new Date(issuedAt).toISOString(), digest].join("\n");
-    const members = [`keyid="${listKey.id}"`, `key=:${listKey.spki}:`, `sig=:${signature(listKey.privateKey, statement)}:`];
+    const members = [
+      `keyid="${listKey.id}"`,
+      `key=:${listKey.spki}:`,
+      `sig=:${signature(listKey.privateKey, statement)}:`,
+    ];
     const delegated = delegation === undefined ? delegate(issuedAt + yearMs) : delegation;
     if (delegated !== null) members.push(`delegation=:${base64(delegated)}:`);
     const headers = { "vidimus-trust-statement": base64(statement), "vidimus-trust-signature": members.join(", ") };
