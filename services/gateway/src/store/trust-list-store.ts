@@ -25,7 +25,7 @@ export class TrustListStore {
   async read(): Promise<KeptCopy<StatedTrustList> | undefined> {
     const projection = { revision: 1, list: 1, ageMs };
     const row = await this.#rows.findOne<TrustListRow & { ageMs: number }>(id, { projection, maxTimeMS: 1_000 });
-    return row ? { copy: { revision: row.revision, ...row.list }, ageMs: Number(row.ageMs) } : undefined;
+    return row ? { copy: { revision: row.revision, ...row.list }, ageMs: row.ageMs } : undefined;
   }
 
   /** Stores a list, unless a newer one is stored. @returns the one that is */
