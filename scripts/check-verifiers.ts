@@ -12,7 +12,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { vector } from "../packages/verify/src/webhook-vector.ts";
+import { listStater } from "../packages/verify/test/list-stater.ts";
 import { type DeliveryCase, deliveryCases } from "./verifiers/delivery-cases.ts";
+import { trustListCases } from "./verifiers/trust-list-cases.ts";
 import { packageProgram } from "./verifiers/package-program.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -21,6 +23,9 @@ const root = join(import.meta.dirname, "..");
 const tools = join(root, ".vidimus/verifiers");
 mkdirSync(tools, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "vidimus-verifiers-"));
+
+/** Of the lists that the delivery's cases do not name. */
+const stater = listStater();
 
 /** A program and its first arguments; the files of a case follow. */
 type Verifier = readonly [string, ...string[]];
@@ -35,7 +40,13 @@ try {
 }
 
 function failuresOf(name: string, verifier: Verifier): string[] {
-  const cases = deliveryCases(Math.floor(Date.now() / 1000));
+  const now = Math.floor(Date.now() / 1000);
+  const deliveries = deliveryCases(now);
+  // The shell program does not verify the trust list.
+  const cases =
+    name === "openssl"
+      ? deliveries
+      : [...deliveries, ...deliveries.slice(0, 1).flatMap((genuine) => trustListCases(genuine, now))];
   const failures = cases.flatMap((each) => {
     const { status, said } = verify(verifier, each);
     const holds = each.refusedBy === undefined ? status === 0 : status !== 0 && each.refusedBy.test(said);
@@ -45,17 +56,28 @@ function failuresOf(name: string, verifier: Verifier): string[] {
   return failures;
 }
 
-function verify([program, ...args]: Verifier, { headers, body, keys, secret = vector.secret }: DeliveryCase) {
-  const files = { headers: join(work, "headers"), body: join(work, "body"), keys: join(work, "keys.json") };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  writeFileSync(files.headers, lines.join(""));
-  writeFileSync(files.body, body);
-  writeFileSync(files.keys, JSON.stringify({ active: vector.keyId, keys }));
-  const { status, stdout, stderr } = spawnSync(program, [...args, files.headers, files.body, files.keys], {
+function verify([program, ...args]: Verifier, each: DeliveryCase) {
+  const { headers, body, keys, secret = vector.secret, pins = { root: stater.root }, keysAt } = each;
+  const list = each.list ?? stater.state({ active: vector.keyId, keys });
+  const contents = { headers: linesOf(headers), body, keys: list.body, keysHeaders: linesOf(list.headers) };
+  const files = Object.entries(contents).map(([name, content]) => {
+    writeFileSync(join(work, name), content);
+    return join(work, name);
+  });
+  const { root: trustRoot, listKey, revision } = pins;
+  const settings = { TRUST_ROOT: trustRoot, TRUST_LIST_KEY: listKey, TRUST_REVISION: revision, KEYS_AT: keysAt };
+  const set = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));
+  const { status, stdout, stderr } = spawnSync(program, [...args, ...files], {
     encoding: "utf8",
-    env: { ...process.env, WEBHOOK_SECRET: secret },
+    env: { ...process.env, ...Object.fromEntries(set), WEBHOOK_SECRET: secret },
   });
   return { status, said: `${stdout}${stderr}`.trim() };
+}
+
+function linesOf(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
 }
 
 /** Writes the one program of that language in the documentation to a file. */

@@ -1,4 +1,5 @@
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
+import { patient } from "@vidimus/kit/testing/patient";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -175,7 +176,7 @@ test("signing keys are listed, published, retired, activated, revoked, and what 
     result: { batches: expect.any(Number), head: expect.any(String), documents },
   });
   const rewrapped = await vidimusJson(["signing-keys", "rewrap"]);
-  expect(rewrapped).toMatchObject({ code: 0, result: { privateKeys: 2, changed: false } });
+  expect(rewrapped).toMatchObject({ code: 0, result: { privateKeys: 3, changed: false } });
   const broken = await vidimusJson(["signing-keys", "audit", "--head", "0".repeat(64)]);
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no batch has the noted head")]);
 });
@@ -266,4 +267,29 @@ test("audit list says of each service who changed what, by actor and action", { 
   expect((await audit("--service", "signing"))[0]).toMatchObject({ ...by, tenant: null, subject: signingKey });
   expect(await audit("--service", "documents", "--actor", "nobody")).toEqual([]);
   expect((await vidimus(["audit", "list", "--service", "phrases"], { cwd })).code).toBe(2);
+});
+
+test("an offline root delegates to the list key of the stack, and doctor verifies the list under that root alone", async () => {
+  const of = async (...argv: string[]) => {
+    const { code, result, stderr } = await vidimusJson(["trust-root", ...argv]);
+    expect({ argv, code, stderr }).toEqual({ argv, code: 0, stderr: "" });
+    return result as Record<"root" | "publicKey" | "delegation" | "delegatedUntil", string>;
+  };
+  const found = async (root: string) => {
+    const { findings } = (await vidimusJson(["doctor", "--root", root])).result as { findings: { check: string }[] };
+    return findings.find(({ check }) => check === "trust list");
+  };
+  const { root } = await of("create", "root.pem");
+  const other = await of("create", "other.pem");
+  expect(await found(root)).toMatchObject({ status: "broken", finding: expect.stringContaining("is refused: chain") });
+  const { publicKey } = await of("show");
+  const { delegation } = await of("delegate", "root.pem", "--list-key", publicKey, "--days", "90");
+  const { delegatedUntil } = await of("install", delegation, "--root", root);
+  const finding = expect.stringContaining(`delegated until ${delegatedUntil}`);
+  await vi.waitFor(async () => expect(await found(root)).toMatchObject({ status: "ok", finding }), patient);
+  expect(await found(other.root)).toMatchObject({ status: "broken" });
+  expect(await vidimusJson(["trust-root", "install", delegation, "--root", other.root])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("was not signed by this root"),
+  });
 });

@@ -169,6 +169,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.signing.v1.KeyAdminService/AuditLedger": "all",
   "vidimus.signing.v1.KeyAdminService/RewrapKeys": "all",
   "vidimus.signing.v1.KeyAdminService/ListAuditEntries": "all",
+  "vidimus.signing.v1.KeyAdminService/InstallDelegation": "all",
 };
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";

@@ -185,6 +185,7 @@ test("databases of five moments come back together: nothing is lost, and no id c
   for (const service of backups.keys()) await restore(service);
   const said = await runCommands(runbook);
   expect(said).toContain("new snapshots are numbered above 2000; 1 snapshots of 1 documents renumbered");
+  expect(said).toMatch(/database vidimus_signing: the key ring is at revision 1[0-9]{9}$/m);
   refused.clear();
   const before = receiver.received.length;
   await start();

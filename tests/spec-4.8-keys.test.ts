@@ -1,6 +1,7 @@
 /** Sections 4.8 and 2.3: `GET /api/keys`, the trust list. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { verifyTrustList } from "../packages/verify/src/verify.ts";
 import { openNewsroom } from "./support/newsroom.ts";
 import type { TrustedKey } from "./support/webhook-checks.ts";
 
@@ -19,6 +20,13 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
 const fetchKeys = (init?: RequestInit) => fetch(`${stack.dev.gateway}/api/keys`, init);
+
+/** Verifies an answer as a receiver that knows no root does. */
+function verified({ headers }: Response, body: string, listKey?: string) {
+  const [statement, signature] = ["statement", "signature"].map((name) => headers.get(`vidimus-trust-${name}`));
+  return verifyTrustList({ body, statement: statement ?? null, signature: signature ?? null }, { listKey });
+}
+
 const readKeys = async () => (await (await fetchKeys()).json()) as TrustList;
 
 describe("4.8: the answer", () => {
@@ -113,12 +121,31 @@ describe("8: the trust list may be kept for an hour", () => {
   });
 });
 
+describe("4.8: the list is stated", () => {
+  test("200 and 304 carry the same statement about the body, for browsers of every origin, too", async () => {
+    const answer = await fetchKeys({ headers: { origin: "https://example.org" } });
+    const body = await answer.text();
+    const { keys, listKey, revision } = await verified(answer, body);
+    expect(revision).toBeGreaterThan(0);
+    expect(keys).toEqual((JSON.parse(body) as TrustList).keys);
+    const unchanged = await fetchKeys({ headers: { "if-none-match": answer.headers.get("etag")! } });
+    expect(unchanged.status).toBe(304);
+    expect(await verified(unchanged, body, listKey)).toMatchObject({ revision });
+    const exposed = answer.headers.get("access-control-expose-headers")?.split(", ");
+    expect(exposed).toEqual(expect.arrayContaining(["vidimus-trust-statement", "vidimus-trust-signature"]));
+    const another = body.replace('"validFrom":"2', '"validFrom":"1');
+    await expect(verified(answer, another)).rejects.toThrow("digest: another list was stated");
+  });
+});
+
 describe("4.8: a development setup without keys", () => {
   test("active is null while signing is disabled, and nothing listed is open-ended", async () => {
     await using unsigned = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { SIGNING: "off" } });
     const answer = await fetch(`${unsigned.dev.gateway}/api/keys`);
     expect(answer.status).toBe(200);
-    const list = (await answer.json()) as TrustList;
+    const body = await answer.text();
+    expect(await verified(answer, body)).toMatchObject({ active: null });
+    const list = JSON.parse(body) as TrustList;
     expect(list.active).toBeNull();
     expect(list.keys.filter(({ validUntil }) => validUntil === null)).toEqual([]);
   });

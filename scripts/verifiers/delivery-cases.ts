@@ -1,4 +1,6 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import type { StatedAnswer } from "../../packages/verify/test/list-stater.ts";
+import type { TrustListPins } from "../../packages/verify/src/verify.ts";
 import { vector } from "../../packages/verify/src/webhook-vector.ts";
 
 /** A delivery, and the check that must refuse it. */
@@ -7,6 +9,12 @@ export interface DeliveryCase {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly keys: readonly TrustedKey[];
+  /** What `GET /api/keys` answered; by default `keys`, stated now. */
+  readonly list?: Pick<StatedAnswer, "body"> & { readonly headers: Readonly<Record<string, string>> };
+  /** What is pinned; by default the root of that default. */
+  readonly pins?: TrustListPins;
+  /** When the list was fetched, in Unix seconds; by default now. */
+  readonly keysAt?: number;
   /** Default: the vector's. */
   readonly secret?: string;
   /** What a verifier says; undefined for a genuine delivery. */
@@ -30,7 +38,8 @@ const listed: TrustedKey = {
   validUntil: null,
 };
 const retired = { ...otherKey().listed, validUntil: "2026-11-20T00:00:00.000Z" };
-const keys = [retired, listed];
+/** The keys that a genuine list has. */
+export const keys = [retired, listed];
 
 /**
  * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed one but
@@ -106,6 +115,16 @@ function signedByAnother(now: number): Pick<DeliveryCase, "headers" | "body" | "
     .replace(`"signature":{"keyId":"${vector.keyId}"`, `"signature":{"keyId":"${other.keyId}"`)
     .replace(vector.signatureBase64, value);
   return { ...sealed(body, now), keys: [...keys, other] };
+}
+
+/** An entry of a key that is not the platform's. */
+export function newKeyListed(): TrustedKey {
+  return otherKey().listed;
+}
+
+/** The same, valid long ago. */
+export function backdated(): TrustedKey {
+  return { ...newKeyListed(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
 }
 
 function otherKey() {

@@ -1,14 +1,21 @@
 /** Verifies files with the unpacked package, called as the verifiers of the documentation are. */
 export const packageProgram = `
 import { readFileSync } from "node:fs";
-import { verifyDelivery } from "./package/dist/verify.js";
+import { verifyDelivery, verifyTrustList } from "./package/dist/verify.js";
 
-const [headersFile, bodyFile, keysFile] = process.argv.slice(2);
-const lines = readFileSync(headersFile, "latin1").split("\\r\\n").filter((line) => line !== "");
-const headers = Object.fromEntries(lines.map((line) => line.split(": ")));
-const { keys } = JSON.parse(readFileSync(keysFile, "utf8"));
+const [headersFile, bodyFile, keysFile, keysHeadersFile] = process.argv.slice(2);
+const { TRUST_ROOT: root, TRUST_LIST_KEY: listKey, TRUST_REVISION: revision = 0, KEYS_AT: at } = process.env;
+function readHeaders(path) {
+  const lines = readFileSync(path, "latin1").split("\\r\\n").filter((line) => line !== "");
+  return Object.fromEntries(lines.map((line) => line.split(": ")));
+}
 try {
-  const request = { headers, body: readFileSync(bodyFile) };
+  const listed = readHeaders(keysHeadersFile);
+  const [statement, signature] = ["statement", "signature"].map((name) => listed["vidimus-trust-" + name] ?? null);
+  const pins = { root, listKey, revision: Number(revision) };
+  const answer = { body: readFileSync(keysFile), statement, signature };
+  const { keys } = await verifyTrustList(answer, pins, at ? Number(at) * 1000 : Date.now());
+  const request = { headers: readHeaders(headersFile), body: readFileSync(bodyFile) };
   const { webhookId } = await verifyDelivery(request, { secret: process.env.WEBHOOK_SECRET, keys });
   console.log(webhookId + " is genuine");
 } catch (error) {

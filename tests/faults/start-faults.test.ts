@@ -47,6 +47,7 @@ const settings = {
   OPS_PORT: "0",
   HTTP_PORT: "0",
   SIGNING: "off",
+  SIGNING_KEK_FILE: join(dir, "delivery-kek"),
   DELIVERY_KEK_FILE: join(dir, "delivery-kek"),
   LOG_LEVEL: "warn",
 };

@@ -83,6 +83,16 @@ export const nouns: readonly Noun[] = [
     },
   },
   {
+    name: "trust-root",
+    description: "the offline root of the trust list",
+    commands: {
+      create: async () => (await import("./commands/trust-root/create.ts")).createTrustRoot,
+      delegate: async () => (await import("./commands/trust-root/delegate.ts")).delegateTrust,
+      install: async () => (await import("./commands/trust-root/install.ts")).installDelegation,
+      show: async () => (await import("./commands/trust-root/show.ts")).showTrustRoot,
+    },
+  },
+  {
     name: "endpoints",
     description: "receivers of signed webhooks",
     commands: {

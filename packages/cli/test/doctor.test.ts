@@ -6,6 +6,7 @@ import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_servi
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { portOf } from "@vidimus/kit/service/port";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { listStater } from "../../verify/test/list-stater.ts";
 import { openTestPages, type TestPage } from "./support/pages.ts";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
@@ -25,8 +26,9 @@ beforeEach(() => void (stack = new AsyncDisposableStack()));
 afterEach(() => stack.disposeAsync());
 
 const refusal = (code: string, message: string) => ({ ok: false, error: { code, message } });
+const listed = listStater().state({ active: null, keys: [] });
 const well: Record<string, TestPage> = {
-  "GET /api/keys": { body: { active: null, keys: [] }, headers: { "cache-control": "public, max-age=3600" } },
+  "GET /api/keys": { ...listed, headers: { ...listed.headers, "cache-control": "public, max-age=3600" } },
   "GET /v1/documents": { body: { ok: true } },
   "GET /v1/phrases": { body: { ok: true } },
   "POST /v1/documents": { status: 400, body: refusal("INVALID_PAYLOAD", "id is missing") },

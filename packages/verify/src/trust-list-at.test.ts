@@ -1,5 +1,15 @@
 import { beforeEach, expect, it } from "vitest";
-import { trustListAt, type TrustedKey, TrustListUnavailable } from "./verify.ts";
+import { listStater } from "../test/list-stater.ts";
+import {
+  type FetchTrustList,
+  trustListAt,
+  type TrustedKey,
+  type TrustListOptions,
+  TrustListUnavailable,
+  type VerifiedTrustList,
+} from "./verify.ts";
+
+const stater = listStater();
 
 const signedAt = new Date("2026-11-21T09:30:00.000Z");
 const minute = 60_000;
@@ -16,17 +26,26 @@ const key = (keyId: string, validFrom = "2026-01-01T00:00:00.000Z"): TrustedKey 
 let clock: number;
 let listed: TrustedKey[];
 let fetches: string[];
-let answer: () => Promise<{ ok: boolean; status: number; json(): Promise<unknown> }>;
+let revision: number;
+let answer: () => ReturnType<FetchTrustList>;
+
+/** The answer with a list, stated now. */
+async function stated(list: unknown, { state } = stater) {
+  const { body, headers } = state(list as object, { issuedAt: clock, revision });
+  return { ok: true, status: 200, headers: new Headers(headers), text: async () => body };
+}
 
 beforeEach(() => {
   clock = signedAt.getTime();
   listed = [key("a")];
   fetches = [];
-  answer = async () => ({ ok: true, status: 200, json: async () => ({ active: "a", keys: listed }) });
+  revision = 1;
+  answer = () => stated({ active: "a", keys: listed });
 });
 
-const open = () =>
+const open = (options: TrustListOptions = {}) =>
   trustListAt("https://vidimus.example/api/keys", {
+    ...options,
     now: () => clock,
     fetch: async (url) => {
       fetches.push(url);
@@ -102,16 +121,49 @@ it("says that it is unavailable, not that a key is unknown, while it cannot know
   const list = open();
   answer = down;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");
-  answer = async () => ({ ok: false, status: 503, json: async () => ({}) });
+  answer = async () => ({ ...(await stated({})), ok: false, status: 503 });
   await expect(list.keyFor("a", signedAt)).rejects.toMatchObject({ cause: new Error("it was answered with 503") });
   for (const body of [null, {}, { keys: {} }, { keys: [{ keyId: "a" }] }, { keys: [null] }]) {
-    answer = async () => ({ ok: true, status: 200, json: async () => body });
-    await expect(list.keyFor("a", signedAt)).rejects.toMatchObject({ cause: new Error("the answer is no trust list") });
+    answer = () => stated(body === null ? body : { active: null, ...body });
+    await expect(list.keyFor("a", signedAt)).rejects.toThrow("is refused: body: it is no trust list");
   }
-  answer = async () => ({ ok: true, status: 200, json: async () => ({ keys: listed }) });
+  answer = () => stated({ active: null, keys: listed });
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
   answer = down;
   clock += minute;
   await expect(list.keyFor("b", signedAt)).rejects.toThrow(TrustListUnavailable);
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+});
+
+it("pins the first list key and the newest revision; another's list and an older one are as good as none", async () => {
+  const lists: VerifiedTrustList[] = [];
+  revision = 5;
+  const list = open({ onList: (each) => void lists.push(each) });
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  expect(lists).toMatchObject([{ revision: 5, listKey: stater.listKey }]);
+  listed = [key("a"), key("planted")];
+  const stolen = listStater();
+  answer = () => stated({ active: "a", keys: listed }, stolen);
+  clock += minute;
+  await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: chain: another list key");
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  answer = () => stated({ active: "a", keys: listed });
+  revision = 4;
+  clock += minute;
+  await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: revision: 4 was taken back, 5 is newer");
+  const { listKey } = lists[0]!;
+  const restarted = open({ revision: 5, listKey });
+  await expect(restarted.keyFor("a", signedAt)).rejects.toThrow("4 was taken back");
+  revision = 6;
+  expect(await restarted.keyFor("a", signedAt)).toEqual(key("a"));
+});
+
+it("follows a pinned root to a new list key, and to none that it did not delegate to", async () => {
+  const list = open({ root: stater.root });
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  const renewed = listStater();
+  clock += hour;
+  answer = () => stated({ active: "a", keys: listed }, renewed);
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  await expect(list.keyFor("b", signedAt)).rejects.toThrow("is refused: chain: the pinned root did not delegate");
 });

@@ -1,15 +1,25 @@
 import { type TrustedKey, type TrustList, validAt } from "./trust-list.ts";
+import { VerificationError } from "./verification-error.ts";
+import { type TrustListPins, type VerifiedTrustList, verifyTrustList } from "./verify-trust-list.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const fetchTimeoutMs = 10_000;
 
 /** The part of `fetch` that is used. */
-export type FetchTrustList = (
-  url: string,
-) => Promise<{ readonly ok: boolean; readonly status: number; json(): Promise<unknown> }>;
+export type FetchTrustList = (url: string) => Promise<{
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}>;
 
-export interface TrustListOptions {
+export interface TrustListOptions extends TrustListPins {
+  /**
+   * Called with each list that is accepted. Keep `revision` over restarts, and without a root
+   * `listKey` too, and give them back in these options.
+   */
+  onList?: (list: VerifiedTrustList) => void;
   /** Default: the global `fetch`, for at most ten seconds. */
   fetch?: FetchTrustList;
   /** Milliseconds since 1970. Default: `Date.now`. */
@@ -17,7 +27,7 @@ export interface TrustListOptions {
 }
 
 /**
- * The trust list could not be fetched, so nothing can be said about a delivery. Answer it with 503:
+ * The trust list could not be fetched, or what was fetched is refused, so nothing can be said about a delivery. Answer it with 503:
  * it is sent again.
  */
 export class TrustListUnavailable extends Error {
@@ -32,11 +42,13 @@ export class TrustListUnavailable extends Error {
  * - While the platform does not answer, a list of up to two hours is used. An older one is not,
  *   because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
+ * - A list that is not stated by the platform is as good as none. With a `root` nobody else can make
+ *   one; without it the list key of the first list is pinned.
  *
  * @param url for example `https://vidimus.example/api/keys`
  */
 export function trustListAt(url: string, options: TrustListOptions = {}): TrustList {
-  const list = new FetchedTrustList(url, options.fetch ?? fetchInTime, options.now ?? Date.now);
+  const list = new FetchedTrustList(url, options);
   return { keyFor: (keyId, signedAt) => list.keyFor(keyId, signedAt) };
 }
 
@@ -44,6 +56,8 @@ class FetchedTrustList implements TrustList {
   readonly #url: string;
   readonly #fetch: FetchTrustList;
   readonly #now: () => number;
+  readonly #onList: ((list: VerifiedTrustList) => void) | undefined;
+  #pins: TrustListPins;
   #keys: readonly TrustedKey[] = [];
   #fetchedAt = -Infinity;
   #attemptedAt = -Infinity;
@@ -51,10 +65,12 @@ class FetchedTrustList implements TrustList {
   #failure: unknown;
   #fetching: Promise<void> | undefined;
 
-  constructor(url: string, fetch: FetchTrustList, now: () => number) {
+  constructor(url: string, { fetch = fetchInTime, now = Date.now, onList, ...pins }: TrustListOptions) {
     this.#url = url;
     this.#fetch = fetch;
     this.#now = now;
+    this.#onList = onList;
+    this.#pins = pins;
   }
 
   async keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined> {
@@ -62,7 +78,9 @@ class FetchedTrustList implements TrustList {
     const key = this.#isOlderThan(2 * hourMs) ? undefined : this.#find(keyId);
     const isSure = this.#failure === undefined || (key !== undefined && validAt(key, signedAt));
     if (isSure) return key;
-    throw new TrustListUnavailable(`the trust list ${this.#url} could not be fetched`, { cause: this.#failure });
+    const cause = this.#failure;
+    const what = cause instanceof VerificationError ? `is refused: ${cause.message}` : "could not be fetched";
+    throw new TrustListUnavailable(`the trust list ${this.#url} ${what}`, { cause });
   }
 
   #find(keyId: string): TrustedKey | undefined {
@@ -90,33 +108,26 @@ class FetchedTrustList implements TrustList {
     const now = this.#now();
     this.#attemptedAt = now;
     try {
-      this.#keys = await fetchKeys(this.#fetch, this.#url);
+      const list = await this.#fetchList(now);
+      this.#keys = list.keys;
+      this.#pins = { ...this.#pins, revision: list.revision, listKey: list.listKey };
+      this.#onList?.(list);
       this.#fetchedAt = now;
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error;
     }
   }
+
+  async #fetchList(now: number): Promise<VerifiedTrustList> {
+    const answer = await this.#fetch(this.#url);
+    if (!answer.ok) throw new Error(`it was answered with ${answer.status}`);
+    const [statement, signature] = ["statement", "signature"].map((name) =>
+      answer.headers.get(`vidimus-trust-${name}`),
+    );
+    const stated = { body: await answer.text(), statement: statement ?? null, signature: signature ?? null };
+    return verifyTrustList(stated, this.#pins, now);
+  }
 }
 
 const fetchInTime: FetchTrustList = (url) => fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs) });
-
-async function fetchKeys(fetch: FetchTrustList, url: string): Promise<readonly TrustedKey[]> {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`it was answered with ${answer.status}`);
-  const body = await answer.json();
-  if (!isTrustList(body)) throw new Error("the answer is no trust list");
-  return body.keys;
-}
-
-function isTrustList(body: unknown): body is { keys: TrustedKey[] } {
-  const keys = typeof body === "object" && body !== null && "keys" in body ? body.keys : undefined;
-  return Array.isArray(keys) && keys.every(isTrustedKey);
-}
-
-function isTrustedKey(entry: unknown): entry is TrustedKey {
-  if (typeof entry !== "object" || entry === null) return false;
-  const { keyId, algorithm, publicKey, validFrom, validUntil }: Partial<Record<keyof TrustedKey, unknown>> = entry;
-  const texts = [keyId, algorithm, publicKey, validFrom, validUntil === null ? "" : validUntil];
-  return texts.every((text) => typeof text === "string");
-}

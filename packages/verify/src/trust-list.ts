@@ -25,3 +25,11 @@ export function validAt({ validFrom, validUntil }: TrustedKey, signedAt: Date): 
   const at = signedAt.getTime();
   return at >= Date.parse(validFrom) && (validUntil === null || at <= Date.parse(validUntil));
 }
+
+/** Whether a value has the members of an entry. */
+export function isTrustedKey(entry: unknown): entry is TrustedKey {
+  if (typeof entry !== "object" || entry === null) return false;
+  const { keyId, algorithm, publicKey, validFrom, validUntil }: Partial<Record<keyof TrustedKey, unknown>> = entry;
+  const texts = [keyId, algorithm, publicKey, validFrom, validUntil === null ? "" : validUntil];
+  return texts.every((text) => typeof text === "string");
+}

@@ -7,8 +7,9 @@
  * - `key`: no key to trust has the signature's `keyId`, or not for the time of signing
  * - `signature`: the key did not sign the statement, or the statement is about another snapshot
  * - `digest`: the snapshot's bytes are not those that the statement names
+ * - `list`: the trust list was not stated by the platform, is too old, or was taken back
  */
-export type VerificationFault = "body" | "secret" | "clock" | "key" | "signature" | "digest";
+export type VerificationFault = "body" | "secret" | "clock" | "key" | "signature" | "digest" | "list";
 
 /** A delivery or snapshot that must not be used. Answer it with 400. */
 export class VerificationError extends Error {

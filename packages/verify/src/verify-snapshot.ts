@@ -1,4 +1,5 @@
-import { fromBase64, sha256, toBase64, toHex, utf8 } from "./bytes.ts";
+import { fromBase64, sha256, toHex, utf8 } from "./bytes.ts";
+import { keyIdOf } from "./key-id.ts";
 import { parseStatement, type SnapshotStatement } from "./statement.ts";
 import { type TrustedKey, type TrustList, validAt } from "./trust-list.ts";
 import { VerificationError } from "./verification-error.ts";
@@ -63,7 +64,7 @@ async function findKey(
  */
 async function importKey({ keyId, algorithm, publicKey }: TrustedKey) {
   const spki = fromBase64(publicKey);
-  if (algorithm !== "ed25519" || !spki || keyId !== `ed25519-${await fingerprint(spki)}`) {
+  if (algorithm !== "ed25519" || !spki || keyId !== (await keyIdOf(spki))) {
     throw new VerificationError("key", `the trust list's entry ${keyId} does not hold the key of that id`);
   }
   try {
@@ -71,11 +72,4 @@ async function importKey({ keyId, algorithm, publicKey }: TrustedKey) {
   } catch {
     throw new VerificationError("key", `the trust list's entry ${keyId} is no Ed25519 key that can be read here`);
   }
-}
-
-async function fingerprint(spki: Uint8Array<ArrayBuffer>): Promise<string> {
-  const base64url = toBase64(await sha256(spki))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
-  return base64url.slice(0, 16);
 }

@@ -3,6 +3,12 @@ export { type DocumentSequence, type SequenceOutcome, sequenceGuard, type Sequen
 export { type SnapshotStatement } from "./statement.ts";
 export { trustListAt, type FetchTrustList, type TrustListOptions, TrustListUnavailable } from "./trust-list-at.ts";
 export { type TrustedKey, type TrustList } from "./trust-list.ts";
+export {
+  type TrustListAnswer,
+  type TrustListPins,
+  type VerifiedTrustList,
+  verifyTrustList,
+} from "./verify-trust-list.ts";
 export { type VerificationFault, VerificationError } from "./verification-error.ts";
 export {
   type Delivery,

@@ -125,7 +125,7 @@ async function openDelivering(
   const clients = openClients(stack, config, { tracing, credentialsFor });
   const { trustListMs } = pace;
   const { trustLists, replicas, replica } = stores;
-  const trustList = stack.use(await TrustList.open({ ...clients, trustLists, trustListMs, log }));
+  const trustList = stack.use(await TrustList.open({ ...clients, trustLists, trustListMs, log, registry }));
   const isListed = (keyId: string) => trustList.isListed(keyId);
   const { feed, audit } = clients;
   const signing = signWithListedKeys(clients.signing, trustList);

@@ -110,7 +110,7 @@ function openClients(
     createDocument: createIntake(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,
-    trustList: trustListCache({ signing, keeper: new TrustListStore(db), log }),
+    trustList: trustListCache({ signing, keeper: new TrustListStore(db), log, registry: metrics.registry }),
   };
 }
 

@@ -13,6 +13,12 @@ let activeKeyId = "ed25519-new";
 let gateway: Awaited<ReturnType<typeof openGateway>>;
 let rpc: Awaited<ReturnType<typeof serve>>;
 
+const [publicKey, signature] = [Buffer.from("public"), Buffer.from("signed")];
+let delegation = "";
+let revision = 1n;
+/** Not as `JSON.stringify` writes it, so that bytes which were written again are found. */
+const bodyOf = (active: string) => `{ "active":${active ? JSON.stringify(active) : "null"},"keys":[]}`;
+
 const listKeys = () => {
   if (failing) throw new ConnectError("gone", Code.Unavailable);
   const old = {
@@ -23,7 +29,9 @@ const listKeys = () => {
     validUntil: validFrom,
   };
   const active = { keyId: "ed25519-new", algorithm: "ed25519", publicKey: Buffer.from("new"), validFrom };
-  return { activeKeyId, keys: [active, old], revision: 1n };
+  const keys = [active, old];
+  const stated = { statement: `statement of ${activeKeyId}`, keyId: "list-key", publicKey, signature, delegation };
+  return { activeKeyId, keys, revision, body: Buffer.from(bodyOf(activeKeyId)), stated };
 };
 
 beforeAll(async () => {
@@ -39,6 +47,16 @@ afterAll(async () => {
 const get = (headers: Record<string, string> = {}, method = "GET") =>
   fetch(`${gateway.url}/api/keys`, { method, headers });
 
+function expectStated({ headers }: Response, statement: string): void {
+  const encoded = Buffer.from(statement).toString("base64");
+  expect(headers.get("vidimus-trust-statement")).toBe(encoded);
+  const root = delegation && `, delegation=:${Buffer.from(delegation).toString("base64")}:`;
+  const dictionary = `keyid="list-key", key=:cHVibGlj:, sig=:c2lnbmVk:${root}`;
+  expect(headers.get("vidimus-trust-signature")).toBe(dictionary);
+  const exposed = "etag, vidimus-trust-signature, vidimus-trust-statement, x-request-id";
+  expect(headers.get("access-control-expose-headers")).toBe(exposed);
+}
+
 describe("503", () => {
   test("before signing has ever answered there is nothing to serve", async () => {
     const response = await get();
@@ -53,25 +71,8 @@ describe("200", () => {
   test("the trust list is the body itself, and needs no key", async () => {
     const response = await get();
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({
-      active: "ed25519-new",
-      keys: [
-        {
-          keyId: "ed25519-new",
-          algorithm: "ed25519",
-          publicKey: "bmV3",
-          validFrom: "2026-01-01T00:00:00.000Z",
-          validUntil: null,
-        },
-        {
-          keyId: "ed25519-old",
-          algorithm: "ed25519",
-          publicKey: "b2xk",
-          validFrom: "2026-01-01T00:00:00.000Z",
-          validUntil: "2026-01-01T00:00:00.000Z",
-        },
-      ],
-    });
+    expect(await response.text()).toBe(bodyOf("ed25519-new"));
+    expectStated(response, "statement of ed25519-new");
     expect(response.headers.get("cache-control")).toBe("public, max-age=3600, stale-if-error=3600");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.get("etag")).toMatch(/^W\/"/);
@@ -81,6 +82,7 @@ describe("200", () => {
     const { etag } = Object.fromEntries((await get()).headers);
     failing = true;
     activeKeyId = "";
+    revision += 1n;
     const until = Date.now() + 1_500;
     await vi.waitFor(
       async () => {
@@ -95,7 +97,6 @@ describe("200", () => {
     await vi.waitFor(async () => expect(await (await get()).json()).toMatchObject({ active: null }), {
       timeout: 5_000,
     });
-    activeKeyId = "ed25519-new";
   });
 
   test("a key in the header is not looked at", async () => {
@@ -104,12 +105,22 @@ describe("200", () => {
 });
 
 describe("304", () => {
-  test("a client that holds the copy gets no body", async () => {
+  test("a client that holds the copy gets no body, and both headers", async () => {
     const etag = (await get()).headers.get("etag")!;
     const response = await get({ "if-none-match": etag });
     expect(response.status).toBe(304);
     expect(response.headers.get("etag")).toBe(etag);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expectStated(response, "statement of ");
+  });
+
+  test("a copy that was stated otherwise is another one: its tag covers both headers", async () => {
+    const etag = (await get()).headers.get("etag")!;
+    delegation = "of a root";
+    revision += 1n;
+    const asHolder = () => get({ "if-none-match": etag });
+    await vi.waitFor(async () => expect((await asHolder()).status).toBe(200), patient);
+    expectStated(await asHolder(), "statement of ");
   });
 });
 

@@ -15,7 +15,14 @@ let rpc: Awaited<ReturnType<typeof serve>>;
 /** The list of one key, named after its revision. */
 const listOf = (revision: number) => {
   const key = { keyId: `key-${revision}`, algorithm: "ed25519", publicKey: Buffer.from("k"), validFrom };
-  return async () => ({ activeKeyId: key.keyId, keys: [key], revision: BigInt(revision) });
+  const body = Buffer.from(JSON.stringify({ active: key.keyId, keys: [] }));
+  const stated = {
+    statement: `statement ${revision}`,
+    keyId: "k",
+    publicKey: Buffer.from("p"),
+    signature: Buffer.from("s"),
+  };
+  return async () => ({ activeKeyId: key.keyId, keys: [key], revision: BigInt(revision), body, stated });
 };
 const down = async () => {
   throw new ConnectError("gone", Code.Unavailable);
@@ -70,6 +77,32 @@ test("an older list than one that was served, before a restart or by another gat
   );
   answer = listOf(6);
   await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), patient);
+});
+
+test("a gateway goes on from the list that another one served, though signing states the one before again", async () => {
+  const database = testDatabaseName("access");
+  answer = listOf(4);
+  await using first = await open(database);
+  expect(await activeAt(first)).toBe("key-4");
+  answer = listOf(5);
+  await using second = await open(database);
+  expect(await activeAt(second)).toBe("key-5");
+  answer = listOf(4);
+  await vi.waitFor(async () => expect(await activeAt(first)).toBe("key-5"), patient);
+  const scraped = await (await fetch(`${first.ops}/metrics`)).text();
+  expect(scraped).toMatch(/^vidimus_trust_list_older_total\{service="gateway"\} [1-9]/m);
+});
+
+test("a clock that steps back holds no new list up", async () => {
+  const wallClock = Date.now.bind(Date);
+  let stepMs = 0;
+  using _clock = vi.spyOn(Date, "now").mockImplementation(() => wallClock() + stepMs);
+  answer = listOf(1);
+  await using gateway = await open(testDatabaseName("access"));
+  expect(await activeAt(gateway)).toBe("key-1");
+  stepMs = -3_600_000;
+  answer = listOf(2);
+  await vi.waitFor(async () => expect(await activeAt(gateway)).toBe("key-2"), patient);
 });
 
 test("a slow signing holds nobody up who can have the last list", async () => {

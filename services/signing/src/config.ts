@@ -13,10 +13,10 @@ export interface SigningConfig extends BaseConfig {
   /** Whether this process signs. */
   isOn: boolean;
   /**
-   * Encrypts the stored private keys, and the key that seals the ring; undefined when it is not set
-   * and signing is off. Printing a `KeyObject` shows no bytes.
+   * Encrypts the stored private keys, and the key that seals the ring. Printing a `KeyObject` shows no
+   * bytes.
    */
-  kek: KeyObject | undefined;
+  kek: KeyObject;
   /** The KEK before `kek`, until `RewrapKeys` has replaced it; undefined when it is not set. */
   oldKek: KeyObject | undefined;
   /** Keys of which documents makes its attestations with one. One at least while this process signs. */
@@ -32,8 +32,8 @@ export interface SigningConfig extends BaseConfig {
 
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
- * keys fails instead of running unsigned), SIGNING_KEK_FILE (required while signing is on;
- * `readSecretKeyFile` says its forms), SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE
+ * keys fails instead of running unsigned), SIGNING_KEK_FILE (required, since the list of keys is stated
+ * while signing is off, too; `readSecretKeyFile` says its forms), SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE
  * (required while signing is on) and ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to
  * 720, default 24; receivers cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are
  * replaced by hand only), DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed
@@ -45,7 +45,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const env = new EnvReader(variables);
   const base = readBaseConfig(env, baseDefaults);
   const isOn = env.onOff("SIGNING", "on");
-  const keks = isOn || env.optional("SIGNING_KEK_FILE") ? readKeks(env) : { kek: undefined, oldKek: undefined };
+  const { kek, oldKek } = readKeks(env);
   const attestationKeys = readAttestationKeys(env, isOn);
   const prepublishMs = env.int("PREPUBLISH_HOURS", { min: 3, max: 720, fallback: 24 }) * hourMs;
   const rotationDays = env.int("ROTATION_DAYS", { min: 0, max: 3_650, fallback: 90 });
@@ -54,8 +54,9 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const grantsFile = adminPort !== undefined && base.tls ? env.string("GRANTS_FILE") : undefined;
   const documentsTarget = env.optional("DOCUMENTS_TARGET");
   env.finish();
+  if (!kek) throw noKek();
   const ring = { prepublishMs, rotateAfterMs };
-  return { ...base, isOn, ...keks, attestationKeys, ring, documentsTarget, adminPort, grantsFile };
+  return { ...base, isOn, kek, oldKek, attestationKeys, ring, documentsTarget, adminPort, grantsFile };
 }
 
 /**
@@ -67,11 +68,16 @@ export function readRestoreConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" |
   const { mongoUrl, database } = readBaseConfig(env, baseDefaults);
   const kek = readSecretKey(env, "SIGNING_KEK_FILE");
   env.finish();
-  if (!kek) throw new ConfigError("SIGNING_KEK_FILE is required");
+  if (!kek) throw noKek();
   return { mongoUrl, database, kek };
 }
 
-function readKeks(env: EnvReader): Pick<SigningConfig, "kek" | "oldKek"> {
+/** Not reached: a file that cannot be read is a fault, with which `finish` throws. */
+function noKek(): ConfigError {
+  return new ConfigError("SIGNING_KEK_FILE is required");
+}
+
+function readKeks(env: EnvReader): Readonly<Record<"kek" | "oldKek", KeyObject | undefined>> {
   const kek = readSecretKey(env, "SIGNING_KEK_FILE");
   const oldKek = env.optional("SIGNING_OLD_KEK_FILE") ? readSecretKey(env, "SIGNING_OLD_KEK_FILE") : undefined;
   if (oldKek && kek?.equals(oldKek)) env.fault("SIGNING_OLD_KEK_FILE holds the same KEK as SIGNING_KEK_FILE");

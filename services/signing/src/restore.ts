@@ -4,6 +4,7 @@
  *
  * - `highest`: prints the highest sequence of any document that was signed
  * - `adopt`: takes the signatures that documents prints back into the ledger, from stdin
+ * - `lift`: gives the key ring a revision above all that were ever stated: the Unix time
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines } from "@vidimus/kit/json-lines";
@@ -29,7 +30,7 @@ await runToEnd(async () => {
       break;
     case "adopt": {
       const ring = await rings.read();
-      if (!ring) throw new ConfigError(`database ${database} has no key ring: restore signing first`);
+      if (!ring) throw noRing(database);
       await openSchema(mongo, signingSchema, "prepare");
       const { adopted, known, refused } = await adoptSignatures({ ledger, ring }, held());
       for (const { snapshotKey, reason } of refused) process.stderr.write(`${snapshotKey}: ${reason}\n`);
@@ -37,10 +38,22 @@ await runToEnd(async () => {
       if (refused.length > 0) throw new Error(`${refused.length} signatures were not adopted`);
       break;
     }
+    case "lift": {
+      await openSchema(mongo, signingSchema, "prepare");
+      // Each change of a ring adds 1, and there is less than one a second.
+      const lifted = await rings.lift(Math.floor(Date.now() / 1000));
+      if (!lifted) throw noRing(database);
+      process.stdout.write(`database ${database}: the key ring is at revision ${lifted.revision}\n`);
+      break;
+    }
     default:
-      throw new ConfigError("one of: highest; adopt");
+      throw new ConfigError("one of: highest; adopt; lift");
   }
 });
+
+function noRing(database: string): ConfigError {
+  return new ConfigError(`database ${database} has no key ring: restore signing first`);
+}
 
 async function* held() {
   for await (const line of readJsonLines(process.stdin)) yield toHeldSignature(line);

@@ -11,14 +11,14 @@ import { throttle } from "@vidimus/kit/telemetry/throttle";
 import { randomUUID } from "node:crypto";
 import type { SigningConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
-import { noCustody } from "./custody/no-custody.ts";
 import type { KeyCustody } from "./domain/key-custody.ts";
 import { documentsSignatures } from "./documents-signatures.ts";
 import type { HeldSignatures } from "./domain/compare-signatures.ts";
-import { listRing } from "./domain/list-ring.ts";
 import { RingWatch } from "./domain/ring-watch.ts";
 import type { RingFault } from "./domain/sealed-ring.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
+import { stateLists } from "./domain/state-lists.ts";
+import { reportDelegation } from "./report-delegation.ts";
 import { reportKeyAge } from "./report-key-age.ts";
 import { reportRing } from "./report-ring.ts";
 import { type KeyAdminDeps, keyAdminRoutes } from "./rpc/key-admin/key-admin-routes.ts";
@@ -65,12 +65,12 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const reportFault = throttle(alarmEveryMs, (error: RingFault) => reportRingFault(log, error));
     stack.use(await watchRing(watch, { signers: config.isOn ? signers : undefined, log, reportFault }));
     stack.use(reportHead(ledger, log));
-    const listedRing = listRing(rings, reportFault);
+    const statedList = stateLists({ rings, custody, now, reportFault });
     const signingState = () => watch.signingState();
     const mesh = stack.use(
       await startMeshServer({
         ...process,
-        routes: signingRoutes({ signingState, ledger, listedRing, attestationKeys: config.attestationKeys, now, log }),
+        routes: signingRoutes({ signingState, ledger, statedList, attestationKeys: config.attestationKeys, now, log }),
         host: config.host,
         port: config.meshPort,
       }),
@@ -78,6 +78,7 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const adminDeps = { audit, rings, ledger, custody, signers, generate, rules: config.ring, log, now };
     const admin = await openAdminDoor(stack, config, adminDeps, process);
     reportKeyAge(metrics, () => watch.activeSince());
+    reportDelegation(metrics, () => watch.delegation());
     reportRing(metrics, () => watch.fault === undefined);
     const check = async () => {
       await mongo.ping();
@@ -88,7 +89,7 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
 }
 
 function custodyOf({ kek, oldKek }: SigningConfig): KeyCustody {
-  return kek ? localWrappedCustody(kek, oldKek) : noCustody;
+  return localWrappedCustody(kek, oldKek);
 }
 
 /** For audits, which are asked for at the admin door. */

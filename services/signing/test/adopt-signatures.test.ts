@@ -19,7 +19,8 @@ const early = () => new Date("2030-01-01T00:00:00.000Z");
 const late = () => new Date("2030-01-01T00:01:00.000Z");
 
 async function openSigner() {
-  const ring = { revision: 1, keys: await tendRing(undefined, early(), rules, () => custody.generate()) };
+  const keys = await tendRing(undefined, early(), rules, () => custody.generate());
+  const ring = { revision: 1, keys, listKey: { ...(await custody.generate()), delegation: undefined } };
   const { keyId, publicKey, sealed, validFrom } = ring.keys[0]!;
   const key: SigningKey = { keyId, validFrom, signer: await custody.open({ keyId, publicKey, sealed: sealed! }) };
   return { ring, key };

@@ -6,6 +6,8 @@ import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, expect, inject, test, vi } from "vitest";
 import { MongoClient } from "mongodb";
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { expectStated } from "./expect-stated.ts";
 import { digest, kekFiles, runSigning, signaturesOf } from "./running-signing.ts";
 
 const stack = new AsyncDisposableStack();
@@ -13,6 +15,7 @@ const keks = stack.use(kekFiles());
 const client = stack.use(new MongoClient(inject("mongoUrl")));
 const variables = { SIGNING_KEK_FILE: keks.make(1), GRPC_PORT: "0" };
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "test" } };
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 afterAll(() => stack.disposeAsync());
 
 async function open(database = testDatabaseName("signing")) {
@@ -77,6 +80,36 @@ test("each change by an operator leaves who made it and what, newest first; what
   await expect(signing.admin.retireKey({ keyId }, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
   expect(await signing.admin.listRing({}, asAdmin)).toMatchObject({ revision });
   expect((await signing.admin.listAuditEntries({}, asAdmin)).entries).toHaveLength(4);
+});
+
+test("a delegation of the offline root is carried by the list from then on; another root's is refused", async () => {
+  await using signing = await open();
+  const { listKey } = await signing.admin.listRing({}, asAdmin);
+  expect(listKey?.delegatedUntil).toBeUndefined();
+  const [root, other] = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
+  const validUntil = new Date(Date.now() + 400 * 86_400_000 - 60_000);
+  const delegated = ["vidimus-trust-root-v1", listKey!.keyId, base64(listKey!.publicKey), validUntil.toISOString()];
+  const signature = sign(null, Buffer.from(delegated.join("\n")), root.privateKey);
+  const delegation = [...delegated, base64(signature)].join("\n");
+  const install = (key: KeyObject) =>
+    signing.admin.installDelegation(
+      { delegation, rootPublicKey: key.export({ format: "der", type: "spki" }) },
+      asAdmin,
+    );
+  await expect(install(other.publicKey)).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+    rawMessage: "the delegation was not signed by this root",
+  });
+  const before = await signing.trustList.listKeys({});
+  expect(before.stated?.delegation).toBe("");
+  const { revision, listKey: installed } = await install(root.publicKey);
+  expect(timestampDate(installed!.delegatedUntil!)).toEqual(validUntil);
+  const list = await signing.trustList.listKeys({});
+  expect(list).toMatchObject({ revision, body: before.body, stated: { delegation } });
+  expectStated(list);
+  const expiry = `vidimus_trust_delegation_expiry_seconds{service="signing"} ${validUntil.getTime() / 1000}`;
+  const metrics = async () => (await fetch(`http://127.0.0.1:${signing.service.opsPort}/metrics`)).text();
+  await vi.waitFor(async () => expect(await metrics()).toContain(expiry), patient);
 });
 
 test("a prepared key is published at once, and may not be activated before its time", async () => {

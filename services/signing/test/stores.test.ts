@@ -27,7 +27,8 @@ let sealKey: SealKey;
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("signing"), appName: "signing-test" });
   stack.use(mongo);
-  ring = { revision: 1, keys: await tendRing(undefined, new Date(), rules, () => custody.generate()) };
+  const keys = await tendRing(undefined, new Date(), rules, () => custody.generate());
+  ring = { revision: 1, keys, listKey: { ...(await custody.generate()), delegation: undefined } };
   sealKey = await custody.openSealKey(await custody.generateSealKey());
   const { keyId, publicKey, sealed, validFrom } = ring.keys[0]!;
   signer = { keyId, validFrom, signer: await custody.open({ keyId, publicKey, sealed: sealed! }) };
@@ -45,7 +46,7 @@ test("a ring is read back as it was stored, dates and bytes included, by another
   expect(await rings.read()).toBeUndefined();
   expect(await rings.save(ring)).toBe(true);
   expect((await others.read())?.keys.map(comparable)).toEqual(ring.keys.map(comparable));
-  const off = { revision: 2, keys: pauseSigning(ring.keys, new Date()) };
+  const off = { ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) };
   expect(await rings.save(off)).toBe(true);
   expect((await others.read())?.keys.map(comparable)).toEqual(off.keys.map(comparable));
 });
@@ -61,6 +62,7 @@ test("of 16 changes to one revision of the ring one is stored, and the others an
   expect(founded.filter(Boolean)).toHaveLength(1);
   await rings.read();
   const ends = Array.from({ length: 16 }, (_, day) => ({
+    ...ring,
     revision: 2,
     keys: pauseSigning(ring.keys, new Date(Date.UTC(2027, 0, day + 1))),
   }));
@@ -68,6 +70,18 @@ test("of 16 changes to one revision of the ring one is stored, and the others an
   expect(saved.filter(Boolean)).toHaveLength(1);
   const winner = ends[saved.indexOf(true)];
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
+});
+
+test("a restored ring is lifted above all that was stated, and read as the newest then, twice too", async () => {
+  const [rings, others] = ringStores();
+  await rings.save(ring);
+  await rings.save({ ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) });
+  expect(await others.read()).toMatchObject({ revision: 2 });
+  expect(await rings.lift(1_800_000_000)).toMatchObject({ revision: 1_800_000_000 });
+  expect((await others.read())?.keys.map(comparable)).toEqual((await rings.read())?.keys.map(comparable));
+  expect(await rings.lift(1_800_000_000)).toMatchObject({ revision: 1_800_000_001 });
+  expect(await rings.save({ ...ring, revision: 1_800_000_002 })).toBe(true);
+  expect(await others.read()).toMatchObject({ revision: 1_800_000_002 });
 });
 
 test("a ring that breaks a rule is not stored", async () => {

@@ -11,6 +11,7 @@ import type { World } from "../world.ts";
 /** `doctor` */
 export function doctor(world: World): Command {
   return new Command("doctor")
+    .option("--root <key>", "public key of the trust list's offline root; better in VIDIMUS_TRUST_ROOT")
     .option("--phrases <host:port>", "address of the phrases service")
     .option("--mesh <list>", "mesh doors: access=host:7150,documents=…,phrases=…,signing=…,delivery=…")
     .option("--ops <list>", "ops ports: gateway=http://host:9090,documents=…,phrases=…,signing=…,delivery=…")

@@ -19,6 +19,7 @@ export function listen(world: World): Command {
   const command = new Command("listen")
     .option("--port <port>", "port on 127.0.0.1; 0 for a free one", wholeNumber(0, 65_535), 0)
     .option("--url <url>", "where the platform reaches this machine, for example a tunnel's address")
+    .option("--root <key>", "public key of the trust list's offline root; better in VIDIMUS_TRUST_ROOT")
     .option("--count <count>", "end after so many webhooks", wholeNumber(1));
   return addEndpointOptions(command)
     .addHelpText("after", help)
@@ -28,7 +29,8 @@ export function listen(world: World): Command {
       const enough = Promise.withResolvers<void>();
       // Webhooks may arrive before the answer that has the secret.
       const secret = Promise.withResolvers<string>();
-      const keys = trustListAt(`${session.settings.get("gateway")}/api/keys`);
+      const root = session.settings.find("root");
+      const keys = trustListAt(`${session.settings.get("gateway")}/api/keys`, { root });
       const receive = async (webhook: ArrivedWebhook) => {
         const arrival = await verifyWebhook(webhook, { secret: await secret.promise, keys });
         session.print(arrival, arrivalText(arrival));
@@ -65,6 +67,6 @@ async function register(session: Session, url: string, options: EndpointOptions)
 
 const help = `
 Registers an endpoint for as long as it runs. Answers 204 to what it can verify, 400 to what is not genuine, and 503
-while the trust list cannot be fetched. --json prints one object a line. The deployment has to reach --url, and a local
+while the trust list cannot be fetched or is refused. --json prints one object a line. The deployment has to reach --url, and a local
 address must be one that it allows; a dev stack allows loopback. If this command is killed, remove its endpoint with
 \`endpoints delete\`.`;

@@ -1,5 +1,5 @@
 import { checkKey } from "./check-key.ts";
-import { fetchPage, jsonOf } from "./fetch-page.ts";
+import { fetchPage } from "./fetch-page.ts";
 import { broken, type Finding, ok } from "./finding.ts";
 import { checkClock } from "./check-clock.ts";
 import { checkTrustList } from "./check-trust-list.ts";
@@ -7,8 +7,14 @@ import { checkTrustList } from "./check-trust-list.ts";
 /**
  * Checks the gateway by `/api/keys`, which needs no key: its clock and the trust list. If it
  * answers, the key is checked, too.
+ *
+ * @param root of the trust list, base64 of SPKI DER
  */
-export async function checkGateway(gateway: string, key: string | undefined): Promise<Finding[]> {
+export async function checkGateway(
+  gateway: string,
+  key: string | undefined,
+  root: string | undefined,
+): Promise<Finding[]> {
   const page = await fetchPage(`${gateway}/api/keys`);
   if (typeof page === "string") {
     const remedy = "Is the gateway running, and is this its public port (HTTP_HOST, HTTP_PORT)? See its log.";
@@ -18,7 +24,7 @@ export async function checkGateway(gateway: string, key: string | undefined): Pr
     ok("gateway", `${gateway} answers`),
     ...clockOf(page.headers.get("date"), page.askedAtMs),
     page.status === 200
-      ? checkTrustList(jsonOf(page), page.headers, Date.now())
+      ? await checkTrustList(page, root, Date.now())
       : broken("trust list", `/api/keys answered ${page.status}`, remedyOf(page.status)),
     ...(await checkKey(gateway, key)),
   ];

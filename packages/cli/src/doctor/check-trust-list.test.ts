@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
+import { listStater } from "../../../verify/test/list-stater.ts";
 import { checkTrustList } from "./check-trust-list.ts";
 
 const nowMs = Date.parse("2026-06-01T12:00:00Z");
@@ -16,18 +17,30 @@ const active = entry(null);
 const retired = entry("2026-01-01T00:00:00.000Z");
 const pending = entry("2027-01-01T00:00:00.000Z", { validFrom: "2026-06-02T00:00:00.000Z" });
 
-function check(body: unknown, headers: Record<string, string> = cached) {
-  const { status, finding } = checkTrustList(body, new Headers(headers), nowMs);
+const stater = listStater();
+const dayMs = 86_400_000;
+
+/** What is said about a list that is stated now. */
+async function check(list: unknown, headers: Record<string, string> = cached, delegation: string | null = null) {
+  const { body, headers: stated } = stater.state(list as object, { issuedAt: nowMs, delegation });
+  return found({ body, headers: { ...headers, ...stated } });
+}
+
+async function found({ body, headers }: { body: string; headers: Record<string, string> }, root?: string) {
+  const { status, finding } = await checkTrustList({ status: 200, body, headers: new Headers(headers) }, root, nowMs);
   return [status, finding];
 }
 
-test("one active key among retired and pending ones is well", () => {
+test("one active key among retired and pending ones is well", async () => {
   const keys = [pending, active, retired];
-  expect(check({ active: active.keyId, keys })).toEqual(["ok", `${active.keyId} signs, 3 listed`]);
+  expect(await check({ active: active.keyId, keys })).toEqual(["ok", `${active.keyId} signs, 3 listed`]);
 });
 
-test("signing that is off is a warning, since nothing is delivered", () => {
-  expect(check({ active: null, keys: [retired] })).toEqual(["warning", expect.stringContaining("signing is off")]);
+test("signing that is off is a warning, since nothing is delivered", async () => {
+  expect(await check({ active: null, keys: [retired] })).toEqual([
+    "warning",
+    expect.stringContaining("signing is off"),
+  ]);
 });
 
 test.each([
@@ -41,14 +54,14 @@ test.each([
   ["a key without validFrom", { active: active.keyId, keys: [{ ...active, validFrom: "soon" }] }],
   ["a page of another program", "<html>"],
   ["an empty object", {}],
-])("%s is broken", (_, body) => {
-  expect(check(body)[0]).toBe("broken");
+])("%s is broken", async (_, body) => {
+  expect((await check(body))[0]).toBe("broken");
 });
 
-test("a key of another kind in the list is named as such", () => {
+test("a key of another kind in the list is named as such", async () => {
   const der = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "der", type: "spki" });
   const keys = [{ ...active, publicKey: der.toString("base64") }];
-  expect(check({ active: active.keyId, keys })).toEqual(["broken", `key ${active.keyId} is a key for ec`]);
+  expect(await check({ active: active.keyId, keys })).toEqual(["broken", `key ${active.keyId} is a key for ec`]);
 });
 
 test.each([
@@ -56,15 +69,42 @@ test.each([
   [{ "cache-control": "public, max-age=7200" }, "more than an hour"],
   [{ "cache-control": "public, s-maxage=60" }, "more than an hour"],
   [{ ...cached, age: "4000" }, "4000 s old"],
-])("a list that may be or is old is a warning: %j", (headers, words) => {
+])("a list that may be or is old is a warning: %j", async (headers, words) => {
   const body = { active: active.keyId, keys: [active] };
-  expect(check(body, headers)).toEqual(["warning", expect.stringContaining(words)]);
+  expect(await check(body, headers)).toEqual(["warning", expect.stringContaining(words)]);
 });
 
-test("an active key that is not yet valid is a warning", () => {
+test("an active key that is not yet valid is a warning", async () => {
   const early = { ...active, validFrom: "2026-06-01T13:00:00.000Z" };
-  expect(check({ active: early.keyId, keys: [early] })).toEqual([
+  expect(await check({ active: early.keyId, keys: [early] })).toEqual([
     "warning",
     expect.stringContaining("valid only from"),
   ]);
+});
+
+test("a delegation of a root is shown, and is a warning from 30 days before its end on", async () => {
+  const list = { active: active.keyId, keys: [active] };
+  const until = (days: number) => stater.delegate(nowMs + days * dayMs);
+  expect(await check(list, cached, until(31))).toEqual([
+    "ok",
+    `${active.keyId} signs, 1 listed, delegated until 2026-07-02T12:00:00.000Z`,
+  ]);
+  expect(await check(list, cached, until(30))).toEqual([
+    "warning",
+    expect.stringContaining("delegated until 2026-07-01T12:00:00.000Z"),
+  ]);
+});
+
+test("a list that receivers refuse is broken: planted, not stated, old, or not under the root", async () => {
+  const state = (issuedAt: number, delegation: string | null) =>
+    stater.state({ active: active.keyId, keys: [active] }, { issuedAt, delegation });
+  const genuine = state(nowMs, null);
+  const planted = { ...genuine, body: JSON.stringify({ active: active.keyId, keys: [active, retired] }) };
+  const refused = (why: string) => ["broken", expect.stringContaining(`is refused: ${why}`)];
+  expect(await found(planted)).toEqual(refused("digest"));
+  expect(await found({ ...genuine, headers: {} })).toEqual(refused("statement"));
+  expect(await found(state(nowMs - 26 * 3_600_000, null))).toEqual(refused("age"));
+  expect(await found(genuine, stater.root)).toEqual(refused("chain"));
+  const rooted = state(nowMs, stater.delegate(nowMs + 90 * dayMs));
+  expect((await found({ ...rooted, headers: { ...rooted.headers, ...cached } }, stater.root))[0]).toBe("ok");
 });

@@ -1,12 +1,23 @@
 import { createHash, createPublicKey } from "node:crypto";
+import { VerificationError, verifyTrustList } from "../../../verify/src/verify.ts";
 import { isJsonObject } from "../json-object.ts";
+import { jsonOf } from "./fetch-page.ts";
+import type { Answer } from "../public-api/send-with-retries.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
 const check = "trust list";
 const cacheSecondsMax = 3_600;
+const dayMs = 86_400_000;
+const delegationDaysMin = 30;
 
-/** Checks the body of `GET /api/keys`, and for how long it may be cached and has been. */
-export function checkTrustList(body: unknown, headers: Headers, nowMs: number): Finding {
+/**
+ * Checks the answer of `GET /api/keys`: the body, what signing says about it, and for how long it may
+ * be cached and has been.
+ *
+ * @param root of the trust list, base64 of SPKI DER
+ */
+export async function checkTrustList(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
+  const body = jsonOf(answer);
   if (!isJsonObject(body) || !Array.isArray(body["keys"])) {
     return broken(
       check,
@@ -16,12 +27,30 @@ export function checkTrustList(body: unknown, headers: Headers, nowMs: number): 
   }
   const { active } = body;
   const keys: unknown[] = body["keys"];
-  return (
-    checkKeys(keys) ??
-    checkActive(active, keys.filter(isJsonObject), nowMs) ??
-    checkAge(headers) ??
-    ok(check, `${String(active)} signs, ${keys.length} listed`)
+  const fault = checkKeys(keys) ?? checkActive(active, keys.filter(isJsonObject), nowMs);
+  if (fault?.status === "broken") return fault;
+  const stated = await checkStatement(answer, root, nowMs);
+  const rest = stated.status === "broken" ? stated : (fault ?? checkAge(answer.headers) ?? stated);
+  return rest.status === "ok" ? ok(check, `${String(active)} signs, ${keys.length} listed${rest.finding}`) : rest;
+}
+
+/** @returns when all is well, what is added to the finding */
+async function checkStatement(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
+  const [statement = null, signature = null] = ["statement", "signature"].map((name) =>
+    answer.headers.get(`vidimus-trust-${name}`),
   );
+  try {
+    const { delegatedUntil } = await verifyTrustList({ body: answer.body, statement, signature }, { root }, nowMs);
+    if (!delegatedUntil) return ok(check, "");
+    const until = `delegated until ${delegatedUntil.toISOString()}`;
+    if (delegatedUntil.getTime() - nowMs > delegationDaysMin * dayMs) return ok(check, `, ${until}`);
+    const remedy = "Have the offline root delegate anew: docs/keys.md, The offline root.";
+    return warning(check, `its list key is ${until}; verifiers that pin the root refuse it then`, remedy);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const remedy = "Receivers refuse this list. See docs/keys.md, The list is stated; and what stands between.";
+    return broken(check, `is refused: ${error.message}`, remedy);
+  }
 }
 
 function checkKeys(keys: readonly unknown[]): Finding | undefined {

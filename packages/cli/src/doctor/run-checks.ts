@@ -18,7 +18,7 @@ export async function runChecks(settings: Settings): Promise<Finding[]> {
   const gateway = settings.get("gateway");
   const credentialsFor = (name: string) => ownCredentials(settings, name);
   const checks = [
-    checkGateway(gateway, settings.find("key")),
+    checkGateway(gateway, settings.find("key"), settings.find("root")),
     ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name), credentialsFor)]),
     checkWebhooks(settings, credentialsFor),
     checkMeshDoors(settings.find("mesh"), credentialsFor),

@@ -1,4 +1,5 @@
 import { tenantIdPattern } from "@vidimus/kit/ids";
+import { publicKeyPattern } from "../trust-root/public-key.ts";
 
 /** A setting: its names and the form of its value. */
 export interface SettingRule {
@@ -31,6 +32,12 @@ export const settingRules = {
   delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
   signing: { variable: "VIDIMUS_SIGNING", what: "the address of signing's admin door", ...target },
   phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
+  root: {
+    variable: "VIDIMUS_TRUST_ROOT",
+    what: "the public key of the trust list's offline root",
+    pattern: publicKeyPattern,
+    shape: "an Ed25519 public key, base64 of SPKI DER",
+  },
   mesh: {
     variable: "VIDIMUS_MESH",
     what: "the mesh doors",

@@ -18,6 +18,7 @@ const env = {
   MONGODB_URL: "mongodb://127.0.0.1:27017",
   NATS_URL: "nats://127.0.0.1:4222",
   SIGNING: "off",
+  SIGNING_KEK_FILE: kekFile,
   DELIVERY_KEK_FILE: kekFile,
 };
 const configs = {

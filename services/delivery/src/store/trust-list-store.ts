@@ -1,4 +1,5 @@
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { KeptCopy } from "@vidimus/kit/newest-copy";
 import type { Collection, Db } from "mongodb";
 import type { TrustListRow } from "./rows.ts";
 
@@ -21,8 +22,10 @@ export class TrustListStore {
     this.#rows = db.collection("trust_list");
   }
 
-  async read(): Promise<KnownTrustList | undefined> {
-    return (await this.#rows.findOne(id)) ?? undefined;
+  /** When it was stated is not kept: a list of another process has not been confirmed to this one. */
+  async read(): Promise<KeptCopy<KnownTrustList> | undefined> {
+    const copy = await this.#rows.findOne(id);
+    return copy ? { copy, ageMs: Number.POSITIVE_INFINITY } : undefined;
   }
 
   /** Keeps a list, unless one as new or newer is kept. @returns the one that is kept */
@@ -38,6 +41,6 @@ export class TrustListStore {
     }
     const newer = await this.read();
     if (!newer) throw new Error("the kept trust list was deleted meanwhile");
-    return newer;
+    return newer.copy;
   }
 }

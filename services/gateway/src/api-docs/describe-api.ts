@@ -135,19 +135,28 @@ function contentOf(content: NonNullable<Route<never>["doc"]["body"]>): Json {
 function responsesOf(route: Route<never>): Json {
   const { success } = route.doc;
   const etag = { ETag: { $ref: "#/components/headers/ETag" } };
+  const own = ownHeaders(success.headers ?? {});
   const reading = route.method === "GET";
   const ok = {
     description: success.description,
-    headers: { ...requestId, ...(reading ? etag : {}) },
+    headers: { ...requestId, ...(reading ? etag : {}), ...own },
     content: contentOf(success.content),
   };
-  const unchanged = { description: "The copy you hold is still good.", headers: { ...requestId, ...etag } };
+  const unchanged = { description: "The copy you hold is still good.", headers: { ...requestId, ...etag, ...own } };
   const byStatus = Map.groupBy(entriesOf(errorExamples(route)), ([code]) => statusOf[code]);
   return {
     [success.status]: ok,
     ...(reading ? { 304: unchanged } : {}),
     ...Object.fromEntries(Array.from(byStatus, ([status, errors]) => [status, errorResponse(status, errors)])),
   };
+}
+
+function ownHeaders(headers: Readonly<Record<string, string>>): Json {
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, required: true, schema: { type: "string" } },
+  ]);
+  return Object.fromEntries(described);
 }
 
 type ErrorExample = NonNullable<ErrorExamples[ErrorCode]>;

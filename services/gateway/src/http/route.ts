@@ -79,6 +79,8 @@ interface RouteDoc {
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;
+    /** Headers of 200 and 304 beyond those of every answer: their descriptions, by name. */
+    readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
   /** Errors beyond those that come with a scope, a query or a body. */

@@ -1,13 +1,18 @@
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import type { KeptCopy } from "@vidimus/kit/newest-copy";
 import type { Collection, Db } from "mongodb";
-import type { TrustList, TrustListCopy } from "../upstream/trust-list.ts";
+import type { StatedTrustList } from "../upstream/trust-list.ts";
 
 interface TrustListRow {
   _id: "trust_list";
   revision: number;
+  /** When signing stated it, by the clock of the database, which all gateways share. */
   readAt: Date;
-  list: TrustList;
+  list: Pick<StatedTrustList, "body" | "statement" | "signature">;
 }
+
+const id = { _id: "trust_list" } as const;
+const ageMs = { $max: [0, { $subtract: ["$$NOW", "$readAt"] }] };
 
 /** Keeps the newest trust list that any gateway has served. */
 export class TrustListStore {
@@ -17,19 +22,25 @@ export class TrustListStore {
     this.#rows = db.collection("trust_list");
   }
 
-  async read(): Promise<TrustListCopy | undefined> {
-    const row = await this.#rows.findOne({ _id: "trust_list" }, { maxTimeMS: 1_000 });
-    return row ? { list: row.list, revision: row.revision, readAt: row.readAt.getTime() } : undefined;
+  async read(): Promise<KeptCopy<StatedTrustList> | undefined> {
+    const projection = { revision: 1, list: 1, ageMs };
+    const row = await this.#rows.findOne<TrustListRow & { ageMs: number }>(id, { projection, maxTimeMS: 1_000 });
+    return row ? { copy: { revision: row.revision, ...row.list }, ageMs: row.ageMs } : undefined;
   }
 
-  /** Stores a copy, unless a newer one is stored. */
-  async keep({ list, revision, readAt }: TrustListCopy): Promise<void> {
-    const isNotNewer = { _id: "trust_list", revision: { $lte: revision } } as const;
+  /** Stores a list, unless a newer one is stored. @returns the one that is */
+  async keep({ revision, ...list }: StatedTrustList): Promise<StatedTrustList> {
+    const isNotNewer = { ...id, revision: { $lte: revision } };
     try {
-      await this.#rows.updateOne(isNotNewer, { $set: { list, revision, readAt: new Date(readAt) } }, { upsert: true });
+      const change = { $set: { list, revision }, $currentDate: { readAt: true } } as const;
+      await this.#rows.updateOne(isNotNewer, change, { upsert: true });
+      return { revision, ...list };
     } catch (error) {
       // The row of a newer revision does not match, and the upsert finds its id taken.
       if (!isDuplicateKey(error)) throw error;
     }
+    const newer = await this.read();
+    if (!newer) throw new Error("the kept trust list was deleted meanwhile");
+    return newer.copy;
   }
 }

@@ -23,7 +23,8 @@ function custodyKey(keyId: string): CustodyKey {
 }
 
 const founded = [...foundingKeys(custodyKey("first"), now), pendingKey(custodyKey("standby"), now, dayMs)];
-const ringOf = (keys: readonly RingKey[]): KeyRing => ({ revision: 1, keys });
+const listKey = { ...custodyKey("list"), delegation: undefined };
+const ringOf = (keys: readonly RingKey[]): KeyRing => ({ revision: 1, keys, listKey });
 const statesOf = (keys: readonly RingKey[]) => Object.fromEntries(keys.map(({ keyId, state }) => [keyId, state]));
 const keyOf = (keys: readonly RingKey[], id: string) => keys.find(({ keyId }) => keyId === id);
 

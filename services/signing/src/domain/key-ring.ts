@@ -29,11 +29,19 @@ export interface RingKey {
   readonly sealed: SealedKey | undefined;
 }
 
+/** The key that signs statements about the trust list. It signs no snapshots. */
+export interface ListKey extends CustodyKey {
+  /** Of the offline root, as `domain/delegation.ts` reads it; undefined while none is installed. */
+  readonly delegation: string | undefined;
+}
+
 /** Every key ever made, oldest first. Each change gives a new revision of the whole. */
 export interface KeyRing {
-  /** From 1; each change adds 1. */
+  /** From 1; each change adds 1, and a restore more. */
   readonly revision: number;
+  /** Empty until signing was on for the first time. */
   readonly keys: readonly RingKey[];
+  readonly listKey: ListKey;
 }
 
 const dayMs = 86_400_000;

@@ -73,17 +73,18 @@ class World implements SealedRingStorage {
   async change(index: number, change: Change): Promise<void> {
     const { rings } = this.replicas[index]!;
     const generate = () => rings.generate();
-    await updateRing(
-      rings,
-      async (standing) =>
-        standing && withStandby(await change(this, standing.keys, generate), this.now(), rules, generate),
+    await updateRing(rings, async (standing) =>
+      standing?.keys.length
+        ? withStandby(await change(this, standing.keys, generate), this.now(), rules, generate)
+        : undefined,
     ).catch(refusal);
   }
 
   /** Whether the KEK of a generation alone opens the seal and every private key, or none of them. */
   async opened(generation: number): Promise<"all" | "none" | "some"> {
     const custody = localWrappedCustody(kek(generation));
-    const sealed = this.keys.flatMap((key) => (key.sealed ? [{ ...key, sealed: key.sealed }] : []));
+    const keys = [...this.keys, this.#stored!.ring.listKey];
+    const sealed = keys.flatMap((key) => (key.sealed ? [{ ...key, sealed: key.sealed }] : []));
     const openings = [custody.openSealKey(this.#stored!.seal), ...sealed.map((key) => custody.open(key))];
     const opened = (await Promise.allSettled(openings)).filter(({ status }) => status === "fulfilled").length;
     if (opened === openings.length) return "all";
@@ -122,7 +123,9 @@ class World implements SealedRingStorage {
   visible(): KeyRing[] {
     const since = this.clock - hourMs;
     const last = this.history.findLastIndex(({ at }) => at <= since);
-    return this.history.slice(Math.max(last, 0)).map(({ ring }) => ring);
+    const rings = this.history.slice(Math.max(last, 0)).map(({ ring }) => ring);
+    // Before the first signing key there was nothing to keep.
+    return rings.filter(({ keys }) => keys.length > 0);
   }
 }
 
@@ -136,7 +139,7 @@ function command(name: string, act: (world: World) => Promise<unknown>): Command
       await act(world);
       const { history } = world;
       const last = history.at(-1)?.ring;
-      if (!last) return;
+      if (!last?.keys.length) return;
       assertRing(last);
       const before = history.at(-2)?.ring;
       const missing = before?.keys.filter(
@@ -242,7 +245,8 @@ function sign(emergencies: boolean): fc.Arbitrary<Command> {
         return;
       }
       if (emergencies) return;
-      const isFirst = world.history[0]!.ring.keys[0]!.keyId === key.keyId;
+      const founded = world.history.find(({ ring }) => ring.keys.length > 0)!;
+      const isFirst = founded.ring.keys[0]!.keyId === key.keyId;
       if (!isFirst) expect(world.clock - standing.publishedAt.getTime()).toBeGreaterThanOrEqual(rules.prepublishMs);
       for (const ring of world.visible()) {
         const listed = listedKeys(ring).find(({ keyId }) => keyId === key.keyId);

@@ -100,6 +100,11 @@ export class RingWatch {
     return this.#last && signingKey(this.#last.ring)?.activeSince;
   }
 
+  /** Of the offline root to the list key; undefined while none is installed or known. */
+  delegation(): string | undefined {
+    return this.#last?.ring.listKey.delegation;
+  }
+
   async #freshLook(): Promise<Look | undefined> {
     if (this.#last && this.#deps.elapsedMs() - this.#last.at <= lookAgeMaxMs) return this.#last;
     try {
@@ -152,7 +157,11 @@ export class RingWatch {
   async #pauseUnlessSigned(): Promise<KeyRing | undefined> {
     const { rings, signers, now } = this.#deps;
     return updateRing(rings, async (standing) => {
-      if (!standing || (await signers.anyAlive())) return standing?.keys;
+      if (!standing) {
+        await this.#checkAgainstLedger(standing);
+        return [];
+      }
+      if (await signers.anyAlive()) return standing.keys;
       return pauseSigning(standing.keys, now());
     });
   }

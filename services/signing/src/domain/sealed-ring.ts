@@ -36,7 +36,7 @@ export async function openSealedRing({ ring, mac }: SealedRing, sealKey: SealKey
   if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
     throw new RingFault(`the seal of the key ring's revision ${ring.revision} does not hold`);
   }
-  const renamed = ring.keys.find(({ keyId, publicKey }) => keyIdOf(publicKey) !== keyId);
+  const renamed = [...ring.keys, ring.listKey].find(({ keyId, publicKey }) => keyIdOf(publicKey) !== keyId);
   if (renamed) throw new RingFault(`the key ring holds another key under the id ${renamed.keyId}`);
   try {
     assertRing(ring);
@@ -51,13 +51,22 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function textOf({ revision, keys }: KeyRing): Buffer {
-  return Buffer.from(`vidimus-key-ring-v1\n${JSON.stringify([revision, keys.map(partsOf)])}`);
+function textOf({ revision, keys, listKey }: KeyRing): Buffer {
+  const { keyId, publicKey, sealed, delegation = null } = listKey;
+  const listKeyParts = [keyId, toBase64(publicKey), envelopeOf(sealed), delegation];
+  return Buffer.from(`vidimus-key-ring-v1\n${JSON.stringify([revision, keys.map(partsOf), listKeyParts])}`);
 }
 
 function partsOf(key: RingKey): readonly unknown[] {
   const { keyId, publicKey, state, publishedAt, validFrom, validUntil, activeSince, sealed } = key;
   const dates = [publishedAt, validFrom, validUntil, activeSince].map((date) => date?.toISOString() ?? null);
-  const envelope = sealed ? [sealed.custody, Buffer.from(sealed.envelope).toString("base64")] : null;
-  return [keyId, Buffer.from(publicKey).toString("base64"), state, ...dates, envelope];
+  return [keyId, toBase64(publicKey), state, ...dates, sealed ? envelopeOf(sealed) : null];
+}
+
+function envelopeOf({ custody, envelope }: SealedKey): readonly string[] {
+  return [custody, toBase64(envelope)];
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
 }

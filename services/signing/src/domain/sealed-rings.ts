@@ -8,8 +8,16 @@ import type { RingStorage } from "./update-ring.ts";
 export interface SealedRingStorage {
   /** @throws RingFault when what is stored cannot be a sealed ring */
   read(): Promise<SealedRing | undefined>;
-  /** Replaces the revision before, with `entry`; false when another process replaced it first. */
-  save(ring: SealedRing, entry?: RingEntry): Promise<boolean>;
+  /** Replaces a revision; false when another process replaced it first. */
+  save(sealed: SealedRing, saving?: RingSaving): Promise<boolean>;
+}
+
+/** How a ring is stored. */
+export interface RingSaving {
+  /** Of the audit log; stored with the ring. */
+  readonly entry?: RingEntry | undefined;
+  /** The revision that it replaces; by default the one before. */
+  readonly replaces?: number;
 }
 
 type RingCustody = Pick<KeyCustody, "generate" | "generateSealKey" | "openSealKey" | "rewrap" | "rewrapSealKey">;
@@ -60,7 +68,7 @@ export class SealedRings implements RingStorage {
   async save(ring: KeyRing, entry?: RingEntry): Promise<boolean> {
     // When another process has changed the seal meanwhile, the revision is taken and nothing is stored.
     const seal = this.#seal ?? (await this.#custody.generateSealKey());
-    return this.#saveUnder(seal, ring, entry);
+    return this.#saveUnder(seal, ring, { entry });
   }
 
   /** Makes a key for the ring that was read last. */
@@ -85,12 +93,30 @@ export class SealedRings implements RingStorage {
       if (!standing || !seal) return undefined;
       const newSeal = await this.#custody.rewrapSealKey(seal);
       const keys = await Promise.all(standing.keys.map((key) => this.#rewrapKey(key)));
-      const isChanged = newSeal !== seal || keys.some((key, index) => key !== standing.keys[index]);
+      const sealed = await this.#custody.rewrap(standing.listKey);
+      const areKeysChanged = keys.some((key, index) => key !== standing.keys[index]);
+      const isChanged = newSeal !== seal || sealed !== standing.listKey.sealed || areKeysChanged;
       if (!isChanged) return { ring: standing, isChanged };
-      const ring = { revision: standing.revision + 1, keys };
-      if (await this.#saveUnder(newSeal, ring, entry)) return { ring, isChanged };
+      const ring = { revision: standing.revision + 1, keys, listKey: { ...standing.listKey, sealed } };
+      if (await this.#saveUnder(newSeal, ring, { entry })) return { ring, isChanged };
     }
     throw new Error(`other processes changed the key ring ${rewrapAttemptsMax} times in between`);
+  }
+
+  /**
+   * Gives a ring that was restored from a backup a revision above all that were ever stated, so that
+   * nobody takes it for an older one.
+   *
+   * @returns undefined when there is no ring
+   * @throws RingFault; Error when another process changed the ring meanwhile
+   */
+  async lift(revision: number): Promise<KeyRing | undefined> {
+    const standing = await this.read();
+    const seal = this.#seal;
+    if (!standing || !seal) return undefined;
+    const ring = { ...standing, revision: Math.max(revision, standing.revision + 1) };
+    if (await this.#saveUnder(seal, ring, { replaces: standing.revision })) return ring;
+    throw new Error("a process changed the key ring meanwhile: stop signing first");
   }
 
   /**
@@ -109,8 +135,9 @@ export class SealedRings implements RingStorage {
     return sealed === key.sealed ? key : { ...key, sealed };
   }
 
-  async #saveUnder(seal: SealedKey, ring: KeyRing, entry?: RingEntry): Promise<boolean> {
-    if (!(await this.#store.save(await sealRing(ring, seal, await this.#open(seal)), entry))) return false;
+  async #saveUnder(seal: SealedKey, ring: KeyRing, saving: RingSaving): Promise<boolean> {
+    const sealed = await sealRing(ring, seal, await this.#open(seal));
+    if (!(await this.#store.save(sealed, saving))) return false;
     this.#note(ring.revision, seal);
     return true;
   }

@@ -41,6 +41,7 @@ async function signVector(now: Date, validFrom: Date) {
   const ring = {
     revision: 1,
     keys: [{ ...listed, keyId: key.keyId, publicKey, activeSince: validFrom, sealed: undefined }],
+    listKey: { keyId: "", publicKey, sealed: { custody: "", envelope: publicKey }, delegation: undefined },
   };
   const [outcome] = await signDigests({ signingState: async () => ({ key, ring }), ledger, now: () => now }, [digest]);
   if (outcome?.kind !== "signed") throw new Error("not signed");

@@ -17,7 +17,7 @@ export type GenerateKey = () => Promise<CustodyKey>;
  * What a process that signs does to the ring when it looks at it: resumes signing, replaces an active
  * key that is missing or too old by one that may sign, and keeps one key pending.
  *
- * @param keys undefined when there is no ring yet
+ * @param keys undefined when there is no ring yet, empty when signing was never on
  * @returns the same array when nothing is due
  */
 export async function tendRing(
@@ -26,7 +26,7 @@ export async function tendRing(
   rules: RingRules,
   generate: GenerateKey,
 ): Promise<readonly RingKey[]> {
-  if (!keys) return withStandby(foundingKeys(await generate(), now), now, rules, generate);
+  if (!keys?.length) return withStandby(foundingKeys(await generate(), now), now, rules, generate);
   const rotated = rotate(retireStale(resumeSigning(keys, now), now), now, rules);
   return withStandby(rotated, now, rules, generate);
 }

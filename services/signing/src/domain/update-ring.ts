@@ -1,3 +1,4 @@
+import type { CustodyKey } from "./key-custody.ts";
 import type { KeyRing, RingKey } from "./key-ring.ts";
 import type { RingEntry } from "./ring-entry.ts";
 
@@ -14,28 +15,45 @@ export interface RingStorage {
    * replaced it first.
    */
   save(ring: KeyRing, entry?: RingEntry): Promise<boolean>;
+  /** Makes a key for the ring that was read last. */
+  generate(): Promise<CustodyKey>;
 }
 
 const attemptsMax = 10;
 
 /**
- * Applies a change to the ring as it stands, and again when another process saved a change in
- * between. A change that returns the keys it was given, or undefined, stores nothing.
+ * Applies a change to the keys of the ring as it stands, and again when another process saved a
+ * change in between. A change that returns the keys it was given, or undefined, stores nothing. The
+ * first ring gets a list key.
  *
  * @param entryOf of a change by an operator: makes the entry of the audit log from the changed ring
  * @returns the ring as it stands afterwards
  * @throws Error after ten attempts; whatever `change` throws
  */
-export async function updateRing(
+export function updateRing(
   rings: RingStorage,
   change: (standing: KeyRing | undefined) => Promise<readonly RingKey[] | undefined>,
   entryOf?: (ring: KeyRing) => RingEntry,
 ): Promise<KeyRing | undefined> {
+  const changeRing = async (standing: KeyRing | undefined) => {
+    const keys = await change(standing);
+    if (keys === undefined || keys === standing?.keys) return undefined;
+    return { keys, listKey: standing?.listKey ?? { ...(await rings.generate()), delegation: undefined } };
+  };
+  return replaceRing(rings, changeRing, entryOf);
+}
+
+/** Applies a change to the whole ring, as `updateRing` does; undefined stores nothing. */
+export async function replaceRing(
+  rings: RingStorage,
+  change: (standing: KeyRing | undefined) => Promise<Omit<KeyRing, "revision"> | undefined>,
+  entryOf?: (ring: KeyRing) => RingEntry,
+): Promise<KeyRing | undefined> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const standing = await rings.read();
-    const keys = await change(standing);
-    if (keys === undefined || keys === standing?.keys) return standing;
-    const ring = { revision: (standing?.revision ?? 0) + 1, keys };
+    const changed = await change(standing);
+    if (changed === undefined) return standing;
+    const ring = { ...changed, revision: (standing?.revision ?? 0) + 1 };
     if (await rings.save(ring, entryOf?.(ring))) return ring;
   }
   throw new Error(`other processes changed the key ring ${attemptsMax} times in between`);

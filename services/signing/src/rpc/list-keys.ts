@@ -2,25 +2,25 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { TrustedKeySchema, TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { type KeyRing, listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
+import { listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
+import type { StatedList } from "../domain/stated-list.ts";
 
 export interface ListKeysDeps {
-  /** `domain/list-ring.ts`. */
-  listedRing(): Promise<KeyRing | undefined>;
+  /** `domain/state-lists.ts`. */
+  statedList(): Promise<StatedList>;
 }
 
-/**
- * Implements `ListKeys`, from the stored ring. Before the first ring is stored: no keys, revision
- * 0.
- */
-export function listKeys({ listedRing }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
+/** Implements `ListKeys`, from the stored ring. */
+export function listKeys({ statedList }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
-    const ring = await listedRing();
-    if (!ring) return { activeKeyId: "", keys: [], revision: 0n };
+    const { ring, body, statement, signature } = await statedList();
+    const { keyId, publicKey, delegation = "" } = ring.listKey;
     return {
       activeKeyId: signingKey(ring)?.keyId ?? "",
       keys: listedKeys(ring).map(toProto),
       revision: BigInt(ring.revision),
+      body,
+      stated: { statement, keyId, publicKey, signature, delegation },
     };
   };
 }

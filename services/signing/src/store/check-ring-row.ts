@@ -35,6 +35,7 @@ const key = members({
 const findInRing = members({
   revision: is(Number.isSafeInteger),
   keys: list(key),
+  listKey: members({ keyId: text, publicKey: binary, sealed, delegation: optional(text) }),
   seal: optional(sealed),
   mac: optional(binary),
 });

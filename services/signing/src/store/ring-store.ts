@@ -2,10 +2,9 @@ import type { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
 import type { SealedKey } from "../domain/key-custody.ts";
-import type { KeyState, RingKey } from "../domain/key-ring.ts";
-import type { RingEntry } from "../domain/ring-entry.ts";
+import type { KeyState, ListKey, RingKey } from "../domain/key-ring.ts";
 import { RingFault, type SealedRing } from "../domain/sealed-ring.ts";
-import type { SealedRingStorage } from "../domain/sealed-rings.ts";
+import type { RingSaving, SealedRingStorage } from "../domain/sealed-rings.ts";
 import { checkRingRow } from "./check-ring-row.ts";
 
 interface SealedKeyRow {
@@ -24,10 +23,18 @@ interface RingKeyRow {
   sealed?: SealedKeyRow;
 }
 
+interface ListKeyRow {
+  keyId: string;
+  publicKey: Binary;
+  sealed: SealedKeyRow;
+  delegation?: string;
+}
+
 interface RingRow {
   _id: "ring";
   revision: number;
   keys: RingKeyRow[];
+  listKey: ListKeyRow;
   /** Both are missing only where somebody took them out. */
   seal?: SealedKeyRow;
   mac?: Binary;
@@ -55,22 +62,21 @@ export class RingStore implements SealedRingStorage {
     return fromRow(row);
   }
 
-  async save(sealed: SealedRing, entry?: RingEntry): Promise<boolean> {
-    if (!entry) return this.#write(sealed);
+  async save(sealed: SealedRing, { entry, replaces = sealed.ring.revision - 1 }: RingSaving = {}): Promise<boolean> {
+    if (!entry) return this.#write(sealed, replaces);
     if (!this.#audit) throw new TypeError("a change of the key ring cannot be audited");
     return this.#audit.transact(async (session, record) => {
-      if (!(await this.#write(sealed, session))) return false;
+      if (!(await this.#write(sealed, replaces, session))) return false;
       await record(entry.by, entry.change);
       return true;
     });
   }
 
-  async #write(sealed: SealedRing, session?: ClientSession): Promise<boolean> {
-    const { revision } = sealed.ring;
+  async #write(sealed: SealedRing, replaces: number, session?: ClientSession): Promise<boolean> {
     const row = toRow(sealed);
-    if (revision > 1) {
+    if (replaces > 0) {
       const options = session ? { session } : {};
-      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: revision - 1 }, row, options);
+      const { matchedCount } = await this.#rings.replaceOne({ _id: "ring", revision: replaces }, row, options);
       return matchedCount === 1;
     }
     try {
@@ -84,8 +90,13 @@ export class RingStore implements SealedRingStorage {
 }
 
 function toRow({ ring, seal, mac }: SealedRing): RingRow {
-  const keys = ring.keys.map(toKeyRow);
-  return { _id: "ring", revision: ring.revision, keys, seal: toSealedRow(seal), mac: new Binary(mac) };
+  const [keys, listKey] = [ring.keys.map(toKeyRow), toListKeyRow(ring.listKey)];
+  return { _id: "ring", revision: ring.revision, keys, listKey, seal: toSealedRow(seal), mac: new Binary(mac) };
+}
+
+function toListKeyRow({ keyId, publicKey, sealed, delegation }: ListKey): ListKeyRow {
+  const row = { keyId, publicKey: new Binary(publicKey), sealed: toSealedRow(sealed) };
+  return delegation === undefined ? row : { ...row, delegation };
 }
 
 function toKeyRow({ validUntil, activeSince, sealed, publicKey, ...key }: RingKey): RingKeyRow {
@@ -102,9 +113,14 @@ function toSealedRow({ custody, envelope }: SealedKey): SealedKeyRow {
   return { custody, envelope: new Binary(envelope) };
 }
 
-function fromRow({ revision, keys, seal, mac }: RingRow): SealedRing {
+function fromRow({ revision, keys, listKey, seal, mac }: RingRow): SealedRing {
   if (!seal || !mac) throw new RingFault("the key ring has no seal");
-  return { ring: { revision, keys: keys.map(fromKeyRow) }, seal: fromSealedRow(seal), mac: mac.value() };
+  const ring = { revision, keys: keys.map(fromKeyRow), listKey: fromListKeyRow(listKey) };
+  return { ring, seal: fromSealedRow(seal), mac: mac.value() };
+}
+
+function fromListKeyRow({ keyId, publicKey, sealed, delegation }: ListKeyRow): ListKey {
+  return { keyId, publicKey: publicKey.value(), sealed: fromSealedRow(sealed), delegation };
 }
 
 function fromKeyRow({ validUntil, activeSince, sealed, publicKey, ...key }: RingKeyRow): RingKey {

@@ -4,7 +4,7 @@ import { SignerStore } from "./signer-store.ts";
 
 /** How signing keeps its rows. */
 export const signingSchema: Schema = {
-  base: 1,
+  base: 2,
   steps: [],
   indexes: { ...LedgerStore.indexes, ...SignerStore.indexes },
 };

@@ -34,6 +34,11 @@ const example = {
   ],
 };
 
+const anyOrigin = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "etag, vidimus-trust-signature, vidimus-trust-statement, x-request-id",
+};
+
 interface GetKeysDeps {
   readonly trustList: TrustListCache;
 }
@@ -46,17 +51,27 @@ export const getKeys = defineRoute({
   doc: {
     operationId: "listSigningKeys",
     summary: "Read the public keys that verify snapshots",
-    description: "Keep the answer for an hour. Look a snapshot's keyId up in keys.",
+    description: [
+      "Keep the answer for an hour. Look a snapshot's keyId up in keys.",
+      "`Vidimus-Trust-Statement` and `Vidimus-Trust-Signature` tell that signing stated the list, and when.",
+    ].join(" "),
     success: {
       status: 200,
       description: "The trust list",
+      headers: {
+        "Vidimus-Trust-Statement":
+          "Base64 of four lines joined by LF: `vidimus-trust-v1`, revision, time of issue, SHA-256 of the body in hex.",
+        "Vidimus-Trust-Signature":
+          "Dictionary (RFC 9651): `keyid` and `key` (SPKI DER) of the list key, `sig`, and `delegation` of a root.",
+      },
       content: { "application/json": { schema: trustList, example } },
     },
   },
   handler: (deps: GetKeysDeps) => async (call) => {
-    const body = JSON.stringify(await deps.trustList());
-    const answer = cacheable(call, { etag: weakTag(body), cacheControl }, () => body);
-    const anyOrigin = { "access-control-allow-origin": "*", "access-control-expose-headers": "etag, x-request-id" };
-    return { ...answer, headers: { ...answer.headers, ...anyOrigin } };
+    const { body, statement, signature } = await deps.trustList();
+    const etag = weakTag([statement, signature, body].join("\n"));
+    const answer = cacheable(call, { etag, cacheControl }, () => body);
+    const stated = { "vidimus-trust-statement": statement, "vidimus-trust-signature": signature };
+    return { ...answer, headers: { ...answer.headers, ...stated, ...anyOrigin } };
   },
 });

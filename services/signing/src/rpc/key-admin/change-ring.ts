@@ -35,7 +35,7 @@ export const operatorChangedRing = "an operator changed the key ring";
  * Changes the ring, keeps one key pending, and logs who did it.
  *
  * @returns the ring as it was stored
- * @throws DomainError permission_denied, what `change` throws, failed_precondition without a ring,
+ * @throws DomainError permission_denied, what `change` throws, failed_precondition without a key,
  * unavailable when the ring cannot be used
  */
 export async function changeRing(
@@ -47,11 +47,14 @@ export async function changeRing(
   const changedKey = ({ keys }: KeyRing) => keyId ?? keys.at(-1)?.keyId ?? "";
   const apply = async (standing: KeyRing | undefined) => {
     const at = now();
-    return standing && withStandby(await change(standing.keys, at), at, rules, generate);
+    if (!standing?.keys.length) return undefined;
+    return withStandby(await change(standing.keys, at), at, rules, generate);
   };
   const entryOf = (ring: KeyRing) => ringEntry(by, `${action}_key`, changedKey(ring), { emergency });
   const ring = await verified(() => updateRing(rings, apply, entryOf));
-  if (!ring) throw new DomainError("failed_precondition", "there is no key ring yet: signing was never on");
+  if (!ring?.keys.length) {
+    throw new DomainError("failed_precondition", "there is no signing key yet: signing was never on");
+  }
   const { actor, identity } = by;
   const line = { action, keyId: changedKey(ring), emergency, actor, identity, ringRevision: ring.revision };
   log.warn(line, operatorChangedRing);

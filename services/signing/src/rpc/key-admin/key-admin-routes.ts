@@ -3,6 +3,7 @@ import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/
 import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
 import { activateKey } from "./activate-key.ts";
 import { auditLedger, type AuditLedgerDeps } from "./audit-ledger.ts";
+import { installDelegation } from "./install-delegation.ts";
 import { listRing, type ListRingDeps } from "./list-ring.ts";
 import { prepareKey } from "./prepare-key.ts";
 import { rewrapKeys, type RewrapKeysDeps } from "./rewrap-keys.ts";
@@ -23,6 +24,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     auditLedger: auditLedger(deps),
     rewrapKeys: rewrapKeys(deps),
     listAuditEntries: listAuditEntries(deps),
+    installDelegation: installDelegation(deps),
   });
   const effects = {
     listRing: "platform",
@@ -33,6 +35,7 @@ export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
     auditLedger: "platform",
     rewrapKeys: "platform",
     listAuditEntries: "platform",
+    installDelegation: "platform",
   } as const;
   return [teamsRoute(methods, effects)];
 }

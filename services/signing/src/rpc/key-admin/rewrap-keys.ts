@@ -31,7 +31,7 @@ export function rewrapKeys(deps: RewrapKeysDeps): MethodImpl<typeof KeyAdminServ
     const ringRevision = ring.revision;
     const { actor, identity } = by;
     if (isChanged) deps.log.warn({ action: "rewrap", kekId, actor, identity, ringRevision }, operatorChangedRing);
-    const privateKeys = ring.keys.filter(({ sealed }) => sealed).length;
+    const privateKeys = [...ring.keys, ring.listKey].filter(({ sealed }) => sealed).length;
     return { kekId, privateKeys, changed: isChanged, revision: BigInt(ringRevision) };
   };
 }

@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { RingKeySchema } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
-import type { KeyRing, RingKey } from "../../domain/key-ring.ts";
+import type { ListKeySchema, RingKeySchema } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
+import { delegationEnd } from "../../domain/delegation.ts";
+import type { KeyRing, ListKey, RingKey } from "../../domain/key-ring.ts";
 
 export function ringKeyToProto(key: RingKey): MessageInitShape<typeof RingKeySchema> {
   const { keyId, state, publishedAt, validFrom, validUntil, activeSince } = key;
@@ -13,6 +14,11 @@ export function ringKeyToProto(key: RingKey): MessageInitShape<typeof RingKeySch
     ...(validUntil && { validUntil: timestampFromDate(validUntil) }),
     ...(activeSince && { activeSince: timestampFromDate(activeSince) }),
   };
+}
+
+export function listKeyToProto({ keyId, publicKey, delegation }: ListKey): MessageInitShape<typeof ListKeySchema> {
+  const end = delegation && delegationEnd(delegation);
+  return { keyId, publicKey, ...(end && { delegatedUntil: timestampFromDate(end) }) };
 }
 
 /** The message of one key of a ring. */

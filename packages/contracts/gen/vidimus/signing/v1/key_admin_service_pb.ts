@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/key_admin_service.proto.
  */
 export const file_vidimus_signing_v1_key_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QiTwoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkikAEKE0F1ZGl0TGVkZ2VyUmVzcG9uc2USDwoHYmF0Y2hlcxgBIAEoBBIPCgdlbnRyaWVzGAIgASgEEgwKBGhlYWQYAyABKAkSDQoFZmF1bHQYBCABKAkSOgoJZG9jdW1lbnRzGAUgASgLMicudmlkaW11cy5zaWduaW5nLnYxLkRvY3VtZW50c0NvbXBhcmlzb24iXwoTRG9jdW1lbnRzQ29tcGFyaXNvbhISCgpzaWduYXR1cmVzGAEgASgEEhAKCG91dGRhdGVkGAIgASgEEhEKCXVuc2V0dGxlZBgDIAEoBBIPCgdyZXZva2VkGAQgASgEIhMKEVJld3JhcEtleXNSZXF1ZXN0Il0KElJld3JhcEtleXNSZXNwb25zZRIOCgZrZWtfaWQYASABKAkSFAoMcHJpdmF0ZV9rZXlzGAIgASgNEhAKCHJldmlzaW9uGAMgASgEEg8KB2NoYW5nZWQYBCABKAgisgEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Eg0KBWFjdG9yGAEgASgJEg8KB2FjdGlvbnMYAiADKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgFIAEoDRISCgpwYWdlX3Rva2VuGAYgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKFBgoPS2V5QWRtaW5TZXJ2aWNlElUKCExpc3RSaW5nEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RSaW5nUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0UmluZ1Jlc3BvbnNlElsKClByZXBhcmVLZXkSJS52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlcXVlc3QaJi52aWRpbXVzLnNpZ25pbmcudjEuUHJlcGFyZUtleVJlc3BvbnNlEl4KC0FjdGl2YXRlS2V5EiYudmlkaW11cy5zaWduaW5nLnYxLkFjdGl2YXRlS2V5UmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BY3RpdmF0ZUtleVJlc3BvbnNlElgKCVJldGlyZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXRpcmVLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldGlyZUtleVJlc3BvbnNlElgKCVJldm9rZUtleRIkLnZpZGltdXMuc2lnbmluZy52MS5SZXZva2VLZXlSZXF1ZXN0GiUudmlkaW11cy5zaWduaW5nLnYxLlJldm9rZUtleVJlc3BvbnNlEl4KC0F1ZGl0TGVkZ2VyEiYudmlkaW11cy5zaWduaW5nLnYxLkF1ZGl0TGVkZ2VyUmVxdWVzdBonLnZpZGltdXMuc2lnbmluZy52MS5BdWRpdExlZGdlclJlc3BvbnNlElsKClJld3JhcEtleXMSJS52aWRpbXVzLnNpZ25pbmcudjEuUmV3cmFwS2V5c1JlcXVlc3QaJi52aWRpbXVzLnNpZ25pbmcudjEuUmV3cmFwS2V5c1Jlc3BvbnNlEm0KEExpc3RBdWRpdEVudHJpZXMSKy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaLC52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlQihaJnZpZGltdXMvY29udHJhY3RzL3NpZ25pbmcvdjE7c2lnbmluZ3YxYgZwcm90bzM", [file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
+  fileDesc("Cip2aWRpbXVzL3NpZ25pbmcvdjEva2V5X2FkbWluX3NlcnZpY2UucHJvdG8SEnZpZGltdXMuc2lnbmluZy52MSLtAQoHUmluZ0tleRIOCgZrZXlfaWQYASABKAkSDQoFc3RhdGUYAiABKAkSMAoMcHVibGlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp2YWxpZF9mcm9tGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt2YWxpZF91bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMYWN0aXZlX3NpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIRCg9MaXN0UmluZ1JlcXVlc3QifgoQTGlzdFJpbmdSZXNwb25zZRIpCgRrZXlzGAEgAygLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkSEAoIcmV2aXNpb24YAiABKAQSLQoIbGlzdF9rZXkYAyABKAsyGy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEtleSJiCgdMaXN0S2V5Eg4KBmtleV9pZBgBIAEoCRISCgpwdWJsaWNfa2V5GAIgASgMEjMKD2RlbGVnYXRlZF91bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRUHJlcGFyZUtleVJlcXVlc3QiPgoSUHJlcGFyZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5IjcKEkFjdGl2YXRlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIj8KE0FjdGl2YXRlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiIgoQUmV0aXJlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkiPQoRUmV0aXJlS2V5UmVzcG9uc2USKAoDa2V5GAEgASgLMhsudmlkaW11cy5zaWduaW5nLnYxLlJpbmdLZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkSEQoJZW1lcmdlbmN5GAIgASgIIlQKEVJldm9rZUtleVJlc3BvbnNlEigKA2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5SaW5nS2V5EhUKDWFjdGl2ZV9rZXlfaWQYAiABKAkiKAoSQXVkaXRMZWRnZXJSZXF1ZXN0EhIKCm5vdGVkX2hlYWQYASABKAkikAEKE0F1ZGl0TGVkZ2VyUmVzcG9uc2USDwoHYmF0Y2hlcxgBIAEoBBIPCgdlbnRyaWVzGAIgASgEEgwKBGhlYWQYAyABKAkSDQoFZmF1bHQYBCABKAkSOgoJZG9jdW1lbnRzGAUgASgLMicudmlkaW11cy5zaWduaW5nLnYxLkRvY3VtZW50c0NvbXBhcmlzb24iXwoTRG9jdW1lbnRzQ29tcGFyaXNvbhISCgpzaWduYXR1cmVzGAEgASgEEhAKCG91dGRhdGVkGAIgASgEEhEKCXVuc2V0dGxlZBgDIAEoBBIPCgdyZXZva2VkGAQgASgEIhMKEVJld3JhcEtleXNSZXF1ZXN0Il0KElJld3JhcEtleXNSZXNwb25zZRIOCgZrZWtfaWQYASABKAkSFAoMcHJpdmF0ZV9rZXlzGAIgASgNEhAKCHJldmlzaW9uGAMgASgEEg8KB2NoYW5nZWQYBCABKAgisgEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Eg0KBWFjdG9yGAEgASgJEg8KB2FjdGlvbnMYAiADKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgFIAEoDRISCgpwYWdlX3Rva2VuGAYgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJHChhJbnN0YWxsRGVsZWdhdGlvblJlcXVlc3QSEgoKZGVsZWdhdGlvbhgBIAEoCRIXCg9yb290X3B1YmxpY19rZXkYAiABKAwiXAoZSW5zdGFsbERlbGVnYXRpb25SZXNwb25zZRItCghsaXN0X2tleRgBIAEoCzIbLnZpZGltdXMuc2lnbmluZy52MS5MaXN0S2V5EhAKCHJldmlzaW9uGAIgASgEMvcGCg9LZXlBZG1pblNlcnZpY2USVQoITGlzdFJpbmcSIy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdFJpbmdSZXF1ZXN0GiQudmlkaW11cy5zaWduaW5nLnYxLkxpc3RSaW5nUmVzcG9uc2USWwoKUHJlcGFyZUtleRIlLnZpZGltdXMuc2lnbmluZy52MS5QcmVwYXJlS2V5UmVxdWVzdBomLnZpZGltdXMuc2lnbmluZy52MS5QcmVwYXJlS2V5UmVzcG9uc2USXgoLQWN0aXZhdGVLZXkSJi52aWRpbXVzLnNpZ25pbmcudjEuQWN0aXZhdGVLZXlSZXF1ZXN0GicudmlkaW11cy5zaWduaW5nLnYxLkFjdGl2YXRlS2V5UmVzcG9uc2USWAoJUmV0aXJlS2V5EiQudmlkaW11cy5zaWduaW5nLnYxLlJldGlyZUtleVJlcXVlc3QaJS52aWRpbXVzLnNpZ25pbmcudjEuUmV0aXJlS2V5UmVzcG9uc2USWAoJUmV2b2tlS2V5EiQudmlkaW11cy5zaWduaW5nLnYxLlJldm9rZUtleVJlcXVlc3QaJS52aWRpbXVzLnNpZ25pbmcudjEuUmV2b2tlS2V5UmVzcG9uc2USXgoLQXVkaXRMZWRnZXISJi52aWRpbXVzLnNpZ25pbmcudjEuQXVkaXRMZWRnZXJSZXF1ZXN0GicudmlkaW11cy5zaWduaW5nLnYxLkF1ZGl0TGVkZ2VyUmVzcG9uc2USWwoKUmV3cmFwS2V5cxIlLnZpZGltdXMuc2lnbmluZy52MS5SZXdyYXBLZXlzUmVxdWVzdBomLnZpZGltdXMuc2lnbmluZy52MS5SZXdyYXBLZXlzUmVzcG9uc2USbQoQTGlzdEF1ZGl0RW50cmllcxIrLnZpZGltdXMuc2lnbmluZy52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBosLnZpZGltdXMuc2lnbmluZy52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2UScAoRSW5zdGFsbERlbGVnYXRpb24SLC52aWRpbXVzLnNpZ25pbmcudjEuSW5zdGFsbERlbGVnYXRpb25SZXF1ZXN0Gi0udmlkaW11cy5zaWduaW5nLnYxLkluc3RhbGxEZWxlZ2F0aW9uUmVzcG9uc2VCKFomdmlkaW11cy9jb250cmFjdHMvc2lnbmluZy92MTtzaWduaW5ndjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * A key of the ring.
@@ -106,6 +106,13 @@ export type ListRingResponse = Message<"vidimus.signing.v1.ListRingResponse"> & 
    * @generated from field: uint64 revision = 2;
    */
   revision: bigint;
+
+  /**
+   * Absent before the first ring.
+   *
+   * @generated from field: vidimus.signing.v1.ListKey list_key = 3;
+   */
+  listKey?: ListKey | undefined;
 };
 
 /**
@@ -114,6 +121,41 @@ export type ListRingResponse = Message<"vidimus.signing.v1.ListRingResponse"> & 
  */
 export const ListRingResponseSchema: GenMessage<ListRingResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_key_admin_service, 2);
+
+/**
+ * The key that signs statements about the trust list.
+ *
+ * @generated from message vidimus.signing.v1.ListKey
+ */
+export type ListKey = Message<"vidimus.signing.v1.ListKey"> & {
+  /**
+   * `ed25519-` and the first 16 characters of the base64url SHA-256 of the public key.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * SPKI DER.
+   *
+   * @generated from field: bytes public_key = 2;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * When the delegation of the offline root ends; absent while none is installed.
+   *
+   * @generated from field: google.protobuf.Timestamp delegated_until = 3;
+   */
+  delegatedUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.ListKey.
+ * Use `create(ListKeySchema)` to create a new message.
+ */
+export const ListKeySchema: GenMessage<ListKey> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 3);
 
 /**
  * A request to publish one more key.
@@ -128,7 +170,7 @@ export type PrepareKeyRequest = Message<"vidimus.signing.v1.PrepareKeyRequest"> 
  * Use `create(PrepareKeyRequestSchema)` to create a new message.
  */
 export const PrepareKeyRequestSchema: GenMessage<PrepareKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 3);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 4);
 
 /**
  * The key was published.
@@ -149,7 +191,7 @@ export type PrepareKeyResponse = Message<"vidimus.signing.v1.PrepareKeyResponse"
  * Use `create(PrepareKeyResponseSchema)` to create a new message.
  */
 export const PrepareKeyResponseSchema: GenMessage<PrepareKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 4);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 5);
 
 /**
  * A request to let a key sign.
@@ -178,7 +220,7 @@ export type ActivateKeyRequest = Message<"vidimus.signing.v1.ActivateKeyRequest"
  * Use `create(ActivateKeyRequestSchema)` to create a new message.
  */
 export const ActivateKeyRequestSchema: GenMessage<ActivateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 5);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 6);
 
 /**
  * The key signs.
@@ -199,7 +241,7 @@ export type ActivateKeyResponse = Message<"vidimus.signing.v1.ActivateKeyRespons
  * Use `create(ActivateKeyResponseSchema)` to create a new message.
  */
 export const ActivateKeyResponseSchema: GenMessage<ActivateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 6);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 7);
 
 /**
  * A request to retire a key.
@@ -220,7 +262,7 @@ export type RetireKeyRequest = Message<"vidimus.signing.v1.RetireKeyRequest"> & 
  * Use `create(RetireKeyRequestSchema)` to create a new message.
  */
 export const RetireKeyRequestSchema: GenMessage<RetireKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 7);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 8);
 
 /**
  * The key is retired.
@@ -241,7 +283,7 @@ export type RetireKeyResponse = Message<"vidimus.signing.v1.RetireKeyResponse"> 
  * Use `create(RetireKeyResponseSchema)` to create a new message.
  */
 export const RetireKeyResponseSchema: GenMessage<RetireKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 8);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 9);
 
 /**
  * A request to revoke a key.
@@ -269,7 +311,7 @@ export type RevokeKeyRequest = Message<"vidimus.signing.v1.RevokeKeyRequest"> & 
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 9);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 10);
 
 /**
  * The key is revoked.
@@ -297,7 +339,7 @@ export type RevokeKeyResponse = Message<"vidimus.signing.v1.RevokeKeyResponse"> 
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 10);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 11);
 
 /**
  * A request for an audit.
@@ -318,7 +360,7 @@ export type AuditLedgerRequest = Message<"vidimus.signing.v1.AuditLedgerRequest"
  * Use `create(AuditLedgerRequestSchema)` to create a new message.
  */
 export const AuditLedgerRequestSchema: GenMessage<AuditLedgerRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 11);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 12);
 
 /**
  * What the audit found.
@@ -368,7 +410,7 @@ export type AuditLedgerResponse = Message<"vidimus.signing.v1.AuditLedgerRespons
  * Use `create(AuditLedgerResponseSchema)` to create a new message.
  */
 export const AuditLedgerResponseSchema: GenMessage<AuditLedgerResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 12);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 13);
 
 /**
  * The ledger beside the signatures that documents holds.
@@ -410,7 +452,7 @@ export type DocumentsComparison = Message<"vidimus.signing.v1.DocumentsCompariso
  * Use `create(DocumentsComparisonSchema)` to create a new message.
  */
 export const DocumentsComparisonSchema: GenMessage<DocumentsComparison> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 13);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 14);
 
 /**
  * A request to wrap the keys by the newest KEK.
@@ -425,7 +467,7 @@ export type RewrapKeysRequest = Message<"vidimus.signing.v1.RewrapKeysRequest"> 
  * Use `create(RewrapKeysRequestSchema)` to create a new message.
  */
 export const RewrapKeysRequestSchema: GenMessage<RewrapKeysRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 14);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 15);
 
 /**
  * The keys are wrapped by it.
@@ -441,7 +483,7 @@ export type RewrapKeysResponse = Message<"vidimus.signing.v1.RewrapKeysResponse"
   kekId: string;
 
   /**
-   * How many private keys it wraps.
+   * How many private keys it wraps, the list key among them.
    *
    * @generated from field: uint32 private_keys = 2;
    */
@@ -467,7 +509,7 @@ export type RewrapKeysResponse = Message<"vidimus.signing.v1.RewrapKeysResponse"
  * Use `create(RewrapKeysResponseSchema)` to create a new message.
  */
 export const RewrapKeysResponseSchema: GenMessage<RewrapKeysResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 15);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 16);
 
 /**
  * A request for the administrative changes of the key ring.
@@ -523,7 +565,7 @@ export type ListAuditEntriesRequest = Message<"vidimus.signing.v1.ListAuditEntri
  * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
  */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 16);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 17);
 
 /**
  * A page of administrative changes.
@@ -551,7 +593,63 @@ export type ListAuditEntriesResponse = Message<"vidimus.signing.v1.ListAuditEntr
  * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
  */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_key_admin_service, 17);
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 18);
+
+/**
+ * A request to install a delegation.
+ *
+ * @generated from message vidimus.signing.v1.InstallDelegationRequest
+ */
+export type InstallDelegationRequest = Message<"vidimus.signing.v1.InstallDelegationRequest"> & {
+  /**
+   * The five lines that `vidimus trust-root delegate` makes.
+   *
+   * @generated from field: string delegation = 1;
+   */
+  delegation: string;
+
+  /**
+   * SPKI DER of the root that signed it.
+   *
+   * @generated from field: bytes root_public_key = 2;
+   */
+  rootPublicKey: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.InstallDelegationRequest.
+ * Use `create(InstallDelegationRequestSchema)` to create a new message.
+ */
+export const InstallDelegationRequestSchema: GenMessage<InstallDelegationRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 19);
+
+/**
+ * The delegation is installed.
+ *
+ * @generated from message vidimus.signing.v1.InstallDelegationResponse
+ */
+export type InstallDelegationResponse = Message<"vidimus.signing.v1.InstallDelegationResponse"> & {
+  /**
+   * The list key that it names.
+   *
+   * @generated from field: vidimus.signing.v1.ListKey list_key = 1;
+   */
+  listKey?: ListKey | undefined;
+
+  /**
+   * Revision of the ring.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.InstallDelegationResponse.
+ * Use `create(InstallDelegationResponseSchema)` to create a new message.
+ */
+export const InstallDelegationResponseSchema: GenMessage<InstallDelegationResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_key_admin_service, 20);
 
 /**
  * The life of the signing keys, for operators. It has a door of its own, which is closed unless it
@@ -649,6 +747,19 @@ export const KeyAdminService: GenService<{
     methodKind: "unary";
     input: typeof ListAuditEntriesRequestSchema;
     output: typeof ListAuditEntriesResponseSchema;
+  },
+  /**
+   * Installs the offline root's delegation to the list key, in place of the one before. The trust
+   * list carries it from then on. INVALID_ARGUMENT when it is not one, is of another list key, is
+   * not signed by the root, has ended or ends in more than 400 days; FAILED_PRECONDITION when there
+   * is no ring.
+   *
+   * @generated from rpc vidimus.signing.v1.KeyAdminService.InstallDelegation
+   */
+  installDelegation: {
+    methodKind: "unary";
+    input: typeof InstallDelegationRequestSchema;
+    output: typeof InstallDelegationResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_signing_v1_key_admin_service, 0);

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/signing/v1/trust_list_service.proto.
  */
 export const file_vidimus_signing_v1_trust_list_service: GenFile = /*@__PURE__*/
-  fileDesc("Cit2aWRpbXVzL3NpZ25pbmcvdjEvdHJ1c3RfbGlzdF9zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiEQoPTGlzdEtleXNSZXF1ZXN0ImkKEExpc3RLZXlzUmVzcG9uc2USFQoNYWN0aXZlX2tleV9pZBgBIAEoCRIsCgRrZXlzGAIgAygLMh4udmlkaW11cy5zaWduaW5nLnYxLlRydXN0ZWRLZXkSEAoIcmV2aXNpb24YAyABKAQipAEKClRydXN0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEhEKCWFsZ29yaXRobRgCIAEoCRISCgpwdWJsaWNfa2V5GAMgASgMEi4KCnZhbGlkX2Zyb20YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3ZhbGlkX3VudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDJuChBUcnVzdExpc3RTZXJ2aWNlEloKCExpc3RLZXlzEiMudmlkaW11cy5zaWduaW5nLnYxLkxpc3RLZXlzUmVxdWVzdBokLnZpZGltdXMuc2lnbmluZy52MS5MaXN0S2V5c1Jlc3BvbnNlIgOQAgFCKFomdmlkaW11cy9jb250cmFjdHMvc2lnbmluZy92MTtzaWduaW5ndjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cit2aWRpbXVzL3NpZ25pbmcvdjEvdHJ1c3RfbGlzdF9zZXJ2aWNlLnByb3RvEhJ2aWRpbXVzLnNpZ25pbmcudjEiEQoPTGlzdEtleXNSZXF1ZXN0IqsBChBMaXN0S2V5c1Jlc3BvbnNlEhUKDWFjdGl2ZV9rZXlfaWQYASABKAkSLAoEa2V5cxgCIAMoCzIeLnZpZGltdXMuc2lnbmluZy52MS5UcnVzdGVkS2V5EhAKCHJldmlzaW9uGAMgASgEEgwKBGJvZHkYBCABKAwSMgoGc3RhdGVkGAUgASgLMiIudmlkaW11cy5zaWduaW5nLnYxLlRydXN0U3RhdGVtZW50Im4KDlRydXN0U3RhdGVtZW50EhEKCXN0YXRlbWVudBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSEgoKcHVibGljX2tleRgDIAEoDBIRCglzaWduYXR1cmUYBCABKAwSEgoKZGVsZWdhdGlvbhgFIAEoCSKkAQoKVHJ1c3RlZEtleRIOCgZrZXlfaWQYASABKAkSEQoJYWxnb3JpdGhtGAIgASgJEhIKCnB1YmxpY19rZXkYAyABKAwSLgoKdmFsaWRfZnJvbRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdmFsaWRfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMm4KEFRydXN0TGlzdFNlcnZpY2USWgoITGlzdEtleXMSIy52aWRpbXVzLnNpZ25pbmcudjEuTGlzdEtleXNSZXF1ZXN0GiQudmlkaW11cy5zaWduaW5nLnYxLkxpc3RLZXlzUmVzcG9uc2UiA5ACAUIoWiZ2aWRpbXVzL2NvbnRyYWN0cy9zaWduaW5nL3YxO3NpZ25pbmd2MWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A request for the trust list.
@@ -50,11 +50,25 @@ export type ListKeysResponse = Message<"vidimus.signing.v1.ListKeysResponse"> & 
   keys: TrustedKey[];
 
   /**
-   * Greater after each change of the list; 0 before the first.
+   * Greater after each change of the list.
    *
    * @generated from field: uint64 revision = 3;
    */
   revision: bigint;
+
+  /**
+   * The body of `GET /api/keys`, byte for byte: `active` and `keys` as JSON.
+   *
+   * @generated from field: bytes body = 4;
+   */
+  body: Uint8Array;
+
+  /**
+   * What signing says about the body.
+   *
+   * @generated from field: vidimus.signing.v1.TrustStatement stated = 5;
+   */
+  stated?: TrustStatement | undefined;
 };
 
 /**
@@ -63,6 +77,59 @@ export type ListKeysResponse = Message<"vidimus.signing.v1.ListKeysResponse"> & 
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_signing_v1_trust_list_service, 1);
+
+/**
+ * A statement about a list, by the list key.
+ *
+ * @generated from message vidimus.signing.v1.TrustStatement
+ */
+export type TrustStatement = Message<"vidimus.signing.v1.TrustStatement"> & {
+  /**
+   * `vidimus-trust-v1`, the revision, the time of issue and the SHA-256 of the body in hex, joined
+   * by LF. The time of issue is the beginning of the half hour, so that every process of signing
+   * states a list alike.
+   *
+   * @generated from field: string statement = 1;
+   */
+  statement: string;
+
+  /**
+   * `ed25519-` and the first 16 characters of the base64url SHA-256 of the public key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * SPKI DER of the list key.
+   *
+   * @generated from field: bytes public_key = 3;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * 64 bytes, Ed25519 over the statement's UTF-8.
+   *
+   * @generated from field: bytes signature = 4;
+   */
+  signature: Uint8Array;
+
+  /**
+   * The delegation of the offline root; "" while none is installed. `vidimus-trust-root-v1`, id and
+   * public key (base64 of SPKI DER) of the list key, the end of the delegation and the root's
+   * signature over these four lines (base64), joined by LF.
+   *
+   * @generated from field: string delegation = 5;
+   */
+  delegation: string;
+};
+
+/**
+ * Describes the message vidimus.signing.v1.TrustStatement.
+ * Use `create(TrustStatementSchema)` to create a new message.
+ */
+export const TrustStatementSchema: GenMessage<TrustStatement> = /*@__PURE__*/
+  messageDesc(file_vidimus_signing_v1_trust_list_service, 2);
 
 /**
  * One listed key.
@@ -111,7 +178,7 @@ export type TrustedKey = Message<"vidimus.signing.v1.TrustedKey"> & {
  * Use `create(TrustedKeySchema)` to create a new message.
  */
 export const TrustedKeySchema: GenMessage<TrustedKey> = /*@__PURE__*/
-  messageDesc(file_vidimus_signing_v1_trust_list_service, 2);
+  messageDesc(file_vidimus_signing_v1_trust_list_service, 3);
 
 /**
  * The public keys with which receivers verify snapshots.

@@ -1,0 +1,9 @@
+import { type Bytes, sha256, toBase64 } from "./bytes.ts";
+
+/** The id of a public key in SPKI DER: `ed25519-` and 16 characters of its digest. */
+export async function keyIdOf(spki: Bytes): Promise<string> {
+  const base64url = toBase64(await sha256(spki))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  return `ed25519-${base64url.slice(0, 16)}`;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { listStater, newKey, type StatedAnswer } from "../test/list-stater.ts";
+import { trustVector as vector } from "./trust-vector.ts";
+import { type TrustListPins, VerificationError, verifyTrustList } from "./verify.ts";
+
+const hourMs = 3_600_000;
+const now = vector.issuedAt.getTime();
+const stater = listStater();
+const { root, listKey } = stater;
+const entry = { ...newEntry(), validUntil: null };
+const list = { active: entry.keyId, keys: [entry] };
+
+function newEntry() {
+  const { id, spki } = newKey();
+  return { keyId: id, algorithm: "ed25519", publicKey: spki, validFrom: "2026-01-01T00:00:00.000Z", validUntil: null };
+}
+
+const state = (revision = 5, issuedAt = now) => stater.state(list, { revision, issuedAt });
+
+function verify({ body, headers }: StatedAnswer, pins: TrustListPins = { root }, at = now) {
+  const [statement, signature] = [headers["vidimus-trust-statement"], headers["vidimus-trust-signature"]];
+  return verifyTrustList({ body, statement, signature }, pins, at);
+}
+
+async function refusalOf(...args: Parameters<typeof verify>): Promise<string> {
+  const error = await verify(...args).then(
+    () => new Error("accepted"),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(VerificationError);
+  expect(error).toMatchObject({ fault: "list" });
+  return (error as Error).message;
+}
+
+describe("the vector, computed by other software", () => {
+  test("is accepted under its root, and under its list key", async () => {
+    const { keys, ...verified } = await verify(vector, { root: vector.root, revision: 5 });
+    expect(verified).toEqual({
+      active: "ed25519-_RENMB0vB33hQUuP",
+      revision: 5,
+      issuedAt: vector.issuedAt,
+      listKey: vector.listKey,
+      delegatedUntil: vector.delegatedUntil,
+    });
+    expect(keys).toEqual((JSON.parse(vector.body) as { keys: unknown }).keys);
+    await expect(verify(vector, { listKey: vector.listKey })).resolves.toMatchObject(verified);
+  });
+
+  test("is refused from the end of its delegation on", async () => {
+    const at = vector.delegatedUntil.getTime();
+    expect(await refusalOf(vector, { root: vector.root }, at)).toContain("delegation: it ended");
+    expect(await refusalOf(vector, { root: vector.root }, at - 1)).toContain("age:");
+  });
+
+  test("a changed bit of either header is refused, but for unused bits at the end of base64", async () => {
+    const genuine = await verify(vector, { root: vector.root });
+    const unused: unknown[] = [];
+    for (const name of ["vidimus-trust-statement", "vidimus-trust-signature"] as const) {
+      const bytes = Buffer.from(vector.headers[name]);
+      for (let at = 0; at < bytes.length; at += 1) {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= 1;
+        const answer = { ...vector, headers: { ...vector.headers, [name]: changed.toString("latin1") } };
+        const accepted = await verify(answer, { root: vector.root }).catch((error: unknown) => {
+          expect(error).toMatchObject({ fault: "list" });
+        });
+        if (accepted) unused.push(accepted);
+      }
+    }
+    // Of the list key's signature, and of the root's.
+    expect(unused).toEqual([genuine, genuine]);
+  });
+});
+
+describe("what another one than the platform lists", () => {
+  test("a backdated key in a list that was stated otherwise is refused", async () => {
+    const backdated = { ...newEntry(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
+    const body = JSON.stringify({ ...list, keys: [entry, backdated] });
+    expect(await refusalOf({ ...state(), body })).toContain("digest: another list was stated");
+  });
+
+  test("a forged list, with a list key and a root of its own, is refused under the pinned ones", async () => {
+    const forged = listStater().state({ ...list, keys: [entry, newEntry()] }, { revision: 6, issuedAt: now });
+    expect(await refusalOf(forged)).toContain("chain: the pinned root did not delegate");
+    expect(await refusalOf(forged, { listKey })).toContain("chain: another list key");
+    const { delegate, state: stateAs } = listStater();
+    const borrowed = stateAs(list, { issuedAt: now, delegation: stater.delegate(now + hourMs) });
+    expect(await refusalOf(borrowed)).toContain("chain: the root delegated to another list key");
+    const selfMade = stater.state(list, { issuedAt: now, delegation: delegate(now + hourMs) });
+    expect(await refusalOf(selfMade)).toContain("chain: the pinned root did not delegate");
+  });
+
+  test("a list without a delegation, or with one that has ended, is refused under a root", async () => {
+    const bare = stater.state(list, { issuedAt: now, delegation: null });
+    expect(await refusalOf(bare)).toContain("chain:");
+    await expect(verify(bare, {})).resolves.toMatchObject({ listKey, delegatedUntil: undefined });
+    const ended = stater.state(list, { issuedAt: now, delegation: stater.delegate(now) });
+    expect(await refusalOf(ended)).toContain("delegation: it ended");
+  });
+
+  test("a list that is not stated is refused, also when nothing is pinned", async () => {
+    const { body } = state();
+    for (const [statement, signature] of [
+      [null, null],
+      ["", ""],
+      [state().headers["vidimus-trust-statement"], null],
+      [state().headers["vidimus-trust-statement"], 'keyid="\\"", sig=1'],
+    ] as const) {
+      await expect(verifyTrustList({ body, statement, signature }, {}, now)).rejects.toMatchObject({ fault: "list" });
+    }
+  });
+});
+
+describe("what the platform stated once", () => {
+  test("a list is accepted for 25 hours, then a replayed one is refused; so is one of the future", async () => {
+    await expect(verify(state(5, now - 25 * hourMs))).resolves.toMatchObject({ revision: 5 });
+    expect(await refusalOf(state(5, now - 25 * hourMs - 1))).toContain("age: the list was stated more than 25 hours");
+    await expect(verify(state(5, now + 300_000))).resolves.toBeDefined();
+    expect(await refusalOf(state(5, now + 300_001))).toContain("age: the list was stated in the future");
+  });
+
+  test("a revision below the one that is handed in is refused", async () => {
+    await expect(verify(state(5), { root, revision: 5 })).resolves.toMatchObject({ revision: 5 });
+    expect(await refusalOf(state(4), { root, revision: 5 })).toBe("revision: 4 was taken back, 5 is newer");
+  });
+});

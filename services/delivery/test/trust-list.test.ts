@@ -1,0 +1,44 @@
+import type { ListKeysResponse } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { patient } from "@vidimus/kit/testing/patient";
+import { MongoClient } from "mongodb";
+import { Registry } from "prom-client";
+import { afterAll, expect, inject, test, vi } from "vitest";
+import { TrustListStore } from "../src/store/trust-list-store.ts";
+import { TrustList } from "../src/trust/trust-list.ts";
+
+const client = new MongoClient(inject("mongoUrl"));
+afterAll(() => client.close());
+
+/** A process of delivery, whose signing states the list of one key, named after its revision. */
+async function openProcess(database: string, revision: number) {
+  const signing = { revision };
+  const alarms: object[] = [];
+  const registry = new Registry();
+  const trust = {
+    listKeys: async () => {
+      const keys = [{ keyId: `key-${signing.revision}` }];
+      return { revision: BigInt(signing.revision), keys } as ListKeysResponse;
+    },
+  };
+  const log = { warn: () => {}, error: (fields: object) => void alarms.push(fields) };
+  const trustLists = new TrustListStore(client.db(database));
+  const list = await TrustList.open({ trust, trustLists, log, registry, trustListMs: 20 });
+  return { list, signing, alarms, registry, [Symbol.asyncDispose]: () => list[Symbol.asyncDispose]() };
+}
+
+test("while signing states an older list than another process has read, nothing is signed, and it is alarmed", async () => {
+  const database = testDatabaseName("delivery");
+  await using one = await openProcess(database, 4);
+  await vi.waitFor(() => expect(one.list.isListed("key-4")).toBe(true), patient);
+  await using two = await openProcess(database, 5);
+  await vi.waitFor(() => expect(two.list.isListed("key-5")).toBe(true), patient);
+  two.signing.revision = 4;
+  await vi.waitFor(() => expect(one.list.isListed("key-5")).toBe(true), patient);
+  expect(one.list.isListed("key-4")).toBe(false);
+  await vi.waitFor(() => expect(one.alarms).toContainEqual({ alarm: "trust_list", revision: 4, newest: 5 }), patient);
+  await expect(one.list.require(["key-5"])).rejects.toThrow("revision 4 is stated, after 5 was");
+  expect(await one.registry.metrics()).toMatch(/^vidimus_trust_list_older_total [1-9]/m);
+  one.signing.revision = 6;
+  await expect(one.list.require(["key-6"])).resolves.toBeUndefined();
+});
