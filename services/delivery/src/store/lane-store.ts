@@ -140,6 +140,11 @@ export class LaneStore {
     return bearers.filter(({ _id }) => leased.has(_id));
   }
 
+  /** Those of the lanes that were just stored with their lease which have older undelivered rows. */
+  async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
+    return this.#loader.withOlder(lanes);
+  }
+
   /** Adds what other processes have stored behind a lane since it was claimed. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const { deliveryId: _id, generation } = lane.bearer;
