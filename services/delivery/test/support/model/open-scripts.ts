@@ -1,6 +1,7 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { ReadConcern } from "mongodb";
 import { inject, vi } from "vitest";
 import { deliverySchema } from "../../../src/store/delivery-schema.ts";
 import { scriptOf, ScriptRun } from "./script.ts";
@@ -11,7 +12,7 @@ export async function openScripts() {
   const mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "scripts" });
   await ensureIndexes(mongo.db, deliverySchema.indexes);
   // Scripts have one mongod, which does not die: what waits for its journal would only wait.
-  const db = mongo.client.db(database, { writeConcern: { w: 1, journal: false }, readConcern: { level: "local" } });
+  const db = mongo.client.db(database, { writeConcern: { w: 1, journal: false }, readConcern: new ReadConcern("local") });
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
     /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
