@@ -1,4 +1,4 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import { randomUUID } from "node:crypto";
 import type { Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
@@ -42,8 +42,8 @@ export class LaneStore {
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
-  constructor(db: Db, holder: string) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>, holder: string) {
+    this.#rows = rows;
     this.#loader = new LaneLoader(this.#rows);
     this.#bearers = new LaneBearers(this.#rows);
     this.#endings = new LaneEndings(this.#rows);

@@ -12,7 +12,10 @@ export async function openScripts() {
   const mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "scripts" });
   await ensureIndexes(mongo.db, deliverySchema.indexes);
   // Scripts have one mongod, which does not die: what waits for its journal would only wait.
-  const db = mongo.client.db(database, { writeConcern: { w: 1, journal: false }, readConcern: new ReadConcern("local") });
+  const db = mongo.client.db(database, {
+    writeConcern: { w: 1, journal: false },
+    readConcern: new ReadConcern("local"),
+  });
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
     /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
