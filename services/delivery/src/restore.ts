@@ -12,6 +12,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { runToEnd } from "@vidimus/kit/service/process";
 import { readDeliveryBaseConfig } from "./config.ts";
 import type { Reference } from "./domain/payload.ts";
+import { deliveryRows } from "./store/delivery-indexes.ts";
 import { RestoredDeliveries } from "./store/restored-deliveries.ts";
 
 await runToEnd(async () => {
@@ -19,7 +20,7 @@ await runToEnd(async () => {
   const { mongoUrl, database } = readDeliveryBaseConfig(env);
   env.finish();
   await using mongo = await openMongo({ url: mongoUrl, database, appName: "vidimus-delivery-restore" });
-  const deliveries = new RestoredDeliveries(mongo.db);
+  const deliveries = new RestoredDeliveries(deliveryRows(mongo.db));
   switch (process.argv.slice(2).join(" ")) {
     case "highest":
       process.stdout.write(`${await deliveries.highestSequence()}\n`);

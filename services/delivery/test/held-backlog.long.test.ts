@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it, vi } from "vitest";
+import { promisedPace } from "../src/config.ts";
 import type { DeliveryRow } from "../src/store/rows.ts";
 import { snapshotOf } from "./support/feed.ts";
 import { webhookIdOf } from "../src/domain/payload.ts";
@@ -47,7 +48,8 @@ it(
       receiver.received.length = 0;
       response.writeHead(204).end();
     });
-    await using delivery = await openDelivery(world);
+    // The pace of other tests gives rows up after a minute.
+    await using delivery = await openDelivery(world, promisedPace);
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
     await delivery.endpoint("healthy", healthy.url);
     await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);

@@ -2,7 +2,7 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { expect, inject, test } from "vitest";
-import { deliveryIndexes } from "../src/store/delivery-indexes.ts";
+import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
 import { DeliveryStore } from "../src/store/delivery-store.ts";
 import type { NewDelivery } from "../src/store/delivery-rows.ts";
 import { LaneStore } from "../src/store/lane-store.ts";
@@ -12,13 +12,13 @@ const appName = "lane-claims-test";
 
 async function openLanes(name: string) {
   const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName(name), appName });
-  const deliveries = new DeliveryStore(mongo.db, "test");
+  const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
   await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
   const close = async () => {
     await mongo.db.dropDatabase();
     await mongo[Symbol.asyncDispose]();
   };
-  return { mongo, deliveries, lanes: new LaneStore(mongo.db, "test"), [Symbol.asyncDispose]: close };
+  return { mongo, deliveries, lanes: new LaneStore(deliveryRows(mongo.db), "test"), [Symbol.asyncDispose]: close };
 }
 
 const createdAt = new Date(Date.now() - 1_000);

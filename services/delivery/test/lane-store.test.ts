@@ -3,7 +3,7 @@ import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { deliveryIndexes } from "../src/store/delivery-indexes.ts";
+import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
 import { DeliveryStore } from "../src/store/delivery-store.ts";
 import { LaneStore } from "../src/store/lane-store.ts";
 
@@ -14,7 +14,7 @@ const rows = () => mongo.db.collection("deliveries");
 
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "lane-store-test" });
-  store = new LaneStore(mongo.db, "test");
+  store = new LaneStore(deliveryRows(mongo.db), "test");
   await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
 });
 beforeEach(async () => void (await rows().deleteMany({})));
@@ -75,7 +75,7 @@ describe("rows of a lane that are stored together", () => {
     (await rows().find().sort({ $natural: 1 }).toArray()).map((row) => [row["sequence"], "lease" in row]);
 
   it("are stored older before newer, also when the lane has got a bearer meanwhile", async () => {
-    const deliveries = new DeliveryStore(mongo.db, "test");
+    const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
     expect(await deliveries.insert([delivery(1, "leased")], now)).toEqual(["leased"]);
     const [second, third] = [delivery(2, "leased"), delivery(3, "behind")];
     expect(await deliveries.insert([second, third], now)).toEqual(["behind", "behind"]);
@@ -89,7 +89,10 @@ describe("rows of a lane that are stored together", () => {
   });
 
   it("are borne by the oldest one when the lane is new", async () => {
-    const fates = await new DeliveryStore(mongo.db, "test").insert([delivery(1, "leased"), delivery(2, "behind")], now);
+    const fates = await new DeliveryStore(deliveryRows(mongo.db), "test").insert(
+      [delivery(1, "leased"), delivery(2, "behind")],
+      now,
+    );
     expect(fates).toEqual(["leased", "behind"]);
     expect(await stored()).toEqual([
       [1, true],

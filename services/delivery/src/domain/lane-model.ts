@@ -22,6 +22,9 @@ interface InHand {
 }
 
 /**
+ * For many histories of `lane.ts` alone, in memory, with long lanes and rows that get too old. The
+ * scripts on a real mongod (`test/support/model`) are slower, and hold the stores.
+ *
  * One lane: its journal, which survives everything, its receiver, and the processes that work on
  * it. It does to the journal what the stores do, and throws when the order is broken.
  */

@@ -77,7 +77,7 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
       delete: nothing,
     },
     laneEndings: { supersede: nothing },
-    lanes: { expedite: nothing, release: nothing, appointBearers: nothing },
+    lanes: { withOlder: async () => [], expedite: nothing, release: nothing, appointBearers: nothing },
     sender: {
       reserve: async (wanted, mayWait) => {
         if (mayWait && [...wanted.keys()].some(({ tenantId }) => full.has(tenantId))) {

@@ -15,7 +15,7 @@ import type { SignResult } from "./sign-snapshots.ts";
 export interface StoreDeliveriesDeps {
   readonly deliveries: Pick<DeliveryStore, "insert" | "delete">;
   readonly laneEndings: Pick<LaneEndings, "supersede">;
-  readonly lanes: Pick<LaneStore, "expedite" | "release" | "appointBearers">;
+  readonly lanes: Pick<LaneStore, "appointBearers" | "expedite" | "withOlder" | "release">;
   readonly sender: Pick<Sender, "reserve" | "isInHand" | "take" | "wake">;
   readonly leaseMs: number;
 }
@@ -96,7 +96,11 @@ async function store(
   const places = await deps.deliveries.insert(deliveries, leaseUntil);
   await deps.laneEndings.supersede(excluded, now);
   const stored = (place: Stored) => deliveries.filter((_, index) => places[index] === place);
-  const lanes = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
+  const leasedAtFirst = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
+  const withOlder = await deps.lanes.withOlder(leasedAtFirst);
+  // Whoever claims them gets their older rows, too.
+  await deps.lanes.release(withOlder, now);
+  const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
   // Before the next snapshot of a document is taken in: a lane whose bearer has just ended gets one
@@ -104,7 +108,8 @@ async function store(
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
-  const isDue = [...expedited, ...stored("due")].some(({ endpointId }) => !disabled.has(endpointId));
+  const due = [...expedited, ...stored("due")];
+  const isDue = withOlder.length > 0 || due.some(({ endpointId }) => !disabled.has(endpointId));
   return { deliveries, lanes, disabled, isDue };
 }
 

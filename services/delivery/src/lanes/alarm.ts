@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** An alarm clock for one sleeper. It rings at the earliest time that anybody asked for. */
+/** An alarm clock for one sleeper. It rings at the earliest time that was asked for. */
 export class Alarm {
   #rung = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
-  /** Ends the present sleep, or the next one if nobody sleeps. */
+  /** Ends the present sleep, or the next one if there is none. */
   ring(): void {
     this.#rung.resolve();
   }

@@ -169,7 +169,7 @@ function stepOf(
   return advance(lane.state, { verdict, endedAt, retryAfterMs, isProbe, enabledAt }, deps.retries, Math.random());
 }
 
-/** What a receiver has accepted is not sent again, whoever has the lane. */
+/** What a receiver has accepted is not sent again, also when another process has the lane. */
 async function noteLost(deps: AttemptDeps, row: SendableRow, outcome: AttemptOutcome): Promise<void> {
   if (verdictOf(outcome) !== "accepted") return;
   await deps.journal.noteAccepted(row, outcome);

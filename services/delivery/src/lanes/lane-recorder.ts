@@ -2,7 +2,7 @@ import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 
-/** Between two statements that journal the ends of lanes, for which nobody waits, in milliseconds. */
+/** Between two statements that journal the ends of lanes, in milliseconds. Nothing is sent after them. */
 const endedSpacingMs = 25;
 
 /** `LaneJournal.record`, of one record; many are journaled at once. */

@@ -7,7 +7,7 @@ export interface WantedLanes {
   readonly count: number;
 }
 
-/** Capacity that nobody else gets until it is disposed. */
+/** Capacity that is kept until it is disposed. */
 export interface Reservation extends Disposable {
   /** How many lanes of an endpoint may be leased. */
   of(endpointId: string): number;
@@ -60,7 +60,7 @@ export class LaneReservations {
     for (const { wanted, grant: grantNow } of this.#waiting) if (hasRoom(wanted)) grantNow();
   }
 
-  /** Lets nobody wait any more. */
+  /** Grants what there is to all that wait. */
   end(): void {
     for (const { grant: grantNow } of this.#waiting) grantNow();
   }

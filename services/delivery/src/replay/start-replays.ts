@@ -17,7 +17,7 @@ export interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
 const atOnceMax = 4;
 
 /**
- * Works on replays that nobody works on, until it is disposed; others then go on with them. Replays
+ * Works on replays that are not leased, until it is disposed; other processes then go on with them. Replays
  * take turns of one page each, and those of a tenant come after those of tenants that have none here.
  */
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {

@@ -165,7 +165,7 @@ async function settledOf(
 
 /**
  * Runs work several times beside each other. When one fails, the others end before this rejects:
- * whoever goes on with the replay would send beside them what they send.
+ * the process that goes on with the replay would send beside them what they send.
  */
 async function runBeside(
   count: number,

@@ -1,7 +1,12 @@
 import type { CollectionIndexes } from "@vidimus/kit/mongo/indexes";
-import type { Filter } from "mongodb";
+import type { Collection, Db, Filter } from "mongodb";
 import type { Lane } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./rows.ts";
+
+/** The rows that the stores of deliveries, lanes, their log and their journal share. */
+export function deliveryRows(db: Db): Collection<DeliveryRow> {
+  return db.collection("deliveries");
+}
 
 /** Names of indexes that queries name as a hint. */
 export const laneIndex = "lane";

@@ -1,6 +1,6 @@
 import type { CollectionIndexes } from "@vidimus/kit/mongo/indexes";
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, Filter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import type { AttemptOutcome, Lane } from "../domain/delivery.ts";
 import {
   type LoggedAttempt,
@@ -80,8 +80,8 @@ const searchMsMax = 5_000;
 export class DeliveryLogStore {
   readonly #rows: Collection<DeliveryRow>;
 
-  constructor(db: Db) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
   }
 
   /** Newest first, each with its last attempt only. */

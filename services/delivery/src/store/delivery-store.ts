@@ -1,5 +1,5 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import { laneKey } from "../domain/delivery.ts";
 import { type NewDelivery, toRow } from "./delivery-rows.ts";
 import type { DeliveryRow } from "./rows.ts";
@@ -13,8 +13,8 @@ export class DeliveryStore {
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
-  constructor(db: Db, holder: string) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>, holder: string) {
+    this.#rows = rows;
     this.#holder = holder;
   }
 

@@ -1,4 +1,4 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import { isMongoTimeout } from "@vidimus/kit/mongo/mongo-errors";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type EndpointHealth, gateHealthOf } from "../domain/endpoint-health.ts";
@@ -15,8 +15,8 @@ export class EndpointHealthStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #states: Pick<EndpointStateStore, "listOf">;
 
-  constructor(db: Db, states: Pick<EndpointStateStore, "listOf">) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>, states: Pick<EndpointStateStore, "listOf">) {
+    this.#rows = rows;
     this.#states = states;
   }
 

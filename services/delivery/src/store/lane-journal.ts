@@ -1,5 +1,5 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
-import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter, UpdateFilter } from "mongodb";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import { deliveredStatement, isDelivered } from "./delivered-statement.ts";
 import { laneFilter } from "./delivery-indexes.ts";
@@ -19,8 +19,8 @@ export class LaneJournal {
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
-  constructor(db: Db, holder: string) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>, holder: string) {
+    this.#rows = rows;
     this.#holder = holder;
   }
 

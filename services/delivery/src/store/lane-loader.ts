@@ -1,4 +1,5 @@
 import type { Collection, Filter } from "mongodb";
+import { type Lane, laneKey } from "../domain/delivery.ts";
 import { arrive, compareRows } from "../domain/lane.ts";
 import { assembleLane, needsUntried } from "../domain/lane-pages.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
@@ -94,6 +95,29 @@ export class LaneLoader {
       : {};
     const loaded = assembleLane({ ...pages, ...untried }, laneRowsMax);
     return toLeasedLane(bearer, loaded, { leaseUntil, dueAt: new Date() });
+  }
+
+  /**
+   * Finds lanes that have older undelivered rows than those that were just stored with their lease: a
+   * bearer had ended a moment before, and the next one was not appointed yet. Nothing older comes
+   * later. Reads nothing for the first snapshots of documents.
+   */
+  async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
+    const later = lanes.filter(({ state: { rows } }) => (rows[0]?.sequence ?? 0) > 1);
+    const first = new Map(later.flatMap(({ state: { rows } }) => rows.slice(0, 1).map((row) => [laneKey(row), row])));
+    if (first.size === 0) return [];
+    const among = (key: keyof Lane) => ({ $in: [...new Set(Array.from(first.values(), (row) => row[key]))] });
+    const filter = { tenantId: among("tenantId"), documentId: among("documentId"), endpointId: among("endpointId") };
+    const projection = { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1, signingNumber: 1 };
+    const found = await this.#rows
+      .find<RowHead>(
+        { ...filter, state: "pending", nextAttemptAt: { $exists: false } },
+        { projection, batchSize: rowsMax, hint: laneIndex },
+      )
+      .toArray();
+    const isOlder = (row: RowHead) => compareRows(row, first.get(laneKey(row)) ?? row) < 0;
+    const keys = new Set(found.filter(isOlder).map(laneKey));
+    return later.filter(({ state: { rows } }) => rows[0] !== undefined && keys.has(laneKey(rows[0])));
   }
 
   /** Adds the newest rows of a lane, as far as they are not known. */

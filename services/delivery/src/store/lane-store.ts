@@ -1,4 +1,4 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import { randomUUID } from "node:crypto";
 import type { Lane } from "../domain/delivery.ts";
 import { laneKey } from "../domain/delivery.ts";
@@ -42,8 +42,8 @@ export class LaneStore {
   readonly #holder: string;
 
   /** @param holder names this process in its leases */
-  constructor(db: Db, holder: string) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>, holder: string) {
+    this.#rows = rows;
     this.#loader = new LaneLoader(this.#rows);
     this.#bearers = new LaneBearers(this.#rows);
     this.#endings = new LaneEndings(this.#rows);
@@ -138,6 +138,11 @@ export class LaneStore {
     const found = await this.#rows.find(filter, { projection: { _id: 1 } }).toArray();
     const leased = new Set(found.map(({ _id }) => _id));
     return bearers.filter(({ _id }) => leased.has(_id));
+  }
+
+  /** Those of the lanes that were just stored with their lease which have older undelivered rows. */
+  async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
+    return this.#loader.withOlder(lanes);
   }
 
   /** Adds what other processes have stored behind a lane since it was claimed. */

@@ -1,6 +1,7 @@
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
 import type { DeliveryConfig } from "../config.ts";
+import { deliveryRows } from "./delivery-indexes.ts";
 import { DeliveryStore } from "./delivery-store.ts";
 import { DeliveryLogStore } from "./delivery-log-store.ts";
 import { EndpointHealthStore } from "./endpoint-health-store.ts";
@@ -24,18 +25,19 @@ export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek"
   /** Names this process in its leases. */
   const replica = uuidv7();
   const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek));
-  const deliveries = new DeliveryStore(db, replica);
+  const rows = deliveryRows(db);
+  const deliveries = new DeliveryStore(rows, replica);
   const states = new EndpointStateStore(db);
   const replicas = new ReplicaStore(db);
-  const deliveryLog = new DeliveryLogStore(db);
+  const deliveryLog = new DeliveryLogStore(rows);
   const replays = new ReplayStore(db);
   const resends = new ResendStore(db);
-  const lanes = new LaneStore(db, replica);
-  const laneEndings = new LaneEndings(db.collection("deliveries"));
-  const journal = new LaneJournal(db, replica);
+  const lanes = new LaneStore(rows, replica);
+  const laneEndings = new LaneEndings(rows);
+  const journal = new LaneJournal(rows, replica);
   const sending = { endpoints, deliveries, deliveryLog, lanes, laneEndings, journal, states, replicas, replays };
-  const resentRows = new ResentRowStore(db);
+  const resentRows = new ResentRowStore(rows);
   const [trustLists, resigning] = [new TrustListStore(db), new ResigningStore(db)];
-  const health = new EndpointHealthStore(db, states);
+  const health = new EndpointHealthStore(rows, states);
   return { health, replica, ...sending, trustLists, resigning, resends, resentRows };
 }

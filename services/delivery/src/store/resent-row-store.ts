@@ -1,4 +1,4 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
 import type { StoredState } from "../domain/delivery-log.ts";
 import { keptMs } from "./delivery-rows.ts";
@@ -18,8 +18,8 @@ export interface DeliveryFate {
 export class ResentRowStore {
   readonly #rows: Collection<DeliveryRow>;
 
-  constructor(db: Db) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
   }
 
   /** What became of deliveries that are stored, by id. */

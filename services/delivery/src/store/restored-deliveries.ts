@@ -1,4 +1,4 @@
-import type { Collection, Db } from "mongodb";
+import type { Collection } from "mongodb";
 import type { Reference } from "../domain/payload.ts";
 import { keptMs } from "./delivery-rows.ts";
 import { bearerFields } from "./lane-records.ts";
@@ -10,8 +10,8 @@ const undelivered = { state: "pending" as const };
 export class RestoredDeliveries {
   readonly #rows: Collection<DeliveryRow>;
 
-  constructor(db: Db) {
-    this.#rows = db.collection("deliveries");
+  constructor(rows: Collection<DeliveryRow>) {
+    this.#rows = rows;
   }
 
   /** The highest sequence of any document that has a row; 0 without one. Reads every row. */
@@ -31,7 +31,7 @@ export class RestoredDeliveries {
   }
 
   /**
-   * Gives up the undelivered rows of a snapshot that documents has lost: nobody can make its body any
+   * Gives up the undelivered rows of a snapshot that documents has lost: its body cannot be made any
    * more, and it would hold up every newer snapshot of its document. The lane's next row becomes its
    * bearer when a process of delivery starts.
    *

@@ -1,5 +1,5 @@
 import type { Collection } from "mongodb";
-import type { AttemptOutcome } from "../../../src/domain/delivery.ts";
+import type { AttemptOutcome, Lane } from "../../../src/domain/delivery.ts";
 import type { DeliveryRow } from "../../../src/store/rows.ts";
 
 /**
@@ -17,12 +17,21 @@ export class ModelReceiver {
   /** When the record of an accepted webhook was written, by the sender's own account. */
   readonly #recorded = new Map<string, number>();
   readonly #rows: Collection<DeliveryRow>;
-  readonly #endpointId: string;
+  readonly #whole: <T>(read: Promise<T>) => Promise<T>;
+  readonly #endpoint: Pick<Lane, "tenantId" | "endpointId">;
 
-  /** @param rows read without a turn: the receiver is no part of the script */
-  constructor(rows: Collection<DeliveryRow>, endpointId: string) {
+  /**
+   * @param rows read without a turn: the receiver is no part of the script
+   * @param whole has nothing else done while a read is under way
+   */
+  constructor(
+    rows: Collection<DeliveryRow>,
+    endpoint: Pick<Lane, "tenantId" | "endpointId">,
+    whole: <T>(read: Promise<T>) => Promise<T>,
+  ) {
     this.#rows = rows;
-    this.#endpointId = endpointId;
+    this.#whole = whole;
+    this.#endpoint = endpoint;
   }
 
   /**
@@ -62,8 +71,8 @@ export class ModelReceiver {
 
   /** Nothing is sent before the fate of all that is older is journaled. */
   async #requireJournaled({ documentId, sequence, deliveryId }: DeliveryName): Promise<void> {
-    const filter = { endpointId: this.#endpointId, documentId, endedAt: { $exists: false } };
-    const rows = await this.#rows.find(filter).toArray();
+    const filter = { ...this.#endpoint, documentId, endedAt: { $exists: false } };
+    const rows = await this.#whole(this.#rows.find(filter).toArray());
     const hasYielded = rows.some(({ yieldedTo }) => yieldedTo === deliveryId);
     const older = rows.find((row) => row.sequence < sequence && !(hasYielded && row.isRefused));
     if (!older) return;

@@ -57,8 +57,9 @@ export class ScriptRun {
   static async run(db: Db, name: string, script: readonly Step[]): Promise<void> {
     const [tenantId, endpointId] = [`tenant_${name}`, randomUUID()];
     await insertEndpoint(db, tenantId, endpointId);
-    const receiver = new ModelReceiver(db.collection<DeliveryRow>("deliveries"), endpointId);
     const turns = new Turns();
+    const rows = db.collection<DeliveryRow>("deliveries");
+    const receiver = new ModelReceiver(rows, { tenantId, endpointId }, (read) => turns.whole(read));
     const documents = new ModelDocuments(tenantId, (what) => turns.turn(what));
     const run = new ScriptRun({ turns, db, documents, receiver, tenantId, endpointId });
     try {
@@ -124,7 +125,7 @@ export class ScriptRun {
 
   /** Everything goes well from now on: what was published arrives, or was superseded. */
   async #end(): Promise<void> {
-    const { documents, db, endpointId, receiver } = this.#deps;
+    const { documents, db, tenantId, endpointId, receiver } = this.#deps;
     const rows = db.collection<DeliveryRow>("deliveries");
     await this.#turns.giveAll();
     const own = this.#process(0);
@@ -132,7 +133,10 @@ export class ScriptRun {
     if (endpoint?.["disabled"]) await this.#do("enable", own, 999, () => own.enable());
     for (let round = 0; ; round += 1) {
       for (const documentId of ["a", "b"]) await this.#do("ingest", own, 999, () => own.ingest(documentId, 1));
-      if (!documents.hasPending && (await rows.countDocuments({ endpointId, endedAt: { $exists: false } })) === 0)
+      if (
+        !documents.hasPending &&
+        (await rows.countDocuments({ tenantId, endpointId, endedAt: { $exists: false } })) === 0
+      )
         break;
       if (round > 30) throw new Violation("a delivery never ends");
       vi.setSystemTime(Date.now() + 60_000);
@@ -141,7 +145,7 @@ export class ScriptRun {
         while (each.readyCount > 0);
       }
     }
-    const ended = await rows.find({ endpointId }).toArray();
+    const ended = await rows.find({ tenantId, endpointId }).toArray();
     for (const { documentId, sequence } of documents.all) {
       const row = ended.find((each) => each.documentId === documentId && each.sequence === sequence);
       if (!row) throw new Violation(`${sequence} has no delivery`);

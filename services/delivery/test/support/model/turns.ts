@@ -22,6 +22,8 @@ interface Turn {
 export class Turns {
   readonly #waiting: Turn[] = [];
   readonly #actors = new Set<Actor>();
+  /** Commands that were sent and are not answered. */
+  readonly #underway = new Set<Promise<unknown>>();
   readonly #current = new AsyncLocalStorage<Actor>();
   #failure: { readonly error: unknown } | undefined;
   #given = 0;
@@ -91,15 +93,26 @@ export class Turns {
     while (await this.give(0));
   }
 
-  /** Until all work waits for a turn, or has ended. */
+  /** Until all work waits for a turn, or has ended, and no command is under way. */
   async #untilQuiet(): Promise<void> {
     const until = performance.now() + 20_000;
     do {
+      await Promise.allSettled(this.#underway);
       await afterCallbacks();
       await afterCallbacks();
       if (performance.now() > until) throw new Error("work waits for something else than a turn");
-    } while ([...this.#actors].some(({ isRunning, waiting }) => isRunning && waiting === 0));
+    } while (this.#underway.size > 0 || [...this.#actors].some(({ isRunning, waiting }) => isRunning && waiting === 0));
     if (this.#failure) throw this.#failure.error;
+  }
+
+  /** Answers what a command answers. Until then nothing else gets a turn. */
+  async whole<T>(command: Promise<T>): Promise<T> {
+    this.#underway.add(command);
+    try {
+      return await command;
+    } finally {
+      this.#underway.delete(command);
+    }
   }
 
   /** A database whose every command waits for a turn. */
@@ -118,7 +131,7 @@ export class Turns {
       if (!commands.has(key)) return method;
       return async (...args: unknown[]) => {
         await this.turn(String(key));
-        return method(...args);
+        return this.whole(Promise.resolve(method(...args)));
       };
     };
     return new Proxy(target, { get });

@@ -1,0 +1,141 @@
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
+import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
+import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
+import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
+import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import type { ServiceContext } from "@vidimus/kit/service/service";
+import { hostname } from "node:os";
+import type { DeliveryConfig } from "./config.ts";
+import { Ingest } from "./ingest/ingest-snapshots.ts";
+import { listenForReferences } from "./ingest/listen-for-references.ts";
+import { startReconciler } from "./ingest/reconciler.ts";
+import { type Lanes, openLanes } from "./lanes/open-lanes.ts";
+import type { PostWebhook } from "./net/post-webhook.ts";
+import { Membership } from "./replicas/membership.ts";
+import { sendAgain } from "./revocation/send-again.ts";
+import { startResigning } from "./revocation/start-resigning.ts";
+import type { Stores } from "./store/open-stores.ts";
+import { settleWithListedKeys, signWithListedKeys } from "./trust/listed-keys.ts";
+import { TrustList } from "./trust/trust-list.ts";
+
+/** Opens what takes snapshots in and what sends them. Intake ends first, sending after it. */
+export async function openDelivering(
+  stack: AsyncDisposableStack,
+  config: DeliveryConfig,
+  stores: Stores,
+  post: PostWebhook,
+  process: ServiceContext,
+) {
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
+  const { log, metrics } = process;
+  const { registry } = metrics;
+  const { deliveries, endpoints, journal, laneEndings, lanes: laneStore, resentRows, states } = stores;
+  const { trustLists, replicas, replica } = stores;
+  const { pace } = config;
+  const clients = openClients(stack, config, process);
+  const { feed, trust } = clients;
+  const { trustListMs } = pace;
+  const trustList = stack.use(await TrustList.open({ trust, trustLists, trustListMs, log, registry }));
+  const signing = signWithListedKeys(clients.signing, trustList);
+  const address = config.opsPort === 0 ? undefined : `${hostname()}:${config.opsPort}`;
+  const membership = stack.use(await Membership.join({ replicas, replica, address, log }));
+  const lanes = await openLanes(
+    stack,
+    {
+      deliveries,
+      endpoints,
+      journal,
+      laneEndings,
+      lanes: laneStore,
+      resentRows,
+      states,
+      feed,
+      signing,
+      isListed: (keyId) => trustList.isListed(keyId),
+      post,
+      pace,
+      isPreferredFor: (tenantId) => membership.isPreferredFor(tenantId),
+      registry,
+      log,
+    },
+    stop.signal,
+  );
+  membership.onChange(() => lanes.takeOver());
+  const bus = openIntake(
+    stack,
+    { config, stores, clients, signing, trustList, membership, lanes, process },
+    stop.signal,
+  );
+  stack.defer(() => stop.abort());
+  return { bus, lanes, clients };
+}
+
+interface IntakeDeps {
+  readonly config: DeliveryConfig;
+  readonly stores: Stores;
+  readonly clients: ReturnType<typeof openClients>;
+  /** Whose signatures are refused unless the trust list has their keys. */
+  readonly signing: ReturnType<typeof signWithListedKeys>;
+  readonly trustList: TrustList;
+  readonly membership: Membership;
+  readonly lanes: Lanes;
+  readonly process: ServiceContext;
+}
+
+/** Opens what takes snapshots in, from the broker and by walks, and what follows a revocation. */
+function openIntake(
+  stack: AsyncDisposableStack,
+  { config, stores, clients, signing, trustList, membership, lanes: sending, process }: IntakeDeps,
+  signal: AbortSignal,
+): EventBus {
+  const { log, metrics, tracing } = process;
+  const { endpoints, deliveries, lanes, laneEndings, resentRows, resigning, resends } = stores;
+  const { sender, directory, leaseMs } = sending;
+  const { pollMs, resigningGraceMs, resendsPerSecond } = config.pace;
+  const { audit } = clients;
+  const feed = { getSnapshots: clients.feed.getSnapshots, ...settleWithListedKeys(clients.feed, trustList) };
+  const again = { endpoints, deliveries, lanes, resentRows, sender };
+  const { noteSignedAnew } = stack.use(
+    startResigning({
+      feed,
+      audit,
+      signing,
+      trustList,
+      resigning,
+      resends,
+      resigningGraceMs,
+      resendsPerSecond,
+      pollMs,
+      leaseMs,
+      sendAgain: (anew) => sendAgain(again, anew),
+      log,
+    }),
+  );
+  const storing = { deliveries, lanes, laneEndings, sender, leaseMs };
+  const ingest = new Ingest({ ...storing, feed, signing, directory, noteSignedAnew, log, tracing }, signal);
+  const bus = stack.use(openEventBus({ ...config.broker, name: "delivery", log, registry: metrics.registry }));
+  const isPreferredFor = (tenantId: string) => membership.isPreferredFor(tenantId);
+  const isPreferredForPartition = (partition: number) => membership.isPreferredForPartition(partition);
+  membership.onChange(listenForReferences({ bus, ingest, isPreferredFor, isPreferredForPartition, log }));
+  const { reconcileMs: intervalMs, reconcileAloneMs: aloneMs, overdueMs } = config.pace;
+  stack.use(startReconciler({ feed: clients.feed, ingest, bus, isPreferredFor, intervalMs, aloneMs, overdueMs, log }));
+  return bus;
+}
+
+/** Clients of the services that delivery calls. */
+function openClients(
+  stack: AsyncDisposableStack,
+  { documentsTarget, signingTarget }: DeliveryConfig,
+  { tracing, credentialsFor }: Pick<ServiceContext, "tracing" | "credentialsFor">,
+) {
+  const documents = { target: documentsTarget, credentials: credentialsFor("documents"), tracing };
+  const signing = { target: signingTarget, credentials: credentialsFor("signing"), tracing };
+  return {
+    feed: stack.use(openRpcClient(SnapshotFeedService, documents)),
+    audit: stack.use(openRpcClient(SignatureAuditService, documents)),
+    signing: stack.use(openRpcClient(SigningService, signing)),
+    trust: stack.use(openRpcClient(TrustListService, signing)),
+  };
+}
