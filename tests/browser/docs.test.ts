@@ -21,7 +21,9 @@ const wide: View = { width: 1280, scheme: "light" };
 const urlOf = (path: string) => `http://127.0.0.1:${server.port}${path}`;
 
 test.each(
-  ["/docs", "/docs/errors", "/docs/build-a-site", "/docs/webhooks", "/"].flatMap((path) => views.map((view) => ({ path, ...view }))),
+  ["/docs", "/docs/errors", "/docs/build-a-site", "/docs/webhooks", "/"].flatMap((path) =>
+    views.map((view) => ({ path, ...view })),
+  ),
 )("$path has no violation of WCAG 2.2 AA at $width px in $scheme", async ({ path, ...view }) => {
   const found = await browser.visit(urlOf(path), view, async (page) => ({
     closed: await axeViolations(page),

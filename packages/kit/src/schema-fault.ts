@@ -72,11 +72,12 @@ function knownMembers(schema: unknown): string {
 
 /** The sentences of two keywords that are the ends of one range. */
 function ranges(between: string, beyond: string, lower: string, upper: string, unit: string): Record<string, Sentence> {
-  const counted = (count: unknown) => `${String(count)}${unit === "" ? "" : ` ${unit}${count === 1 ? "" : "s"}`}`;
+  const counted = (count: unknown) =>
+    `${JSON.stringify(count)}${unit === "" ? "" : ` ${unit}${count === 1 ? "" : "s"}`}`;
   const sentence = (broken: string) => (params: object, schema: unknown) => {
     const endOf = (end: string) => memberOf(schema, end) ?? (end === broken ? memberOf(params, "limit") : undefined);
     const [least, most] = [endOf(lower), endOf(upper)];
-    if (least !== undefined && most !== undefined) return `${between} ${String(least)} to ${counted(most)}`;
+    if (least !== undefined && most !== undefined) return `${between} ${JSON.stringify(least)} to ${counted(most)}`;
     return least === undefined ? `${beyond} at most ${counted(most)}` : `${beyond} at least ${counted(least)}`;
   };
   return { [lower]: sentence(lower), [upper]: sentence(upper) };

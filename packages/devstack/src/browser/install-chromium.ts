@@ -44,12 +44,16 @@ export async function installChromium(folder: string, report: (line: string) => 
 async function download(workDir: string): Promise<string> {
   const name = `${chromiumPin.package}@${chromiumPin.version}`;
   const flags = ["--json", "--ignore-scripts", "--pack-destination", workDir];
-  const packed = await run("npm", ["pack", name, ...flags], { cwd: workDir, encoding: "utf8" }).catch((error: unknown) => {
-    throw new DevstackError(`npm pack ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  const packed = await run("npm", ["pack", name, ...flags], { cwd: workDir, encoding: "utf8" }).catch(
+    (error: unknown) => {
+      throw new DevstackError(`npm pack ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+    },
+  );
   const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
   const tarball = join(workDir, filename.replace("@", "").replace("/", "-"));
-  const found = `sha512-${createHash("sha512").update(await readFile(tarball)).digest("base64")}`;
+  const found = `sha512-${createHash("sha512")
+    .update(await readFile(tarball))
+    .digest("base64")}`;
   if (found !== chromiumPin.integrity) {
     throw new DevstackError(`${name} has the hash ${found}, not ${chromiumPin.integrity}`);
   }

@@ -54,7 +54,12 @@ function requireOneReading(text: string): void {
 function requireWrittenHost(text: string, hostname: string): void {
   const [, authority] = /^[a-z]+:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) throw refusal("must have a host after https://");
-  if (hostname.split(".").slice(0, hostname.endsWith(".") ? -1 : undefined).includes("")) {
+  if (
+    hostname
+      .split(".")
+      .slice(0, hostname.endsWith(".") ? -1 : undefined)
+      .includes("")
+  ) {
     throw refusal(`must not have an empty label in its host ${hostname}`);
   }
   const host = authority.replace(/^.*@/, "").replace(/:\d*$/, "");

@@ -96,7 +96,9 @@ const payloads = [
 
 /** What the platform posts to registered endpoints: the `webhooks` of the API description. */
 export function describeWebhooks(): Json {
-  return Object.fromEntries(payloads.map(({ event, summary, schema }) => [event, { post: operation(event, summary, schema) }]));
+  return Object.fromEntries(
+    payloads.map(({ event, summary, schema }) => [event, { post: operation(event, summary, schema) }]),
+  );
 }
 
 function operation(event: string, summary: string, schema: Parameters<typeof publicSchema>[0]): Json {

@@ -7,21 +7,27 @@ import { statusOf } from "../http/errors/http-error.ts";
 const root = join(import.meta.dirname, "../../../..");
 const page = readFileSync(join(root, "docs/errors.md"), "utf8");
 const sectionOf = (title: string) => page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
-const namesIn = (section: string) => Array.from(section.matchAll(/^### (\w+)$/gm), ([, name]) => name);
+const namesIn = (section: string) => Array.from(section.matchAll(/^### (\w+)$/gm), ([, name = ""]) => name);
 
 /** Words that services give to refusals, wherever they stand. */
 function reasonsInCode(): string[] {
   const files = globSync("services/*/src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] });
   const found = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
-    return text.split("new DomainError(").slice(1).flatMap((call) => /^[^;]*?\breason: "(\w+)"/.exec(call)?.[1] ?? []);
+    return text
+      .split("new DomainError(")
+      .slice(1)
+      .flatMap((call) => /^[^;]*?\breason: "(\w+)"/.exec(call)?.[1] ?? []);
   });
   return [...found, ...reasonsOfDuplicates()];
 }
 
 function reasonsOfDuplicates(): string[] {
   const text = readFileSync(join(root, "proto/vidimus/errors/v1/errors.proto"), "utf8");
-  return Array.from(text.matchAll(/^\/\/ {3}- ((?:`\w+`(?:, )?)+)/gm), ([, names = ""]) => names.match(/\w+/g) ?? []).flat();
+  return Array.from(
+    text.matchAll(/^\/\/ {3}- ((?:`\w+`(?:, )?)+)/gm),
+    ([, names = ""]) => names.match(/\w+/g) ?? [],
+  ).flat();
 }
 
 test("docs/errors.md has a section for every public code, with its status, and for no other", () => {
@@ -37,7 +43,7 @@ test("docs/errors.md has a section for every reason of an RPC error, and for no 
 });
 
 test("its table has every kind of failure, and no other", () => {
-  const kinds = Array.from(sectionOf("RPC errors").matchAll(/^\| `(\w+)`/gm), ([, kind]) => kind);
+  const kinds = Array.from(sectionOf("RPC errors").matchAll(/^\| `(\w+)`/gm), ([, kind = ""]) => kind);
   expect(kinds.toSorted()).toEqual([...errorKinds, "internal"].toSorted());
 });
 
