@@ -122,13 +122,9 @@ function parametersOf(schema: ObjectSchema | undefined, place: "path" | "query")
     required: schema?.required?.includes(name) ?? false,
     // Undefined members do not reach the JSON.
     description: property.description,
-    schema: publicSchema(withoutDescription(property)),
+    // The parameter itself has the description.
+    schema: publicSchema({ ...property, description: undefined }),
   }));
-}
-
-/** The parameter itself has the description. */
-function withoutDescription({ description: _, ...schema }: Json): Json {
-  return schema;
 }
 
 function contentOf(content: NonNullable<Route<never>["doc"]["body"]>): Json {
