@@ -48,6 +48,7 @@ export default defineConfig({
           exclude: [
             "**/*.long.test.ts",
             "tests/faults/**",
+            "tests/browser/**",
             ...(withCertificates ? plaintextOnly.map((name) => `tests/${name}.test.ts`) : []),
           ],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],

@@ -248,6 +248,13 @@ test("a receiver that fails is seen in documents show, endpoints show, doctor an
   expect(states[0]).toEqual([delivery!.id, "pending"]);
   expect(states.at(-1)).toEqual([delivery!.id, "delivered"]);
   expect(states.slice(0, -1).every(([, state]) => state === "pending")).toBe(true);
+  const ofCli = async (...argv: string[]) => (await vidimusJson(argv)).result;
+  expect(await ofCli("deliveries", "show", delivery!.id)).toEqual(await dataOf(`/deliveries/${delivery!.id}`));
+  const { items } = await dataOf(`/deliveries?endpointId=${endpointId}`);
+  expect(await ofCli("deliveries", "list", "--endpoint", endpointId)).toEqual(items);
+  const { endpoint } = await dataOf(`/endpoints/${endpointId}`);
+  expect(await ofCli("endpoints", "show", endpointId)).toEqual(endpoint);
+  expect(await ofCli("endpoints", "list")).toEqual((await dataOf("/endpoints"))["endpoints"]);
   await vidimusJson(["endpoints", "delete", endpointId]);
 });
 
@@ -293,3 +300,10 @@ test("an offline root delegates to the list key of the stack, and doctor verifie
     stderr: expect.stringContaining("was not signed by this root"),
   });
 });
+
+/** What the public API answers about webhooks, which is what `--json` prints of them. */
+async function dataOf(path: string): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${stack.dev.tenants[0]!.apiKey}` };
+  const answer = await fetch(`${stack.dev.gateway}/v1/webhooks${path}`, { headers });
+  return ((await answer.json()) as { data: Record<string, unknown> }).data;
+}

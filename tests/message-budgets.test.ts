@@ -51,6 +51,15 @@ test("a document by id is one RPC and one find", async () => {
   expect(cost).toEqual({ rpcs: ["BatchGetPublishedDocuments"], commands: ["find publications"] });
 });
 
+test("a page with the documents that it links to is one RPC and one find more", async () => {
+  const tag = await room.push({ type: "core/tag", title: "Snow", meta: { slug: "snow-x" }, content: { name: "Snow" } });
+  await room.transition(tag, "publish");
+  const id = await room.push({ links: [{ rel: "subject", type: "core/tag", id: tag }] });
+  await room.transition(id, "publish");
+  const cost = await messages.during(stack, () => get("/v1/publisher/articles?include=links"));
+  expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications", "find publications"] });
+});
+
 test("the newest page is one RPC and one find, right after a publication too", async () => {
   await published();
   const cost = await messages.during(stack, () => get("/v1/documents?type=core/article"));

@@ -122,11 +122,13 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
       const names = Array.from(headers.keys(), (name) => name.toLowerCase());
       return { status, names, text: await (await answer).text() };
     };
-    const unauthorized = await shape(call(operation));
+    const { text: missing, ...unauthorized } = await shape(call(operation));
     expect(unauthorized.status).toBe(401);
+    expect(missing).toContain("header is missing");
+    const text = missing.replace(/"message":"[^"]*"/, '"message":"the API key is not valid"');
     expect(dead.size).toBe(8);
     for (const [reason, key] of dead) {
-      expect([reason, await shape(call(operation, bearer(key)))]).toEqual([reason, unauthorized]);
+      expect([reason, await shape(call(operation, bearer(key)))]).toEqual([reason, { ...unauthorized, text }]);
     }
   });
 

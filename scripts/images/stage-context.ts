@@ -58,6 +58,8 @@ async function stageService(context: string, service: Service): Promise<void> {
   const workspaces = ["packages/contracts", "packages/kit", `services/${service}`];
   for (const file of ["package.json", "package-lock.json", ".npmrc"]) await copyFile(join(root, file), join(app, file));
   for (const workspace of workspaces) await copySource(join(root, workspace), join(app, workspace));
+  // The gateway serves the guides.
+  if (service === "gateway") await cp(join(root, "docs"), join(app, "docs"), { recursive: true });
   npm(app, "ci", "--omit=dev", "--omit=optional", "--ignore-scripts", "--workspace", `services/${service}`);
   await describe(app, workspaces);
 }

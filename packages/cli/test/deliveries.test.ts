@@ -77,7 +77,10 @@ test("deliveries show prints every attempt on a line of its own", async () => {
   const { stdout } = await deliveries("show", "d1");
   expect(stdout).toContain("  2026-01-05T10:00:00.500Z  500  12 ms  no space\n");
   expect(stdout).toContain("  2026-01-05T10:00:00.500Z  500  12 ms  replay r0  no space\n");
-  expect(JSON.parse((await deliveries("show", "d1", "--json")).stdout)).toMatchObject({ id: "d1", attempts: [{}, {}] });
+  expect(JSON.parse((await deliveries("show", "d1", "--json")).stdout)).toMatchObject({
+    delivery: { id: "d1" },
+    attempts: [{}, {}],
+  });
 });
 
 test("deliveries redeliver fails unless the webhook was accepted, or is pending and due now", async () => {

@@ -6,6 +6,7 @@ import { article, as, type Publishing, runPublishing } from "./publishing.ts";
 interface Query {
   filter?: { tag?: string; site?: string; language?: string };
   includeLinks?: boolean;
+  includeLinked?: boolean;
 }
 
 let service: Publishing;
@@ -126,6 +127,19 @@ describe("the pages that readers hold", () => {
     const wire = { ...article(), type: "core/newswire", meta: { source: "AP" } };
     await publish(tenantId, wire);
     expect(await stands()).toEqual(all);
+  });
+
+  test("fall, where linked documents come along, when any that readers see is published or withdrawn", async () => {
+    const tenantId = "linked";
+    await newsroom(tenantId);
+    const stands = await hold(tenantId, { linked: { includeLinks: true, includeLinked: true } });
+    await service.create(tenantId, article());
+    expect(await stands()).toEqual({ linked: true });
+    const id = await publish(tenantId, image());
+    expect(await stands()).toEqual({ linked: false });
+    const after = await hold(tenantId, { linked: { includeLinks: true, includeLinked: true } });
+    await service.take(tenantId, id, "withhold");
+    expect(await after()).toEqual({ linked: false });
   });
 
   test("fall when one of their type is published", async () => {

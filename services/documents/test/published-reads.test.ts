@@ -190,6 +190,25 @@ describe("a collection", () => {
     expect(items.every(({ links }) => Array.isArray(links))).toBe(true);
   });
 
+  test("brings along the published documents that those of the page link to, none twice, none of the page", async () => {
+    const other = "linking";
+    const shared = await publish(other, { ...article(), type: "core/tag", content: { name: "Snow" } });
+    const draft = await service.create(other, article());
+    const first = await publish(other, article({ links: [{ rel: "subject", type: "core/tag", id: shared }] }));
+    const ids = [shared, draft, first];
+    await publish(other, article({ links: ids.map((id) => ({ rel: "related", type: "core/article", id })) }));
+    const ask = (more: object) =>
+      service.published.listPublishedDocuments({ tenantId: other, type: "core/article", includeLinks: true, ...more });
+    const page = await ask({ limit: 50, includeLinked: true });
+    expect(parse(page.itemsJson)).toHaveLength(2);
+    expect(parse(page.includedJson)).toEqual({ [shared]: parse((await get(other, shared)).documentJson) });
+    const narrow = await ask({ limit: 1, includeLinked: true });
+    expect(Object.keys(parse(narrow.includedJson)).toSorted()).toEqual([first, shared].toSorted());
+    expect((await ask({ limit: 50 })).includedJson).toHaveLength(0);
+    const none = await ask({ limit: 50, includeLinked: true, filter: { tag: "unknown" } });
+    expect([parse(none.itemsJson), parse(none.includedJson)]).toEqual([[], {}]);
+  });
+
   test("pages through a narrowed walk", async () => {
     const request = { tenantId, type: "core/article", limit: 1, filter: { tag: "snow" } };
     const first = await service.published.listPublishedDocuments(request);

@@ -28,6 +28,8 @@ export interface GatewayConfig extends TeamsConfig {
   trustedProxies: string[];
   /** Whether `/openapi.json` and `/docs` are on the public port too. */
   publicDocs: boolean;
+  /** Where the guides of docs/ are published elsewhere, without a slash at its end. */
+  docsUrl?: string | undefined;
 }
 
 /**
@@ -51,9 +53,20 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     writeBudget: readRate(env, "WRITE_BUDGET", "3000/60s"),
     trustedProxies: readTrustedProxies(env, "TRUSTED_PROXIES"),
     publicDocs: env.onOff("DOCS", "off"),
+    docsUrl: readDocsUrl(env),
   };
   env.finish();
   return config;
+}
+
+/** A URL that may stand in a header between angle brackets. */
+function readDocsUrl(env: EnvReader): string | undefined {
+  const text = env.string("DOCS_URL", { fallback: "" });
+  if (text === "") return undefined;
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  if (!isPlain) env.fault(`DOCS_URL must be an http or https URL without query and fragment, not "${text}"`);
+  return url?.href.replace(/\/+$/, "");
 }
 
 function readRate(env: EnvReader, name: string, fallback: string): Rate | undefined {

@@ -78,6 +78,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
       limits,
       onUse: ({ keyId }) => lastUsed.note(keyId),
       trustedProxies: config.trustedProxies,
+      help: helpOf(config),
       log,
       registry: metrics.registry,
       tracing,
@@ -85,6 +86,12 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     stack.use(http);
     return { ...ports, httpPort: http.port, check: withGrace(mongo.ping), checkDegraded: () => bus.ping() };
   });
+}
+
+/** Where the codes of errors are explained to clients; undefined where nothing is public. */
+function helpOf({ docsUrl, publicDocs }: GatewayConfig): string | undefined {
+  if (docsUrl !== undefined) return `${docsUrl}/errors`;
+  return publicDocs ? "/docs/errors" : undefined;
 }
 
 /** Clients of the services behind the public API. */

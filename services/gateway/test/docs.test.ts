@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { statusOf } from "../src/http/errors/http-error.ts";
 import { routes } from "../src/endpoints/routes.ts";
+import { rawText } from "./support/raw-request.ts";
 import { openGateway } from "./support/start-gateway.ts";
 
 interface Operation {
@@ -20,6 +21,11 @@ interface OpenApi {
   openapi: string;
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: PayloadSchema }> } } }>;
+}
+
+interface PayloadSchema {
+  properties: { type: { const: string }; data: { properties: Record<string, object> } };
 }
 
 let closed: Awaited<ReturnType<typeof openGateway>>;
@@ -45,7 +51,7 @@ const operations = () =>
 describe("where", () => {
   test("both pages are on the ops port always, and on the public one only where that was asked for", async () => {
     const status = async (url: string) => (await fetch(url)).status;
-    for (const page of ["/openapi.json", "/docs"]) {
+    for (const page of ["/openapi.json", "/docs", "/docs/errors", "/docs/build-a-site"]) {
       expect(await status(closed.ops + page)).toBe(200);
       expect(await status(closed.url + page)).toBe(404);
       expect(await status(open.url + page)).toBe(200);
@@ -86,15 +92,30 @@ describe("where", () => {
   test("the members of a body are there with their kinds, and the errors of a call are folded", async () => {
     const html = await (await fetch(`${open.url}/docs`)).text();
     const from = html.indexOf('id="createDocument"');
-    const section = html.slice(from, html.indexOf("<h2", from));
-    const body = section.slice(0, section.indexOf("<h3>Answers"));
+    const section = html.slice(from, html.indexOf('<details class="op"', from));
+    const body = section.slice(0, section.indexOf("<h5>Answers"));
     expect(body).toMatch(/<code>id<\/code> <span class="kind">string, matches [^<]*, required<\/span> UUID/);
     expect(body).toMatch(/<code>links<\/code> <span class="kind">array of objects<\/span>/);
     expect(section).toMatch(
-      /<details><summary>Errors: 400, 401, 403, 408, 409, 413, 415, 429, 500, 503, 504<\/summary>/,
+      /<details><summary>Errors: 400, 401, 403, 405, 408, 409, 413, 415, 429, 500, 503, 504<\/summary>/,
     );
     expect(section).not.toContain("<details open");
     expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
+  });
+
+  test("every error links to the section of its code, where the pages are public or have an address", async () => {
+    await using elsewhere = await openGateway({ docsUrl: "https://docs.example.org/vidimus" });
+    const linkOf = async (url: string, init: RequestInit = {}) => (await fetch(url, init)).headers.get("link");
+    expect(await linkOf(`${open.url}/nowhere`)).toBe('</docs/errors#NOT_FOUND>; rel="help"');
+    expect(await linkOf(`${open.url}/v1/documents`)).toBe('</docs/errors#UNAUTHORIZED>; rel="help"');
+    expect(await linkOf(`${open.url}/v1/documents`, { method: "PATCH" })).toContain("#METHOD_NOT_ALLOWED>");
+    const unread = await rawText(open.httpPort, "NONSENSE\r\n\r\n");
+    expect(unread).toMatch(/^link: <\/docs\/errors#INVALID_PAYLOAD>; rel="help"\r$/m);
+    const there = '<https://docs.example.org/vidimus/errors#NOT_FOUND>; rel="help"';
+    expect(await linkOf(`${elsewhere.url}/nowhere`)).toBe(there);
+    expect(await linkOf(`${closed.url}/nowhere`)).toBeNull();
+    const page = await (await fetch(`${open.url}/docs/errors`)).text();
+    for (const code of Object.keys(statusOf)) expect(page).toContain(` id="${code}"`);
   });
 
   test("GET / links to the reference where it is public", async () => {
@@ -165,6 +186,28 @@ describe("what", () => {
     }
   });
 
+  test("every operation says 405, with Allow", () => {
+    for (const { path, method, operation } of operations()) {
+      expect(operation.responses["405"]?.headers, `${method} ${path}`).toHaveProperty("Allow");
+    }
+  });
+
+  test("constants to choose from are one enum, in bodies and answers, too", () => {
+    const text = JSON.stringify(api);
+    expect(text).toContain('"enum":["core/article","core/image","core/audio","core/tag","core/publisher-site"]');
+    expect(text).not.toMatch(/"anyOf":\[(?:\{"type":"string","const":"[^"]*"\},?)+\]/);
+  });
+
+  test("what is posted to endpoints is there, with the schema of each event that can be asked for", () => {
+    const asked = JSON.stringify(api.paths["/v1/webhooks/endpoints"]!.post).match(/(?:snapshot|endpoint)\.[a-z]+/g);
+    expect(Object.keys(api.webhooks).toSorted()).toEqual([...new Set([...asked!, "endpoint.ping"])].toSorted());
+    for (const [event, { post }] of Object.entries(api.webhooks)) {
+      const { schema } = post.requestBody.content["application/json"]!;
+      expect(schema.properties.type.const).toBe(event);
+      expect(schema.properties.data.properties).toHaveProperty("tenantId");
+    }
+  });
+
   test("numbers have their bounds, and none of our own keywords gets out", () => {
     const list = api.paths["/v1/documents"]!.get!;
     expect(list.parameters!.find(({ name }) => name === "limit")!.schema).toEqual({
@@ -174,6 +217,6 @@ describe("what", () => {
       default: 50,
     });
     expect(list.parameters!.find(({ name }) => name === "cursor")!.schema).toEqual({ type: "string" });
-    expect(JSON.stringify(api)).not.toMatch(/x-must|x-described-as/);
+    expect(JSON.stringify(api)).not.toMatch(/x-must|x-names|x-described-as/);
   });
 });

@@ -3,7 +3,7 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { contextHeaders } from "@vidimus/kit/rpc/call-context";
 import type { RpcCredentials } from "@vidimus/kit/rpc/client";
 import { outcomeOf, wordsOf } from "../commands/deliveries/shown-delivery.ts";
-import { type ShownEndpoint, toShown } from "../commands/endpoints/shown-endpoint.ts";
+import { type ShownEndpoint, toShownWithHealth } from "../commands/endpoints/shown-endpoint.ts";
 import type { Settings } from "../settings/settings.ts";
 import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
@@ -33,7 +33,7 @@ export async function checkWebhooks(
   const headers = contextHeaders({ actor: "cli:doctor", role: settings.get("role") });
   try {
     const { endpoints } = await client.listEndpoints({ tenantId }, { headers, timeoutMs: answerMsMax });
-    const findings = endpoints.flatMap((endpoint) => checkEndpoint(toShown(endpoint), now));
+    const findings = endpoints.flatMap((endpoint) => checkEndpoint(toShownWithHealth(endpoint), now));
     const count = `${endpoints.length} ${endpoints.length === 1 ? "receiver" : "receivers"} of ${tenantId}`;
     return findings.length > 0 ? findings : [ok(check, `${count}, none is stuck`)];
   } catch (error) {

@@ -3,6 +3,7 @@ import { type ErrorInfo, ErrorInfoSchema } from "@vidimus/contracts/vidimus/erro
 import { DomainError, errorKinds, type ErrorKind, type Violation } from "../errors.ts";
 import { isMongoTimeout, isMongoUnavailable, isSnapshotTooOld } from "../mongo/mongo-errors.ts";
 import { fitError } from "./fit-error.ts";
+import { standardDetails } from "./standard-details.ts";
 import { internalErrorInfo } from "./item-fault.ts";
 
 const codes: Readonly<Record<ErrorKind, Code>> = {
@@ -90,15 +91,15 @@ export function asDomainError(error: unknown): DomainError | undefined {
 
 /**
  * Converts any failure to an RPC error. A `DomainError` keeps its message and gets an `ErrorInfo`
- * as its detail. A `ConnectError` of this process (deadline, limits, unknown method) stays as it
+ * and the details of google.rpc that generic clients read. A `ConnectError` of this process (deadline, limits, unknown method) stays as it
  * is. Every other error becomes `internal error`.
  */
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);
   if (domain) {
     const value = toErrorInfo(domain);
-    const detail = { desc: ErrorInfoSchema, value };
-    return new ConnectError(value.message, codes[domain.kind], undefined, [detail], domain.cause);
+    const details = [{ desc: ErrorInfoSchema, value }, ...standardDetails(value)];
+    return new ConnectError(value.message, codes[domain.kind], undefined, details, domain.cause);
   }
   if (error instanceof ConnectError) return error;
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);

@@ -50,6 +50,40 @@ describe("an endpoint's URL", () => {
   });
 
   it.each([
+    ["https://hooks.example.com/a\r\nb", "control characters"],
+    ["https://hooks.example.com/\n", "control characters"],
+    ["https://hooks.example.com/\0", "control characters"],
+    ["https://hooks.exa\tmple.com/", "control characters"],
+    [" https://hooks.example.com/", "spaces"],
+    ["https://hooks.example.com/a b", "spaces"],
+    [String.raw`https://example.com\@evil.com/`, "backslash"],
+    [String.raw`https:\\hooks.example.com/`, "backslash"],
+    ["https:///x", "host"],
+    ["https:////hooks.example.com/", "host"],
+    ["https:hooks.example.com", "host"],
+    ["https:/hooks.example.com", "host"],
+    ["https://example..com/", "empty label"],
+    ["https://.example.com/", "empty label"],
+    ["https://example.com../", "empty label"],
+    ["https://134744072/", "8.8.8.8"],
+    ["https://0x8.8.8.8/", "8.8.8.8"],
+    ["https://010.8.8.8/", "8.8.8.8"],
+    ["https://8.8.2056/", "8.8.8.8"],
+    ["https://%38.8.8.8/", "8.8.8.8"],
+    ["https://8.8.8.8./", "8.8.8.8"],
+  ])("%j is refused, because a parser would make another URL of it without a word", (text, reason) => {
+    expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
+  });
+
+  it.each([
+    ["https://bücher.example", "https://xn--bcher-kva.example/"],
+    ["https://hooks.example.com.", "https://hooks.example.com./"],
+    ["https://hooks.example.com:443/a/../b", "https://hooks.example.com/b"],
+  ])("%s is taken, and shown as it is dialled", (text, normal) => {
+    expect(parseEndpointUrl(text, strict)).toBe(normal);
+  });
+
+  it.each([
     ["http://hooks.example.com/", "DELIVERY_ALLOW_HTTP"],
     ["https://hooks.example.com:22/", "DELIVERY_ALLOW_PORTS"],
     ["https://hooks.example.com:80/", "DELIVERY_ALLOW_PORTS"],

@@ -14,17 +14,19 @@ const lengthMax = 2_048;
  * Checks a receiver's URL as far as that is possible without DNS. Resolved addresses are checked at
  * every dial. A refusal names the setting with which an operator allows the URL.
  *
- * @returns the URL in its normal form, in which decimal, hex and octal IPv4 addresses have four
- * parts
+ * @returns the URL in its normal form: a path of at least `/`, a lowercase host, a name in Unicode as
+ * Punycode
  * @throws DomainError `invalid`, pointing at `/url`
  */
 export function parseEndpointUrl(text: string, rule: UrlRule): string {
+  requireOneReading(text);
   const url = text.length <= lengthMax ? URL.parse(text) : null;
   if (!url) throw refusal(`must be an absolute URL of at most ${lengthMax} characters`);
   if (url.protocol === "http:" && !rule.allowHttp) {
     throw refusal("must use https (an operator allows http with DELIVERY_ALLOW_HTTP)");
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refusal("must use https");
+  requireWrittenHost(text, url.hostname);
   if (url.username !== "" || url.password !== "") throw refusal("must not carry a user name or password");
   if (url.hash !== "" || text.includes("#")) throw refusal("must not carry a fragment");
   const port = portOf(url);
@@ -36,6 +38,34 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
     throw refusal(`must not point at ${literal} (an operator allows ranges with DELIVERY_ALLOW_CIDRS)`);
   }
   return url.href;
+}
+
+/**
+ * The parser drops control characters and outer spaces, and takes a backslash for a slash. Others who
+ * read the same text, such as a proxy, would see another host in it.
+ */
+function requireOneReading(text: string): void {
+  if (/\p{Cc}/u.test(text)) throw refusal("must not contain control characters such as line ends, tabs or NUL");
+  if (/\s/u.test(text)) throw refusal("must not contain spaces (write %20)");
+  if (text.includes("\\")) throw refusal("must not contain a backslash (write / or %5C)");
+}
+
+/** Refuses a host that is missing, has an empty label, or is an IPv4 address in an odd form. */
+function requireWrittenHost(text: string, hostname: string): void {
+  const [, authority] = /^[a-z]+:\/\/([^/?#]+)/i.exec(text) ?? [];
+  if (authority === undefined) throw refusal("must have a host after https://");
+  if (
+    hostname
+      .split(".")
+      .slice(0, hostname.endsWith(".") ? -1 : undefined)
+      .includes("")
+  ) {
+    throw refusal(`must not have an empty label in its host ${hostname}`);
+  }
+  const host = authority.replace(/^.*@/, "").replace(/:\d*$/, "");
+  if (isIP(hostname) === 4 && host !== hostname) {
+    throw refusal(`must write an IPv4 address as four decimal numbers: ${hostname}`);
+  }
 }
 
 /** The port of an http or https URL. */

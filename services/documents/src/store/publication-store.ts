@@ -136,12 +136,14 @@ export class PublicationStore {
     tenantId: string,
     documentIds: readonly string[],
     bytesMax: number,
-    signal: AbortSignal,
+    { moment, signal }: ReadAt,
   ): Promise<VisibleDocument[]> {
     const filter = { tenantId, documentId: { $in: [...documentIds] }, ...isPublished };
-    const cursor = this.#publications.find(filter, { projection: { _id: 0 }, signal, maxTimeMS });
-    const { rows } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
-    return rows.flatMap(visibleOf);
+    return readAtMoment(this.#client, moment, async (session) => {
+      const cursor = this.#publications.find(filter, { projection: { _id: 0 }, session, signal, maxTimeMS });
+      const { rows } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf: documentBytes });
+      return rows.flatMap(visibleOf);
+    });
   }
 
   /** Published sites that have what is claimed. */

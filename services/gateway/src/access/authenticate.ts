@@ -17,11 +17,28 @@ export function authenticate(
   return key === undefined ? undefined : verifier.verify(key);
 }
 
-/** The same for every reason, because the reason would help only an attacker. */
-export function unauthorized(): HttpError {
-  return new HttpError("UNAUTHORIZED", "a valid API key is needed: Authorization: Bearer <API_KEY>", {
+/**
+ * The 401 of a request. It says what is wrong with the header itself, and nothing of a key in it:
+ * whether it is unknown, revoked or expired would help only an attacker.
+ */
+export function unauthorized(request: IncomingMessage): HttpError {
+  return new HttpError("UNAUTHORIZED", faultOf(request.headersDistinct.authorization ?? []), {
     headers: { "www-authenticate": "Bearer" },
   });
+}
+
+function faultOf([credentials, ...more]: readonly string[]): string {
+  if (credentials === undefined) return `the Authorization header is missing: ${form}`;
+  if (more.length > 0) return `the Authorization header is there more than once: ${form}`;
+  if (isWellFormed(credentials)) return "the API key is not valid";
+  return `the Authorization header is malformed: ${form}`;
+}
+
+const form = "Authorization: Bearer <API_KEY>, a key of 65 characters that begins with vk_";
+
+function isWellFormed(credentials: string): boolean {
+  const [, key = ""] = /^bearer +(\S+)$/i.exec(credentials) ?? [];
+  return credentials.length <= credentialsCharsMax && key.length === 65 && key.startsWith("vk_");
 }
 
 /** Throws FORBIDDEN, naming the scope, unless the caller has it. */

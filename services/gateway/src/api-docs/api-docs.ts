@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { routes } from "../endpoints/routes.ts";
 import { describeApi } from "./describe-api.ts";
-import { type ApiDescription, renderDocs } from "./render-docs.ts";
+import { guides } from "./guides.ts";
+import { type ApiDescription, renderDocs, renderGuide, renderStart } from "./render-docs.ts";
 
 /** A page that the gateway serves. */
 export interface DocsPage {
@@ -23,19 +24,36 @@ const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-
 export function opsDocs(): DocsPage[] {
   const style = part("docs.css");
   const policy = `${nothing}; style-src ${hashOf(style)}`;
-  return [openApiPage(), { path: "/docs", type: html, body: renderDocs(description(), { style }), policy }];
+  return [
+    openApiPage(),
+    { path: "/docs", type: html, body: renderDocs(description(), { style }), policy },
+    ...guidePages(style, policy),
+  ];
 }
 
-/** The pages for the public port: calls can be sent from the reference, and `/` links to it. */
+/** The pages for the public port: the reference can be searched, calls can be sent from the reference, and `/` links to it. */
 export function publicDocs(): DocsPage[] {
-  const [style, script] = [part("docs.css"), part("try-it.js")];
-  const policy = `${nothing}; style-src ${hashOf(style)}; script-src ${hashOf(script)}; connect-src 'self'`;
+  const [style, script] = [part("docs.css"), `${part("search.js")}${part("try-it.js")}`];
+  const scriptless = `${nothing}; style-src ${hashOf(style)}`;
+  const policy = `${scriptless}; script-src ${hashOf(script)}; connect-src 'self'`;
   const body = renderDocs(description(), { style, script });
   return [
     openApiPage(),
     { path: "/docs", type: html, body, policy },
-    { path: "/", type: html, body: startPage, policy: nothing },
+    ...guidePages(style, scriptless),
+    { path: "/", type: html, body: renderStart(description(), { style }), policy: scriptless },
   ];
+}
+
+/** The guides of docs/; they have no script. */
+function guidePages(style: string, policy: string): DocsPage[] {
+  const api = description();
+  return guides().map((guide) => ({
+    path: `/docs/${guide.name}`,
+    type: html,
+    body: renderGuide(guide, api, { style }),
+    policy,
+  }));
 }
 
 /** The OpenAPI document as it is committed in docs/openapi.json. */
@@ -50,15 +68,6 @@ function description(): ApiDescription {
 function openApiPage(): DocsPage {
   return { path: "/openapi.json", type: "application/json; charset=utf-8", body: openApiText(), policy: nothing };
 }
-
-const startPage = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Vidimus</title></head>
-<body><h1>Vidimus</h1><ul>
-<li><a href="/docs">API reference, with forms to try it</a></li>
-<li><a href="/openapi.json">its description in OpenAPI 3.1</a></li>
-<li><a href="/api/keys">the keys that verify snapshots</a></li>
-</ul></body></html>
-`;
 
 /** A part of the page, from a file of its own. */
 function part(name: string): string {

@@ -3,7 +3,10 @@ import { type ErrorCode, statusOf } from "../http/errors/http-error.ts";
 import type { PoolSize } from "../limits/pool-size.ts";
 import { poolExhausted, shareInUse } from "../limits/rate-limited.ts";
 import type { ErrorExamples, Route } from "../http/route.ts";
+import { tagGroups, tagOf } from "./api-tags.ts";
+import { describeWebhooks } from "./describe-webhooks.ts";
 import { errorExamples } from "./error-examples.ts";
+import { publicSchema } from "./public-schema.ts";
 
 /** Revision of the public contract; CHANGELOG.md says what each one changed. */
 const contractRevision = "0.1.0";
@@ -26,10 +29,15 @@ export function describeApi(routes: readonly Route<never>[]): Json {
         "Act on the HTTP status where you do not know an error's code: more codes may come.",
     },
     servers: [{ url: "/" }],
+    tags: tags.map(({ name, description }) => ({ name, description })),
+    "x-tagGroups": tagGroups.map(({ name, tags: ofGroup }) => ({ name, tags: ofGroup.map((tag) => tag.name) })),
     paths: Object.fromEntries(Array.from(paths, ([path, ofPath]) => [path, pathItem(ofPath)])),
+    webhooks: describeWebhooks(),
     components: { securitySchemes: { apiKey }, schemas: { Error: errorSchema }, headers },
   };
 }
+
+const tags = tagGroups.flatMap((group) => group.tags);
 
 const apiKey = {
   type: "http",
@@ -76,6 +84,8 @@ const headers = {
     schema: { type: "string" },
   },
   RateLimitPolicy: { description: "The limit: q in w seconds.", schema: { type: "string" } },
+  Allow: { description: "The methods of this path.", schema: { type: "string" } },
+  Link: { description: "Explains the code: rel=help.", schema: { type: "string" } },
   ETag: { description: "Weak tag of the answer.", schema: { type: "string" } },
 };
 
@@ -86,14 +96,13 @@ function pathItem(routes: readonly Route<never>[]): Json {
 }
 
 function operation(route: Route<never>): Json {
-  const { scope, doc, url } = route;
+  const { scope, doc } = route;
   const parameters = [...parametersOf(route.params, "path"), ...parametersOf(route.query, "query")];
-  const [, , resource = "keys"] = url.split("/");
   return {
     operationId: doc.operationId,
     summary: doc.summary,
     ...(doc.description ? { description: doc.description } : {}),
-    tags: [resource],
+    tags: [tagOf(route)],
     security: scope === "open" ? [] : [{ apiKey: [scope] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(doc.body ? { requestBody: { required: true, content: contentOf(doc.body) } } : {}),
@@ -113,22 +122,16 @@ function parametersOf(schema: ObjectSchema | undefined, place: "path" | "query")
     required: schema?.required?.includes(name) ?? false,
     // Undefined members do not reach the JSON.
     description: property.description,
-    schema: publicSchema(property),
+    // The parameter itself has the description.
+    schema: publicSchema({ ...property, description: undefined }),
   }));
 }
 
-/**
- * A parameter's schema without our own `x-` keywords. Text that stands for a number is described as
- * that number.
- */
-function publicSchema(property: Json): unknown {
-  const own = new Set(["x-must", "x-described-as", "description"]);
-  const schema = Object.fromEntries(Object.entries(property).filter(([name]) => !own.has(name)));
-  return property["x-described-as"] ?? schema;
-}
-
 function contentOf(content: NonNullable<Route<never>["doc"]["body"]>): Json {
-  const entries = Object.entries(content).map(([type, { schema, example }]) => [type, { schema, example }]);
+  const entries = Object.entries(content).map(([type, { schema, example }]) => [
+    type,
+    { schema: publicSchema(schema), example },
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -168,7 +171,7 @@ function errorResponse(status: number, errors: readonly (readonly [ErrorCode, Er
   });
   return {
     description: errors.map(([code]) => code).join(" or "),
-    headers: { ...requestId, ...headersOf(status) },
+    headers: { ...requestId, Link: { $ref: "#/components/headers/Link" }, ...headersOf(status) },
     content: {
       "application/json": {
         schema: { $ref: "#/components/schemas/Error" },
@@ -197,6 +200,7 @@ const examplePool: PoolSize = {
 function headersOf(status: number): Json {
   const retry = { "Retry-After": { $ref: "#/components/headers/RetryAfter" } };
   if (status === 401) return { "WWW-Authenticate": { $ref: "#/components/headers/WwwAuthenticate" } };
+  if (status === 405) return { Allow: { $ref: "#/components/headers/Allow" } };
   if (status === 503) return retry;
   if (status !== 429) return {};
   return {

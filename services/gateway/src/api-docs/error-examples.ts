@@ -13,6 +13,7 @@ export function errorExamples(route: Route<never>): ErrorExamples {
     INVALID_QUERY: 'query parameter "limti" is unknown',
     ...(scope === "open" ? {} : closed(scope)),
     ...(body ? bodyErrors(body.types, body.bytesMax) : {}),
+    METHOD_NOT_ALLOWED: `TRACE is not allowed here; allowed: ${method}`,
     RATE_LIMITED: rateExceeded(method === "GET" ? "ip" : "writes", rate, verdict).message,
     INTERNAL: "internal error",
     UNAVAILABLE: "a service cannot be reached",

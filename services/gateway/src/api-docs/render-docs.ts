@@ -1,42 +1,86 @@
+import { tagGroups, type ApiTag } from "./api-tags.ts";
+import { guideOf, type Guide } from "./guides.ts";
 import { text } from "./html.ts";
+import { type NavOperation, renderPage } from "./render-page.ts";
 import { type Operation, renderOperation } from "./render-operation.ts";
+
+type PathItem = Readonly<Record<string, Operation>>;
 
 /** What a page shows of an API description. */
 export interface ApiDescription {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly webhooks: Readonly<Record<string, PathItem>>;
 }
 
-/** What stands inside the page: its styles, and the script of its forms, if it has forms. */
-interface PageParts {
+/** What stands inside a page: its styles, and the script of its search and forms, if it has any. */
+interface Assets {
   readonly style: string;
   readonly script?: string;
 }
 
-/**
- * The API description as one page of HTML, which fetches nothing but, with a script, the calls that
- * a reader sends from it.
- */
-export function renderDocs({ info, paths }: ApiDescription, { style, script }: PageParts): string {
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
-  );
-  const contents = operations.map(
-    ({ path, method, operation }) =>
-      `<li><a href="#${text(operation.operationId)}"><code>${method} ${text(path)}</code></a> ${text(operation.summary)}</li>`,
-  );
-  const sections = operations.map(({ path, method, operation }) =>
-    renderOperation(path, method, operation, script !== undefined),
-  );
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${text(info.title)}</title><style>${style}</style></head>
-<body><h1>${text(info.title)}</h1><p>Contract revision ${text(info.version)} · <a href="/openapi.json">openapi.json</a></p>
-<p>${text(info.description)}</p>${script === undefined ? "" : keyField}
-<ul>${contents.join("")}</ul>${sections.join("")}${script === undefined ? "" : `<script>${script}</script>`}</body></html>
-`;
+interface PlacedOperation extends NavOperation {
+  readonly operation: Operation;
+  /** Posted by the platform, so that it cannot be tried from here. */
+  readonly isWebhook: boolean;
 }
 
-/** Hidden until the page's script runs. */
-const keyField = `<p id="key" hidden><label>API key
-<input type="password" autocomplete="off" placeholder="vk_… for the forms below; the dev stack's is in .vidimus/dev.json"></label></p>`;
+/**
+ * The API description as one page of HTML. Operations stand under the groups of `api-tags.ts`, folded;
+ * a link to one unfolds it, without a script, too.
+ */
+export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
+  const { info } = description;
+  const operations = placed(description);
+  const groups = tagGroups.map(({ name, tags }) => {
+    const sections = tags.map((tag) => renderTag(tag, operations, script !== undefined));
+    return `<h2 class="audience">${text(name)}</h2>${sections.join("")}`;
+  });
+  const content = `<h1>${text(info.title)}</h1>
+<p class="lead">${text(info.description)}</p>
+<p>Revision ${text(info.version)} · <a href="/openapi.json">openapi.json</a> · <a href="/docs/errors">errors</a></p>
+<div class="tools" hidden><label id="search">Search <input type="search" autocomplete="off"></label>
+<label id="key">API key for the forms, kept in this page only <input type="password" autocomplete="off" spellcheck="false"></label></div>
+<p id="found" role="status"></p>
+${groups.join("")}`;
+  return renderPage({ title: info.title, style, script, path: "/docs", operations }, content);
+}
+
+/** A guide as a page with the same navigation. */
+export function renderGuide(guide: Guide, description: ApiDescription, { style }: Assets): string {
+  const path = `/docs/${guide.name}`;
+  const title = `${guide.title} · ${description.info.title}`;
+  return renderPage({ title, style, path, operations: placed(description) }, `<article>${guide.body}</article>`);
+}
+
+/** The first page of a public port. */
+export function renderStart(description: ApiDescription, { style }: Assets): string {
+  const content = `<h1>Vidimus</h1><ul class="start">
+<li><a href="/docs">API reference, with forms to try it</a></li>
+<li><a href="/docs/errors">Errors, and what to do</a></li>
+<li><a href="/openapi.json">The description in OpenAPI 3.1</a></li>
+<li><a href="/api/keys">The keys that verify snapshots</a></li></ul>`;
+  return renderPage({ title: "Vidimus", style, path: "/", operations: placed(description) }, content);
+}
+
+function placed({ paths, webhooks }: ApiDescription): PlacedOperation[] {
+  const flat = (items: Readonly<Record<string, PathItem>>, isWebhook: boolean) =>
+    Object.entries(items).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => {
+        const { operationId, summary, tags } = operation;
+        return { operationId, method: method.toUpperCase(), path, summary, tag: tags[0] ?? "", operation, isWebhook };
+      }),
+    );
+  return [...flat(paths, false), ...flat(webhooks, true)];
+}
+
+function renderTag(tag: ApiTag, operations: readonly PlacedOperation[], hasScript: boolean): string {
+  const found = tag.guides.flatMap((name) => guideOf(name) ?? []);
+  const links = found.map(({ name, title }) => `<a href="/docs/${name}">${text(title)}</a>`).join(" · ");
+  const own = operations.filter((each) => each.tag === tag.name);
+  const rendered = own.map(({ path, method, operation, isWebhook }) =>
+    renderOperation(path, method, operation, hasScript && !isWebhook),
+  );
+  return `<section id="${tag.name}"><h3>${text(tag.title)}</h3>
+<p>${text(tag.description)} Guides: ${links}</p>${rendered.join("")}</section>`;
+}

@@ -21,6 +21,7 @@ interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly tags: readonly string[];
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
@@ -28,21 +29,27 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
 
-/** The section of an operation. @param tryable has a form that sends the call */
+/**
+ * An operation, folded behind its summary. Its id stands inside, because browsers then unfold it for a
+ * link to it.
+ *
+ * @param tryable has a form that sends the call
+ */
 export function renderOperation(path: string, method: string, operation: Operation, tryable: boolean): string {
   const { operationId, summary, description = "", parameters = [], requestBody, responses } = operation;
   const scope = operation.security.flatMap((scheme) => Object.values(scheme).flat()).join(", ");
   const answers = Object.entries(responses);
-  const succeeded = answers.filter(([status]) => Number(status) < 400);
+  const succeeded = answers.filter(([status]) => !(Number(status) >= 400));
   const failed = answers.filter(([status]) => Number(status) >= 400);
-  return `<h2 id="${text(operationId)}"><code>${method} ${text(path)}</code></h2>
-<p><b>${text(summary)}.</b> ${text(description)}</p>
+  return `<details class="op"><summary><h4><span class="method">${method}</span> <code>${text(path)}</code></h4> <span class="kind">${text(summary)}</span></summary>
+<div id="${text(operationId)}"><p>${text(description || `${summary}.`)}</p>
 <p>${scope ? `Scope <code>${text(scope)}</code>` : "Open: no key is needed"}</p>
-${parameters.length > 0 ? `<h3>Parameters</h3>${renderParameters(parameters)}` : ""}
-${requestBody ? `<h3>Body</h3>${renderContent(requestBody.content, "Example")}` : ""}
-<h3>Answers</h3>${succeeded.map(([status, answer]) => renderSuccess(status, answer)).join("")}
+${parameters.length > 0 ? `<h5>Parameters</h5>${renderParameters(parameters)}` : ""}
+${requestBody ? `<h5>Body</h5>${renderContent(requestBody.content, "Example")}` : ""}
+<h5>Answers</h5>${succeeded.map(([status, answer]) => renderSuccess(status, answer)).join("")}
 ${renderErrors(failed)}
-${tryable ? renderForm(path, method, parameters, requestBody?.content) : ""}`;
+${tryable ? renderForm(path, method, parameters, requestBody?.content) : ""}</div></details>
+`;
 }
 
 function renderParameters(parameters: readonly Parameter[]): string {
@@ -78,6 +85,7 @@ function renderErrors(failed: readonly (readonly [string, Operation["responses"]
       examples.map(([name, { value }]) => [name, value]),
     );
   });
+  if (failed.length === 0) return "";
   return `<details><summary>Errors: ${statuses}</summary>${folded.join("")}</details>`;
 }
 

@@ -8,7 +8,7 @@ import { createApp } from "./create-app.ts";
 let app: FastifyInstance;
 
 beforeEach(async () => {
-  const connections = new Connections({ limits: { countRequest: () => {} }, record: () => {} });
+  const connections = new Connections({ limits: { countRequest: () => {} }, record: () => {}, help: undefined });
   app = createApp([], connections);
   connections.watch(app);
   app.get("/silent", () => Readable.from(once()));

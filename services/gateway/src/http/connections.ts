@@ -11,6 +11,8 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 interface ConnectionsDeps {
   readonly limits: Pick<RateLimits, "countRequest">;
   readonly record: RecordExchange;
+  /** URL of the page that explains the codes of errors. */
+  readonly help: string | undefined;
 }
 
 /**
@@ -117,7 +119,7 @@ export class Connections {
     this.#deps.record({ method, route: "", status: statusOf[code], code, ms: 0, requestId });
     const last = this.#last.get(socket);
     if (last && !last.writableFinished) closeAfter(last, socket);
-    else if (socket.writable) socket.end(answerText(requestId, refusal));
+    else if (socket.writable) socket.end(answerText(requestId, refusal, this.#deps.help));
     else socket.destroy();
   }
 
@@ -136,8 +138,8 @@ export class Connections {
   }
 }
 
-function answerText(requestId: string, refusal: HttpError): string {
-  const { status, headers, body } = refused(refusal);
+function answerText(requestId: string, refusal: HttpError, help: string | undefined): string {
+  const { status, headers, body } = refused(refusal, help);
   const length = Buffer.byteLength(String(body));
   const all = { ...headersFor(requestId), ...headers, "content-length": length, connection: "close" };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);

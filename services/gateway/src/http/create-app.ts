@@ -34,7 +34,7 @@ export function createApp(trustedProxies: readonly string[], connections: Connec
     requestTimeout: 60_000,
     // Node would answer a request without Host itself, without the envelope.
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
-    ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-described-as"] } },
+    ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-names", "x-described-as"] } },
     schemaErrorFormatter: (errors, part) => urlFault(errors, part),
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
   });

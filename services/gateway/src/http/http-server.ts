@@ -35,6 +35,8 @@ interface HttpServerOptions<Deps> {
   onUse(caller: Caller): void;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
+  /** URL of the page that explains the codes of errors; answers link to it. */
+  help?: string | undefined;
   log: Logger;
   registry: Registry;
   /** Undefined while tracing is off. */
@@ -55,9 +57,9 @@ interface HttpServer extends AsyncDisposable {
 
 /** Starts the public API. Rejects with a ConfigError when a `/v1` route declares no scope. */
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
-  const { routes, log, registry, limits, trustedProxies, pools = openPools(registry) } = options;
+  const { routes, log, registry, limits, trustedProxies, help, pools = openPools(registry) } = options;
   const record = recordExchanges(log, registry);
-  const connections = new Connections({ limits, record });
+  const connections = new Connections({ limits, record, help });
   const app = createApp(trustedProxies, connections);
   const longPolls = new LongPollLimiter(pools.longPolls);
   app.addHook("preClose", async () => longPolls.close());
@@ -65,7 +67,7 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   const answers = new AnswerBuffers(pools, encoder, registry);
   app.addHook("onClose", async () => answers[Symbol.dispose]());
   requireRouteScopes(app);
-  handleErrors(app, encoder, log);
+  handleErrors(app, encoder, log, help);
   watchExchanges(app, record, options.tracing);
   // Hooks call `done` instead of returning a promise, which costs each request a microtask a hook.
   app.addHook("onRequest", (request, _reply, done) => {

@@ -32,7 +32,7 @@ export function requestChecks({ verifier, limits, onUse }: RequestChecksDeps): R
       // Only after the key was checked: a valid key passes however many failures its address has
       // had.
       limits.countAuthFailure(request);
-      throw unauthorized();
+      throw unauthorized(request.raw);
     }
     request.caller = caller;
     onUse(caller);

@@ -34,7 +34,12 @@ export class KeptPages {
   /** Takes note of a page that was read now. The key names its tenant, too. */
   note({ tenantId, key }: PageName, page: ListPublishedDocumentsResponse): void {
     if (this.#seen.get(key) === page.etag) {
-      this.#kept.set(tenantId, key, page, page.itemsJson.byteLength + key.length + entryBytes);
+      this.#kept.set(
+        tenantId,
+        key,
+        page,
+        page.itemsJson.byteLength + page.includedJson.byteLength + key.length + entryBytes,
+      );
     } else this.#kept.delete(tenantId, key);
     this.#seen.set(key, page.etag);
   }

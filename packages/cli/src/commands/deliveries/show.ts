@@ -30,6 +30,6 @@ export function showDelivery(world: World): Command {
         `attempts   ${shown.attemptCount}`,
         ...attempts.map((attempt) => `  ${attemptText(attempt)}`),
       ];
-      session.print({ ...shown, attempts }, printable(lines.join("\n")));
+      session.print({ delivery: shown, attempts }, printable(lines.join("\n")));
     });
 }

@@ -72,6 +72,7 @@ export function toShownReplay(replay: Replay | undefined) {
     failed: Number(replay?.failed ?? 0),
     skipped: Number(replay?.skipped ?? 0),
     reached: isoTime(replay?.reached),
+    createdAt: isoTime(replay?.createdAt),
     endedAt: isoTime(replay?.endedAt),
   };
 }

@@ -4,7 +4,7 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
-import { stateOf, toShown } from "./shown-endpoint.ts";
+import { stateOf, toShownWithHealth } from "./shown-endpoint.ts";
 
 /** `endpoints list --tenant T` */
 export function listEndpoints(world: World): Command {
@@ -13,7 +13,7 @@ export function listEndpoints(world: World): Command {
     const tenantId = session.settings.get("tenant");
     using delivery = await openService(session, "delivery", EndpointService);
     const { endpoints } = await delivery.read((client, options) => client.listEndpoints({ tenantId }, options));
-    const rows = endpoints.map(toShown);
+    const rows = endpoints.map(toShownWithHealth);
     session.print(
       rows,
       table(

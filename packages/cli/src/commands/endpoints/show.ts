@@ -4,7 +4,7 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
-import { endpointText, toShown } from "./shown-endpoint.ts";
+import { endpointText, toShownWithHealth } from "./shown-endpoint.ts";
 
 /** `endpoints show ID --tenant T` */
 export function showEndpoint(world: World): Command {
@@ -18,7 +18,7 @@ export function showEndpoint(world: World): Command {
       const { endpoint } = await delivery.read((client, options) =>
         client.getEndpoint({ tenantId, endpointId }, options),
       );
-      const shown = toShown(endpoint);
+      const shown = toShownWithHealth(endpoint);
       session.print(shown, printable(endpointText(shown)));
     });
 }

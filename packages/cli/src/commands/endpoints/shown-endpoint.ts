@@ -3,7 +3,7 @@ import type { Endpoint, EndpointHealth, PingResult } from "@vidimus/contracts/vi
 import { isoTime } from "../../rpc/iso-time.ts";
 import { outcomeOf, toShownAttempt, wordsOf } from "../deliveries/shown-delivery.ts";
 
-/** An endpoint as `--json` prints it. */
+/** An endpoint as `--json` prints it, which is how the public API answers it. */
 export function toShown(endpoint: Endpoint | undefined) {
   const { disablement } = endpoint ?? {};
   return {
@@ -21,8 +21,12 @@ export function toShown(endpoint: Endpoint | undefined) {
     previousSecretEndsAt: isoTime(endpoint?.previousSecretEndsAt),
     createdAt: isoTime(endpoint?.createdAt),
     updatedAt: isoTime(endpoint?.updatedAt),
-    ...(endpoint?.health ? { health: toShownHealth(endpoint.health) } : {}),
   };
+}
+
+/** An endpoint as it is read, with its health; `null` when that could not be found out in time. */
+export function toShownWithHealth(endpoint: Endpoint | undefined) {
+  return { ...toShown(endpoint), health: endpoint?.health ? toShownHealth(endpoint.health) : null };
 }
 
 function toShownHealth({ gate, pendingDocuments, lastFailure, ...health }: EndpointHealth) {
@@ -37,8 +41,8 @@ function toShownHealth({ gate, pendingDocuments, lastFailure, ...health }: Endpo
   };
 }
 
-/** An endpoint as `--json` prints it. */
-export type ShownEndpoint = ReturnType<typeof toShown>;
+/** An endpoint as `--json` prints it; with its health where it is read. */
+export type ShownEndpoint = ReturnType<typeof toShown> & { readonly health?: ReturnType<typeof toShownHealth> | null };
 
 /** Whether it is enabled, and gets attempts, in a word or two. */
 export function stateOf({ disabled, health }: ShownEndpoint): string {
@@ -84,7 +88,7 @@ export function endpointText(shown: ShownEndpoint): string {
 /** What came of a ping, as `--json` prints it. */
 export function toShownPing(ping: PingResult | undefined) {
   const { accepted = false, status = 0, failure = "", detail = "", answer = "", took } = ping ?? {};
-  const tookMs = took ? durationMs(took) : 0;
+  const tookMs = took ? Math.round(durationMs(took)) : 0;
   return { accepted, status: status || null, failure: failure || null, detail: detail || null, tookMs, answer };
 }
 

@@ -1,7 +1,6 @@
 import { matchesEntityTag } from "@vidimus/kit/entity-tags";
 import { DomainError } from "@vidimus/kit/errors";
-import { parseUuid } from "@vidimus/kit/ids";
-import { isJsonObject, type JsonValue } from "../json/json-value.ts";
+import { joinMembers, type LinkedReader, readLinked } from "./linked-documents.ts";
 import { pageEtag } from "./page-etag.ts";
 import { isPublishableType } from "./publishable-types.ts";
 import type { PublishedDocument } from "./read-published-page.ts";
@@ -25,15 +24,7 @@ export interface PublicationReader {
 }
 
 /** Reads a document and those it links to. */
-export interface LinkedPublicationReader extends PublicationReader {
-  /** Published documents among these, in any order; at most `bytesMax` bytes of them. */
-  findVisible(
-    tenantId: string,
-    documentIds: readonly string[],
-    bytesMax: number,
-    signal: AbortSignal,
-  ): Promise<VisibleDocument[]>;
-}
+export interface LinkedPublicationReader extends PublicationReader, LinkedReader {}
 
 /** Stores that one document is read from. */
 export interface GetPublishedDocumentDeps {
@@ -53,7 +44,6 @@ export interface DocumentAnswer {
 }
 
 const linksMax = 100;
-const includedBytesMax = 4 * 1024 * 1024;
 
 /**
  * A document that readers may see. Throws `gone` once it is withdrawn, `not_found` when it was
@@ -83,7 +73,10 @@ export async function readDocument(
 ): Promise<DocumentAnswer> {
   const documentId = "slug" in name ? await requireSlug(deps.slugs, tenantId, name) : name.documentId;
   const document = await requireVisible(deps.publications, tenantId, documentId, signal);
-  const included = request.includeLinks ? await readLinked(deps.publications, tenantId, document, signal) : undefined;
+  const at = { moment: undefined, signal };
+  const included = request.includeLinks
+    ? await readLinked(deps.publications, tenantId, [document], linksMax, at)
+    : undefined;
   const parts = [document, ...(included ?? [])].map(({ documentId: id, sequence }) => [id, sequence]);
   const etag = pageEtag(document.updatedAt, [included !== undefined, parts]);
   if (matchesEntityTag(request.ifNoneMatch, etag)) {
@@ -101,36 +94,6 @@ async function requireSlug(
   const documentId = isPublishableType(type) ? await slugs.findDocument(tenantId, type, slug) : undefined;
   if (documentId === undefined) throw new DomainError("not_found", `no ${type} was published under that slug`);
   return documentId;
-}
-
-async function readLinked(
-  publications: LinkedPublicationReader,
-  tenantId: string,
-  document: VisibleDocument,
-  signal: AbortSignal,
-): Promise<VisibleDocument[]> {
-  const ids = linkedIds(document).filter((id) => id !== document.documentId);
-  if (ids.length === 0) return [];
-  const found = await publications.findVisible(tenantId, ids, includedBytesMax, signal);
-  return found
-    .filter(({ type }) => isPublishableType(type))
-    .toSorted((a, b) => ids.indexOf(a.documentId) - ids.indexOf(b.documentId));
-}
-
-function linkedIds({ bytes, linksStart, linksEnd }: VisibleDocument): string[] {
-  const text = Buffer.from(bytes.subarray(linksStart, linksEnd - 1)).toString();
-  const value: JsonValue = JSON.parse(`{${text}}`);
-  const links = isJsonObject(value) && Array.isArray(value["links"]) ? value["links"] : [];
-  const ids = links.map((link) => (isJsonObject(link) && typeof link["id"] === "string" ? parseUuid(link["id"]) : ""));
-  return [...new Set(ids.flatMap((id) => id || []))].slice(0, linksMax);
-}
-
-function joinMembers(documents: readonly VisibleDocument[]): Buffer {
-  const members = documents.flatMap(({ documentId, bytes }, index) => [
-    Buffer.from(`${index === 0 ? "" : ","}"${documentId}":`),
-    bytes,
-  ]);
-  return Buffer.concat([Buffer.from("{"), ...members, Buffer.from("}")]);
 }
 
 function isVisible(found: PublicationState): found is VisibleDocument {

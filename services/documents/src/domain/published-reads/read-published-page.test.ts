@@ -15,6 +15,7 @@ const request: PageRequest = {
   knownTag: "",
   filter: noFilter,
   includeLinks: true,
+  includeLinked: false,
 };
 const { signal } = new AbortController();
 
@@ -47,6 +48,7 @@ function stores(now: ClockReading, remembered: ClockReading | undefined, ticks: 
         return { documents, hasMore: false, moment: databaseMoment };
       },
       slugOf: async () => undefined,
+      findVisible: async () => [],
     },
     slugs: { findDocument: async () => "tag-id" },
   };

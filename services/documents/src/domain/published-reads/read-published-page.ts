@@ -1,8 +1,10 @@
 import { matchesEntityTag } from "@vidimus/kit/entity-tags";
 import { DomainError } from "@vidimus/kit/errors";
 import { joinItems } from "./join-items.ts";
+import { joinMembers, type LinkedReader, readLinked } from "./linked-documents.ts";
 import { decodeCursor, encodeCursor, type PageCursor, type PagePosition, walkOf } from "./page-cursor.ts";
 import { newestStamp, pageEtag } from "./page-etag.ts";
+import { publishableTypes } from "./publishable-types.ts";
 import {
   type FilterDeps,
   type PublishedFilter,
@@ -52,11 +54,15 @@ export interface PageRequest {
   readonly knownTag: string;
   readonly filter: RequestedFilter;
   readonly includeLinks: boolean;
+  /** Whether the documents that those of the page link to come along. */
+  readonly includeLinked: boolean;
 }
 
 /** One page; empty when `notModified`. */
 export interface Page {
   readonly itemsJson: Uint8Array;
+  /** Empty when they were not asked for. */
+  readonly includedJson: Uint8Array;
   readonly nextCursor: string;
   readonly hasMore: boolean;
   readonly etag: string;
@@ -66,24 +72,27 @@ export interface Page {
 /** Stores that pages are read from. */
 export interface ListPublishedDocumentsDeps extends FilterDeps {
   readonly clocks: ClockReader;
-  readonly publications: FilterDeps["publications"] & {
-    /**
-     * At most `limit` documents, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
-     * when there are others. With the moment of the read.
-     *
-     * @throws MomentAhead
-     */
-    list(
-      tenantId: string,
-      query: PublishedQuery,
-      bytesMax: number,
-      at: ReadAt,
-    ): Promise<{ documents: PublishedDocument[]; hasMore: boolean; moment: Moment }>;
-  };
+  readonly publications: FilterDeps["publications"] &
+    LinkedReader & {
+      /**
+       * At most `limit` documents, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
+       * when there are others. With the moment of the read.
+       *
+       * @throws MomentAhead
+       */
+      list(
+        tenantId: string,
+        query: PublishedQuery,
+        bytesMax: number,
+        at: ReadAt,
+      ): Promise<{ documents: PublishedDocument[]; hasMore: boolean; moment: Moment }>;
+    };
 }
 
 /** Most bytes of documents on a page. */
 const bytesMax = 4 * 1024 * 1024;
+/** How many documents come along with a page. */
+const linkedMax = 400;
 
 /** The page's tag, if `ifNoneMatch` names it; else undefined. */
 export async function currentEtag(
@@ -123,13 +132,15 @@ function isBehind(clock: ClockReading, request: PageRequest): boolean {
 }
 
 /** The last tick that changed what the page may show, as far as a reading of the clock knows. */
-function lastTick(clock: ClockReading, { type, filter }: PageRequest): Date | undefined {
-  return lastTouched(clock, [type, ...typesConsulted(filter)]);
+function lastTick(clock: ClockReading, { type, filter, includeLinked }: PageRequest): Date | undefined {
+  return lastTouched(clock, includeLinked ? publishableTypes : [type, ...typesConsulted(filter)]);
 }
 
 /** What the tag of a page depends on beside the tick. */
-function tagged({ type, updatedSince, limit, cursor, filter, includeLinks }: PageRequest): readonly unknown[] {
-  return [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks];
+function tagged(request: PageRequest): readonly unknown[] {
+  const { type, updatedSince, limit, cursor, filter, includeLinks, includeLinked } = request;
+  const plain = [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks];
+  return includeLinked ? [...plain, "linked"] : plain;
 }
 
 function etagAt(stamp: Date | undefined, request: PageRequest): string {
@@ -192,17 +203,24 @@ async function readFrom(
   { request, clock, cursor }: PageStart,
   signal: AbortSignal,
 ): Promise<Page> {
-  const { type, updatedSince, limit, includeLinks } = request;
+  const { type, updatedSince, limit, includeLinks, includeLinked } = request;
   const stamp = lastTick(clock, request);
   const moment = laterMoment(clock.moment, cursor?.moment);
   const filter = await resolveFilter(deps, tenantId, request.filter, moment);
-  if (!filter) return { ...emptyPage, itemsJson: joinItems([]), etag: etagAt(stamp, request) };
+  if (!filter) {
+    const includedJson = includeLinked ? joinMembers([]) : empty;
+    return { ...emptyPage, itemsJson: joinItems([]), includedJson, etag: etagAt(stamp, request) };
+  }
   const after = cursor && { after: cursor.position };
   const query = { type, filter, limit, ...(updatedSince ? { updatedSince } : {}), ...after };
   const page = await deps.publications.list(tenantId, query, bytesMax, { moment, signal });
   const { documents, hasMore } = page;
   const last = documents.at(-1);
+  const linked = includeLinked
+    ? await readLinked(deps.publications, tenantId, documents, linkedMax, { moment: page.moment, signal })
+    : [];
   return {
+    includedJson: includeLinked ? joinMembers(linked) : empty,
     itemsJson: joinItems(documents.map(includeLinks ? whole : withoutLinks)),
     nextCursor: last
       ? encodeCursor({ position: last, moment: shownMoment(page, clock, moment) }, walkOfRequest(request))
@@ -233,19 +251,21 @@ function laterMoment(one: Moment | undefined, other: Moment | undefined): Moment
 
 /**
  * A page that shows a document shows everything up to the tick of that document. Not a page for
- * which a slug was looked up first: that may have passed to another document in between.
+ * which a slug was looked up first: that may have passed to another document in between. Nor one with
+ * documents that come along, of which any may have changed.
  */
 function shownTick(
   stamp: Date | undefined,
-  { filter }: PageRequest,
+  { filter, includeLinked }: PageRequest,
   documents: readonly PublishedDocument[],
 ): Date | undefined {
-  if (typesConsulted(filter).length > 0) return stamp;
+  if (includeLinked || typesConsulted(filter).length > 0) return stamp;
   const ticks = [...(stamp ? [stamp] : []), ...documents.map(({ updatedAt }) => updatedAt)];
   return ticks.length === 0 ? undefined : new Date(Math.max(...ticks.map((tick) => tick.getTime())));
 }
 
-const emptyPage = { itemsJson: new Uint8Array(), nextCursor: "", hasMore: false, notModified: false };
+const empty = new Uint8Array();
+const emptyPage = { itemsJson: empty, includedJson: empty, nextCursor: "", hasMore: false, notModified: false };
 
 function whole({ bytes }: PublishedDocument): Uint8Array[] {
   return [bytes];

@@ -1,4 +1,5 @@
 import type { Violation } from "@vidimus/kit/errors";
+import { describeFault } from "@vidimus/kit/schema-fault";
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { DocumentValue } from "../document/assemble-document.ts";
 import { jsonPointer } from "../json/json-value.ts";
@@ -77,5 +78,6 @@ function toViolation({ instancePath, keyword, params, message = "is not valid" }
   const missing: unknown = keyword === "required" ? params["missingProperty"] : undefined;
   if (typeof missing === "string") return { pointer: instancePath + jsonPointer([missing]), message: "is required" };
   const rule = keyword === "format" ? formatRules.get(String(params["format"])) : undefined;
-  return { pointer: instancePath.toWellFormed(), message: rule ? `must be ${rule}` : message };
+  const words = rule ? `must be ${rule}` : describeFault({ keyword, params, message });
+  return { pointer: instancePath.toWellFormed(), message: words };
 }

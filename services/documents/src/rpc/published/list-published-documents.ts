@@ -29,12 +29,14 @@ export function listPublishedDocuments(
 
 /** Whose page is asked for, and which. Throws `invalid`. */
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
-  const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag, includeLinks } = request;
+  const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag } = request;
+  const { includeLinks, includeLinked } = request;
+  const shown = { includeLinks, includeLinked };
   if (!isPublishableType(type)) throw new DomainError("invalid", "type is not a publishable one");
   const limit = pageSize(request.limit, documentPages);
   const since = updatedSince ? { updatedSince: timestampDate(updatedSince) } : {};
   const filter = fromFilter(request.filter);
-  const page = { type, limit, cursor, refuseForeignCursor, ifNoneMatch, knownTag, includeLinks, filter, ...since };
+  const page = { type, limit, cursor, refuseForeignCursor, ifNoneMatch, knownTag, ...shown, filter, ...since };
   return { tenantId: requireTenantId(request.tenantId), page };
 }
 

@@ -52,7 +52,6 @@ async function send(form) {
   }
 }
 
-document.querySelector("#key").hidden = false;
 for (const form of document.querySelectorAll("form.try")) {
   form.hidden = false;
   form.addEventListener("submit", (event) => {

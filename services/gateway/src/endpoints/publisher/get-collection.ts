@@ -16,7 +16,20 @@ const filters = {
   slug: name("Only the document whose meta.slug is this now.", "a slug", "ferry-cancelled"),
 } satisfies Readonly<Record<FilterName, unknown>>;
 
-const query = Type.Object({ ...filters, ...pageParameters }, { additionalProperties: false });
+const include = Type.Optional(
+  Type.String({
+    enum: ["links"],
+    description:
+      "links: the published documents that those of the page link to come along, by id, without those of the page; " +
+      "at most 400, and 4 MiB.",
+  }),
+);
+
+const cursor = Type.Optional(
+  Type.String({ description: "nextCursor of an earlier page of the same collection and filters, verbatim." }),
+);
+
+const query = Type.Object({ ...filters, include, ...pageParameters, cursor }, { additionalProperties: false });
 
 /** One page of each collection. */
 export const getCollection = collections.map(({ name, type }) =>
@@ -36,7 +49,9 @@ export const getCollection = collections.map(({ name, type }) =>
         description: "One page",
         content: {
           "application/json": {
-            schema: pageSchema(publishedDocument),
+            schema: pageSchema(publishedDocument, {
+              included: Type.Optional(Type.Record(Type.String(), publishedDocument)),
+            }),
             example: {
               ok: true,
               data: { items: [{ ...documentExample, type }], nextCursor: "WzEsMTc5NTI1…", hasMore: true },
@@ -46,11 +61,11 @@ export const getCollection = collections.map(({ name, type }) =>
       },
     },
     handler: (deps: PageDeps) => async (call) => {
-      const { updatedSince, limit, cursor, ...filter } = call.query;
+      const { updatedSince, limit, cursor, include, ...filter } = call.query;
       return answerPage(
         deps,
         call,
-        { type, filter, includeLinks: true, refuseForeignCursor: true },
+        { type, filter, includeLinks: true, includeLinked: include === "links", refuseForeignCursor: true },
         { updatedSince, limit, cursor },
       );
     },

@@ -47,12 +47,13 @@ export const pageParameters = {
   cursor: cursorParameter,
 };
 
-/** `{"ok":true,"data":{items,nextCursor,hasMore}}`. */
-export function pageSchema(item: TSchema) {
+/** `{"ok":true,"data":{items,nextCursor,hasMore}}`, with more members where a list has them. */
+export function pageSchema(item: TSchema, more: Parameters<typeof Type.Object>[0] = {}) {
   return Type.Object({
     ok: Type.Literal(true),
     data: Type.Object({
       items: Type.Array(item, { maxItems: 200 }),
+      ...more,
       nextCursor: Type.String(),
       hasMore: Type.Boolean(),
     }),
@@ -74,6 +75,7 @@ interface PageSelection {
   readonly type: string;
   readonly filter?: { readonly [Name in FilterName]?: string };
   readonly includeLinks?: boolean;
+  readonly includeLinked?: boolean;
   readonly refuseForeignCursor?: boolean;
 }
 
@@ -119,11 +121,18 @@ export function clampToRpc(ms: number): number {
 }
 
 const head = Buffer.from('{"ok":true,"data":{"items":');
+const between = Buffer.from(',"included":');
 
 /**
  * In pieces, because copying a page of 4 MiB for each of its readers would take more memory than
  * all other waiting answers.
  */
-function framed({ itemsJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
-  return [head, itemsJson, Buffer.from(`,"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}}`)];
+function framed({ itemsJson, includedJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
+  const included = includedJson.byteLength > 0 ? [between, includedJson] : [];
+  return [
+    head,
+    itemsJson,
+    ...included,
+    Buffer.from(`,"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}}`),
+  ];
 }

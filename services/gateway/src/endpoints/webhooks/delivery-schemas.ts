@@ -26,9 +26,12 @@ export const deliverySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
     endpointId: Type.String({ format: "uuid" }),
-    event: Type.Union([Type.String({ enum: ["endpoint.disabled", "endpoint.recovered"] }), Type.Null()], {
-      description: "null: a snapshot.",
-    }),
+    event: Type.Union(
+      [Type.String({ enum: ["endpoint.disabled", "endpoint.expiring", "endpoint.recovered"] }), Type.Null()],
+      {
+        description: "null: a snapshot.",
+      },
+    ),
     aboutEndpointId: Type.Union([Type.String({ format: "uuid" }), Type.Null()], {
       description: "The endpoint that the event is about.",
     }),

@@ -18,15 +18,23 @@ const events = Type.Array(Type.String({ enum: eventNames }), {
   minItems: 1,
   description: "What is posted. By default both snapshot events.",
 });
-const documentTypes = Type.Array(Type.String({ pattern: String.raw`^[\w.-]{1,64}/[\w.-]{1,64}$` }), {
+const documentType = Type.String({
+  pattern: String.raw`^[\w.-]{1,64}/[\w.-]{1,64}$`,
+  "x-must": "a document type such as core/article",
+});
+const documentTypes = Type.Array(documentType, {
   maxItems: 50,
   description: "Only snapshots of documents of these types. None, the default, means all.",
 });
 const headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$" }),
-  Type.String({ pattern: "^[!-~](?:[ -~]{0,1022}[!-~])?$" }),
+  Type.String({
+    pattern: "^[!-~](?:[ -~]{0,1022}[!-~])?$",
+    "x-must": "1 to 1024 visible ASCII characters, with spaces only between them",
+  }),
   {
     additionalProperties: false,
+    "x-names": "letters, digits and hyphens, at most 64, and begin with a letter",
     maxProperties: 16,
     description:
       "Sent with every webhook. Their values are not shown again. Headers of the platform and of the connection are refused.",

@@ -85,12 +85,21 @@ export function notModified(etag: string, cacheControl: string): Answer {
   return { status: 304, headers: { "cache-control": cacheControl, etag }, body: undefined };
 }
 
-/** `{"ok":false,"error":…}`. */
-export function refused({ code, message, details, headers }: HttpError): Answer {
+/**
+ * `{"ok":false,"error":…}`.
+ *
+ * @param help URL of the page that explains the codes, each under an anchor of its name
+ */
+export function refused({ code, message, details, headers }: HttpError, help?: string): Answer {
   const error = { code, message, ...(details.length > 0 ? { details } : {}) };
   return {
     status: statusOf[code],
-    headers: { "content-type": json, "cache-control": "no-store", ...headers },
+    headers: {
+      "content-type": json,
+      "cache-control": "no-store",
+      ...(help === undefined ? {} : { link: `<${help}#${code}>; rel="help"` }),
+      ...headers,
+    },
     body: JSON.stringify({ ok: false, error }),
   };
 }

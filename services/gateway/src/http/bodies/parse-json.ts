@@ -1,3 +1,4 @@
+import { describeFault } from "@vidimus/kit/schema-fault";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { HttpError } from "../errors/http-error.ts";
@@ -9,6 +10,8 @@ const tenantIds = new Set(["tenant", "tenantId", "tenant_id"]);
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;
+  /** Where the keyword stands in the schema: a pointer behind `#`. */
+  readonly schemaPath: string;
   readonly message: string;
   readonly params: object;
 }
@@ -22,7 +25,11 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
   return (body) => {
     const value = withoutTenantIds(parse(body));
     if (validator.Check(value)) return value;
-    const details = validator.Errors(value).map(toDetail);
+    const details = validator
+      .Errors(value)
+      // The object around it says the same, with the names that it knows.
+      .filter(({ keyword }) => keyword !== "boolean")
+      .map((fault) => toDetail(fault, schema));
     const [first] = details;
     const place = first ? `${first.pointer.slice(1)} ${first.message}`.trim() : "the body is not valid";
     throw new HttpError("INVALID_PAYLOAD", place, { details });
@@ -42,9 +49,19 @@ function withoutTenantIds(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !tenantIds.has(name)));
 }
 
-function toDetail({ keyword, instancePath, message, params }: Fault): { pointer: string; message: string } {
-  if (keyword !== "additionalProperties") return { pointer: instancePath, message: message.toWellFormed() };
-  const names: unknown = Reflect.get(params, "additionalProperties");
-  const unknown = Array.isArray(names) ? names.map((name) => `"${String(name)}"`).join(", ") : "";
-  return { pointer: instancePath, message: `knows no ${unknown}`.toWellFormed() };
+function toDetail(fault: Fault, schema: TSchema): { pointer: string; message: string } {
+  const { keyword, params, message, instancePath, schemaPath } = fault;
+  return {
+    pointer: instancePath.toWellFormed(),
+    message: describeFault({ keyword, params, message, schema: schemaAt(schema, schemaPath) }),
+  };
+}
+
+/** The part of a schema at a path that no name with a slash is in. */
+function schemaAt(schema: TSchema, path: string): unknown {
+  const names = path.split("/").slice(1);
+  return names.reduce<unknown>(
+    (part, name) => (typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined),
+    schema,
+  );
 }

@@ -9,8 +9,10 @@ import { HttpError } from "./http-error.ts";
 /**
  * Answers everything that is thrown while a request is handled, in the envelope, and logs what is
  * INTERNAL.
+ *
+ * @param help URL of the page that explains the codes
  */
-export function handleErrors(app: FastifyInstance, encoder: AnswerEncoder, log: Logger): void {
+export function handleErrors(app: FastifyInstance, encoder: AnswerEncoder, log: Logger, help?: string): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = toHttpError(error, request.method);
     if (refusal.code === "INTERNAL") {
@@ -18,7 +20,7 @@ export function handleErrors(app: FastifyInstance, encoder: AnswerEncoder, log: 
     }
     request.errorCode = refusal.code;
     startOver(reply);
-    const answer = encoder.encode(request, refused(refusal));
+    const answer = encoder.encode(request, refused(refusal, help));
     if (!(answer instanceof Promise)) return sendAnswer(request, reply, answer);
     return answer.then((ready) => sendAnswer(request, reply, ready));
   });

@@ -1,3 +1,4 @@
+import { describeFault } from "@vidimus/kit/schema-fault";
 import { HttpError } from "./http-error.ts";
 
 /** The members of an ajv error that are used here. */
@@ -9,10 +10,7 @@ interface SchemaFault {
   readonly message?: string;
 }
 
-/**
- * INVALID_QUERY for the first fault of a URL, naming the parameter. A schema's `x-must` describes
- * valid values.
- */
+/** INVALID_QUERY for the first fault of a URL, naming the parameter and what it may be. */
 export function urlFault(faults: readonly SchemaFault[], part: string): HttpError {
   const [fault] = faults;
   const noun = part === "params" ? "path parameter" : "query parameter";
@@ -24,6 +22,5 @@ function describe({ keyword, instancePath, params, parentSchema, message }: Sche
   if (keyword === "required") return `"${String(params.missingProperty)}" is required`;
   const name = `"${instancePath.slice(1).split("/")[0]}"`;
   if (keyword === "type") return `${name} must be given once`;
-  const must: unknown = Object.getOwnPropertyDescriptor(parentSchema ?? {}, "x-must")?.value;
-  return `${name} ${typeof must === "string" ? `must be ${must}` : (message ?? "is not valid")}`;
+  return `${name} ${describeFault({ keyword, params, schema: parentSchema, message })}`;
 }

@@ -16,6 +16,11 @@ export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
  * An error of the platform. It is a detail of every failed call and stands in the results of batch
  * items, so that a caller maps errors with one table instead of guessing from the RPC code.
  *
+ * A failed call has the details of google.rpc beside it, for clients that know only those: ErrorInfo
+ * with the domain "vidimus" and the reason, or the kind where there is none, in capitals; BadRequest
+ * with the violations; RetryInfo with UNAVAILABLE and RESOURCE_EXHAUSTED. docs/errors.md says what
+ * helps against each reason.
+ *
  * The kinds, each with its RPC code and, indented, its reasons:
  *
  * - `invalid`, INVALID_ARGUMENT: the request cannot be right; `violations` name the places.

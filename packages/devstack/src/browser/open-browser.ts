@@ -1,0 +1,47 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { findChromium } from "./find-chromium.ts";
+
+/** How a page is looked at. */
+export interface View {
+  readonly width: number;
+  readonly scheme: "light" | "dark";
+}
+
+/** Every view that pages are tested in. */
+export const views: readonly View[] = [1280, 390].flatMap((width) => [
+  { width, scheme: "light" as const },
+  { width, scheme: "dark" as const },
+]);
+
+/** A running Chromium. Pages see nothing of each other. */
+export interface OpenBrowser extends AsyncDisposable {
+  /** Opens a URL, waits until it is loaded, gives it to `look`, and closes it. */
+  visit<T>(url: string, view: View, look: (page: Page) => Promise<T>): Promise<T>;
+}
+
+/** Starts the Chromium of `findChromium`. Without a sandbox, because containers have none to give. */
+export async function openBrowser(): Promise<OpenBrowser> {
+  const { path, env } = await findChromium();
+  const browser = await chromium.launch({
+    executablePath: path,
+    env: { ...process.env, ...env },
+    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
+  });
+  return {
+    visit: (url, view, look) => visit(browser, url, view, look),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function visit<T>(
+  browser: Browser,
+  url: string,
+  { width, scheme }: View,
+  look: (page: Page) => Promise<T>,
+): Promise<T> {
+  const viewport = { width, height: 900 };
+  await using context = await browser.newContext({ viewport, colorScheme: scheme, locale: "en-GB" });
+  const page = await context.newPage();
+  await page.goto(url);
+  return await look(page);
+}

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const page = readFileSync(join(import.meta.dirname, "../docs/pushing.md"), "utf8");
+const [, loop = ""] = /## A loop that loses nothing\n\n```python\n([^]*?)```/.exec(page) ?? [];
+
+let server: Server | undefined;
+afterEach(() => void server?.close());
+
+interface Given {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What the program of docs/pushing.md says when its calls get these answers, one after the other. */
+async function push(...answers: Given[]): Promise<string> {
+  server = createServer((request, response) => {
+    request.resume();
+    const { status, body, headers = {} } = answers.shift() ?? { status: 500, body: "" };
+    response.writeHead(status, { "content-length": Buffer.byteLength(body), ...headers }).end(body);
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const program = `${loop}
+time.sleep = lambda seconds: print("pause", seconds)
+try:
+    print(push("http://127.0.0.1:${port}", "vk_x", {"id": "1"}))
+except Exception as error:
+    print(type(error).__name__, error)
+`;
+  return (await run("python3", ["-c", program])).stdout.trim();
+}
+
+const html: Given = { status: 502, body: "<html><h1>502 Bad Gateway</h1></html>" };
+const created: Given = { status: 201, body: "{}" };
+
+test("the loop of docs/pushing.md goes on after a proxy's 502 in HTML", async () => {
+  expect(await push(html, created)).toBe("pause 1\ncreated");
+});
+
+test("it waits as long as a Retry-After in seconds says, and reads no date there", async () => {
+  const busy = { status: 503, body: "{}", headers: { "Retry-After": "7" } };
+  const dated = { ...html, headers: { "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT" } };
+  expect(await push(busy, dated, created)).toBe("pause 7.0\npause 2\ncreated");
+});
+
+test("it takes a 409 with the same content for success, and raises what will never be taken", async () => {
+  const conflict = (reason: string): Given => ({
+    status: 409,
+    body: JSON.stringify({ error: { code: "CONFLICT", message: "taken", details: [{ pointer: "/id", reason }] } }),
+  });
+  expect(await push(conflict("same_content"))).toBe("existing");
+  expect(await push(conflict("other_content"))).toContain("ValueError 409 CONFLICT: taken");
+  expect(await push({ status: 403, body: "<html></html>" })).toMatch(/^ValueError 403 \?: /);
+});

@@ -1,0 +1,64 @@
+import { parseUuid } from "@vidimus/kit/ids";
+import { isJsonObject, type JsonValue } from "../json/json-value.ts";
+import { isPublishableType } from "./publishable-types.ts";
+import type { VisibleDocument } from "./read-document.ts";
+import type { ReadAt } from "./tenant-clock.ts";
+
+/** Reads the documents that others link to. */
+export interface LinkedReader {
+  /** Published documents among these, in any order; at most `bytesMax` bytes of them. */
+  findVisible(
+    tenantId: string,
+    documentIds: readonly string[],
+    bytesMax: number,
+    at: ReadAt,
+  ): Promise<VisibleDocument[]>;
+}
+
+/** Canonical bytes of a document, and where the links stand in them. */
+type LinkingDocument = Pick<VisibleDocument, "documentId" | "bytes" | "linksStart" | "linksEnd">;
+
+/** Most bytes of documents that come along. */
+const bytesMax = 4 * 1024 * 1024;
+
+/**
+ * The published documents that some link to, in the order of the links, in one read. None of those that
+ * link is among them.
+ *
+ * @param linksMax how many come along at most
+ */
+export async function readLinked(
+  publications: LinkedReader,
+  tenantId: string,
+  documents: readonly LinkingDocument[],
+  linksMax: number,
+  at: ReadAt,
+): Promise<VisibleDocument[]> {
+  const own = new Set(documents.map(({ documentId }) => documentId));
+  const linked = new Set(documents.flatMap(linkedIds).filter((id) => !own.has(id)));
+  const ids = [...linked].slice(0, linksMax);
+  if (ids.length === 0) return [];
+  const found = await publications.findVisible(tenantId, ids, bytesMax, at);
+  const place = new Map(ids.map((id, index) => [id, index]));
+  return found
+    .filter(({ type }) => isPublishableType(type))
+    .toSorted((a, b) => (place.get(a.documentId) ?? 0) - (place.get(b.documentId) ?? 0));
+}
+
+function linkedIds({ bytes, linksStart, linksEnd }: LinkingDocument): string[] {
+  const text = Buffer.from(bytes.subarray(linksStart, linksEnd - 1)).toString();
+  const value: JsonValue = JSON.parse(`{${text}}`);
+  const links = isJsonObject(value) && Array.isArray(value["links"]) ? value["links"] : [];
+  return links.flatMap((link) =>
+    isJsonObject(link) && typeof link["id"] === "string" ? (parseUuid(link["id"]) ?? []) : [],
+  );
+}
+
+/** One JSON object of documents by id. */
+export function joinMembers(documents: readonly VisibleDocument[]): Buffer {
+  const members = documents.flatMap(({ documentId, bytes }, index) => [
+    Buffer.from(`${index === 0 ? "" : ","}"${documentId}":`),
+    bytes,
+  ]);
+  return Buffer.concat([Buffer.from("{"), ...members, Buffer.from("}")]);
+}

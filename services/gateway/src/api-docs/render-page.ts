@@ -1,0 +1,60 @@
+import { tagGroups } from "./api-tags.ts";
+import { guides } from "./guides.ts";
+import { text } from "./html.ts";
+
+/** An operation as the navigation names it. */
+export interface NavOperation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+}
+
+/** What stands around the content of a page. */
+export interface PageParts {
+  readonly title: string;
+  readonly style: string;
+  /** Inline script; with it the search and the forms work. */
+  readonly script?: string | undefined;
+  /** Path of this page. */
+  readonly path: string;
+  readonly operations: readonly NavOperation[];
+}
+
+/**
+ * A page of the reference. The navigation stands behind the content, so that a keyboard or a narrow
+ * screen comes to the content first; a wide screen shows it at the side. It fetches nothing by itself.
+ */
+export function renderPage(parts: PageParts, content: string): string {
+  const { title, style, script } = parts;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${text(title)}</title><style>${style}</style></head>
+<body><header><a class="mark" href="/docs">Vidimus</a> <a class="jump" href="#contents">Contents</a></header>
+<main>${content}</main>
+<nav id="contents" aria-label="Contents">${renderNav(parts)}</nav>
+${script === undefined ? "" : `<script>${script}</script>`}</body></html>
+`;
+}
+
+function renderNav({ operations, path }: PageParts): string {
+  const links = guides().map(({ name, title }) => {
+    const href = `/docs/${name}`;
+    const current = href === path ? ' aria-current="page"' : "";
+    return `<li><a href="${href}"${current}>${text(title)}</a></li>`;
+  });
+  const prefix = path === "/docs" ? "" : "/docs";
+  const groups = tagGroups.map(({ name, tags }) => {
+    const ofTags = tags.map((tag) => {
+      const own = operations.filter((operation) => operation.tag === tag.name);
+      const items = own.map(
+        ({ operationId, method, summary }) =>
+          `<li><a href="${prefix}#${text(operationId)}"><span class="method">${method}</span> ${text(summary)}</a></li>`,
+      );
+      return `<li><a class="tag" href="${prefix}#${tag.name}">${text(tag.title)}</a><ul>${items.join("")}</ul></li>`;
+    });
+    return `<h2>${text(name)}</h2><ul>${ofTags.join("")}</ul>`;
+  });
+  return `${groups.join("")}<h2>Guides</h2><ul>${links.join("")}</ul>`;
+}

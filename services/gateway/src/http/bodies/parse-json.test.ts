@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { endpointInput, endpointPatch } from "../../endpoints/webhooks/endpoint-schemas.ts";
+import { HttpError } from "../errors/http-error.ts";
+import { jsonParser } from "./parse-json.ts";
+
+const url = "https://hooks.example.org/";
+const events = "snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.expiring, endpoint.recovered";
+
+function detailsOf(schema: Parameters<typeof jsonParser>[0], body: unknown) {
+  try {
+    jsonParser(schema)(Buffer.from(JSON.stringify(body)));
+  } catch (error) {
+    if (error instanceof HttpError) return error.details;
+    throw error;
+  }
+  return [];
+}
+
+test.each([
+  [
+    { url, name: "x" },
+    "",
+    'knows no "name"; there are url, events, documentTypes, headers, maxInFlight, ratePerSecond, enabled, verify',
+  ],
+  [
+    { url, headers: { X_A: "1" } },
+    "/headers",
+    'knows no "X_A": names must be letters, digits and hyphens, at most 64, and begin with a letter',
+  ],
+  [
+    { url, headers: { "X-A": " 1" } },
+    "/headers/X-A",
+    "must be 1 to 1024 visible ASCII characters, with spaces only between them",
+  ],
+  [{ url, events: ["snapshot.draft"] }, "/events/0", `must be one of ${events}`],
+  [{ url, documentTypes: ["article"] }, "/documentTypes/0", "must be a document type such as core/article"],
+  [{ url, events: [] }, "/events", "must have at least 1 item"],
+  [{ url: "" }, "/url", "must have 1 to 2048 characters"],
+  [{ url: 1 }, "/url", "must be a string"],
+  [{ url, maxInFlight: 0 }, "/maxInFlight", "must be from 1 to 128"],
+  [{ url, enabled: "no" }, "/enabled", "must be true or false"],
+  [{}, "", 'lacks "url"'],
+  [[], "", "must be an object"],
+])("%j is refused in words that say what is allowed", (body, pointer, message) => {
+  expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
+});
+
+test("a patch without members is told so", () => {
+  expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
+});
+
+test("the message says the first fault with its place", () => {
+  const parse = jsonParser(endpointInput);
+  const body = Buffer.from(JSON.stringify({ url, maxInFlight: 500 }));
+  expect(() => parse(body)).toThrow("maxInFlight must be from 1 to 128");
+});

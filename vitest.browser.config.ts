@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+/** What people see in a browser: `npm run test:browser`. Fetches a Chromium once. */
+export default defineConfig({
+  test: {
+    include: ["tests/browser/**/*.test.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    fileParallelism: false,
+  },
+});
