@@ -5,6 +5,7 @@ import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_li
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openRpcClient } from "@vidimus/kit/rpc/client";
 import type { ServiceContext } from "@vidimus/kit/service/service";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import { hostname } from "node:os";
 import type { DeliveryConfig } from "./config.ts";
 import { Ingest } from "./ingest/ingest-snapshots.ts";
@@ -32,15 +33,14 @@ export async function openDelivering(
   const { log, metrics } = process;
   const { registry } = metrics;
   const { deliveries, endpoints, journal, laneEndings, lanes: laneStore, resentRows, states } = stores;
-  const { trustLists, replicas, replica } = stores;
+  const { trustLists } = stores;
   const { pace } = config;
   const clients = openClients(stack, config, process);
   const { feed, trust } = clients;
   const { trustListMs } = pace;
   const trustList = stack.use(await TrustList.open({ trust, trustLists, trustListMs, log, registry }));
   const signing = signWithListedKeys(clients.signing, trustList);
-  const address = config.opsPort === 0 ? undefined : `${hostname()}:${config.opsPort}`;
-  const membership = stack.use(await Membership.join({ replicas, replica, address, log }));
+  const membership = stack.use(await join(config, stores, log));
   const lanes = await openLanes(
     stack,
     {
@@ -70,6 +70,11 @@ export async function openDelivering(
   );
   stack.defer(() => stop.abort());
   return { bus, lanes, clients };
+}
+
+function join({ opsPort }: DeliveryConfig, { replicas, replica }: Stores, log: Logger): Promise<Membership> {
+  const address = opsPort === 0 ? undefined : `${hostname()}:${opsPort}`;
+  return Membership.join({ replicas, replica, address, log });
 }
 
 interface IntakeDeps {
