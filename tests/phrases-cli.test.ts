@@ -1,5 +1,5 @@
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -13,6 +13,8 @@ let demo: ReturnType<typeof openDictionary>;
 beforeAll(async () => {
   stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { WRITE_BUDGET: "off" } });
   cwd = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
+  await mkdir(join(cwd, ".vidimus"));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev));
   demo = openDictionary(stack.dev.gateway, stack.dev.tenants[0]!.apiKey);
 });
 
@@ -22,10 +24,7 @@ afterAll(async () => {
 });
 
 function phrases(argv: string[], stdin = "") {
-  const { gateway, grpc, tenants } = stack.dev;
-  const [demo] = tenants;
-  const doors = ["--gateway", gateway, "--phrases", grpc.phrases, "--key", demo!.apiKey, "--tenant", demo!.id];
-  return vidimus(["phrases", ...argv, ...doors], {
+  return vidimus(["phrases", ...argv], {
     cwd,
     stdin,
     sleep: async (ms) => expect.unreachable(`nothing is to be waited for, not even ${ms} ms`),

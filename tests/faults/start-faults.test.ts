@@ -40,7 +40,6 @@ afterAll(async () => {
 
 const settings = {
   MONGODB_URL: "",
-  MONGODB_DATABASE: testDatabaseName("start"),
   NATS_URL: inject("natsUrl"),
   GRPC_PORT: "0",
   MESH_PORT: "0",
@@ -53,8 +52,10 @@ const settings = {
 };
 const databaseAway = "mongodb://editor:hunter2@127.0.0.1:2/?replicaSet=r";
 
+const database = testDatabaseName("start");
+
 const endOf = (name: ServiceName, faulty: Readonly<Record<string, string>>) =>
-  startProcess(name, { ...settings, ...faulty }).ended;
+  startProcess(name, { ...settings, MONGODB_DATABASE: `${database}_${name}`, ...faulty }).ended;
 
 /**
  * Time for a start besides loading its code, which takes Node half a second, and several on a busy

@@ -19,7 +19,10 @@ beforeAll(async () => {
   vi.stubEnv("PIP_FIND_LINKS", dir);
   pin = await makeWheel();
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  return rm(dir, { recursive: true, force: true });
+});
 
 /** Builds the smallest wheel that pip accepts, with one shell script. */
 async function makeWheel(): Promise<WheelPin> {

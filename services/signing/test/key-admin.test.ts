@@ -64,7 +64,6 @@ test("each change by an operator leaves who made it and what, newest first; what
   const { key } = await signing.admin.prepareKey({}, asAdmin);
   await signing.admin.retireKey({ keyId: key!.keyId }, asAdmin);
   await signing.admin.revokeKey({ keyId }, asAdmin);
-  expect(await signing.admin.rewrapKeys({}, asAdmin)).toMatchObject({ changed: false });
   const { entries } = await signing.admin.listAuditEntries({}, asAdmin);
   const told = entries.map(({ action, subject, detailJson }) => {
     return [action, subject, JSON.parse(Buffer.from(detailJson).toString()) as unknown];
