@@ -103,6 +103,8 @@ test("a delegation of the offline root is carried by the list from then on; anot
   expect(before.stated?.delegation).toBe("");
   const { revision, listKey: installed } = await install(root.publicKey);
   expect(timestampDate(installed!.delegatedUntil!)).toEqual(validUntil);
+  const { entries } = await signing.admin.listAuditEntries({}, asAdmin);
+  expect(entries).toMatchObject([{ action: "install_delegation", subject: listKey!.keyId, actor: "test" }]);
   const list = await signing.trustList.listKeys({});
   expect(list).toMatchObject({ revision, body: before.body, stated: { delegation } });
   expectStated(list);
