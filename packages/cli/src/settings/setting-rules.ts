@@ -1,4 +1,5 @@
 import { tenantIdPattern } from "@vidimus/kit/ids";
+import { rolePattern } from "@vidimus/kit/role-name";
 import { publicKeyPattern } from "../trust-root/public-key.ts";
 
 /** A setting: its names and the form of its value. */
@@ -73,7 +74,7 @@ export const settingRules = {
     pattern: tenantIdPattern,
     shape: "a small letter, then up to 31 of a-z, 0-9 and _",
   },
-  role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: /^[\w-]{1,64}$/, shape: "one word" },
+  role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: rolePattern, shape: "one word" },
   key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces", secret: true },
 } as const satisfies Record<string, SettingRule>;
 

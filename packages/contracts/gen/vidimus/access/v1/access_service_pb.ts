@@ -410,7 +410,7 @@ export const ListScopesResponseSchema: GenMessage<ListScopesResponse> = /*@__PUR
  */
 export type Scope = Message<"vidimus.access.v1.Scope"> & {
   /**
-   * Its name, such as `documents:write`.
+   * Its name, such as `documents:create`.
    *
    * @generated from field: string name = 1;
    */

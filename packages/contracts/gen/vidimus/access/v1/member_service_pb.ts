@@ -705,7 +705,7 @@ export type CreateSignInLinkRequest = Message<"vidimus.access.v1.CreateSignInLin
   tenantId: string;
 
   /**
-   * The roles there; none means owner.
+   * The roles there; none means those that the member has, or owner where there is no such member.
    *
    * @generated from field: repeated string roles = 3;
    */
@@ -854,8 +854,8 @@ export const RedeemSignInLinkResponseSchema: GenMessage<RedeemSignInLinkResponse
 
 /**
  * The people of a tenant. A member is an identity, its issuer and subject, never an e-mail address,
- * with roles in one tenant. Changing members needs the role owner in the metadata `vidimus-role`,
- * reading them owner or admin; PERMISSION_DENIED otherwise. Where the metadata `vidimus-actor` is a
+ * with roles in one tenant. Changing and removing members needs the role owner in the metadata
+ * `vidimus-role`, inviting and reading them owner or admin; PERMISSION_DENIED otherwise. Where the metadata `vidimus-actor` is a
  * person (`person:` and 32 hex digits), the role must be one that this member has in the tenant.
  *
  * @generated from service vidimus.access.v1.MemberService
@@ -906,7 +906,8 @@ export const MemberService: GenService<{
     output: typeof ListInvitationsResponseSchema;
   },
   /**
-   * Revokes an invitation. Repeating it changes nothing. NOT_FOUND when there is none with that id.
+   * Revokes an invitation to roles that the caller could give. Repeating it changes nothing.
+   * NOT_FOUND when there is none with that id, FAILED_PRECONDITION when it was accepted.
    *
    * @generated from rpc vidimus.access.v1.MemberService.RevokeInvitation
    */
@@ -962,8 +963,8 @@ export const MemberService: GenService<{
   },
   /**
    * Makes a code with which someone signs in once, within ten minutes. The right to call it is the
-   * right to sign in as that member. Only this answer ever shows the code. Needs a grant for all
-   * tenants.
+   * right to sign in as that member. Only this answer ever shows the code. FAILED_PRECONDITION when
+   * that member has other roles than those asked for. Needs a grant for all tenants.
    *
    * @generated from rpc vidimus.access.v1.MemberService.CreateSignInLink
    */
