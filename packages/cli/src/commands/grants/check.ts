@@ -68,10 +68,10 @@ function readGrants(name: string, path: string): Grants {
 
 /** Services take names that they do not know, since the file may be newer than they are. */
 function unknownNames(grants: Grants): string[] {
-  return [...grants.values()].flatMap(({ identity, services, methods }) => [
-    ...[...services.difference(teamsServices)].map(
-      (service) => `${identity}: no teams door serves ${service}; there are ${[...teamsServices].join(", ")}`,
-    ),
-    ...[...methods.difference(teamsMethods)].map((method) => `${identity}: no teams door serves ${method}`),
-  ]);
+  return [...grants.values()].flatMap(({ identity, services, methods }) => {
+    const unknown = [...services.difference(teamsServices), ...methods.difference(teamsMethods)];
+    return unknown.map(
+      (name) => `${identity}: no teams door serves ${name}; there are ${[...teamsServices].join(", ")}`,
+    );
+  });
 }
