@@ -33,6 +33,12 @@ export const settingRules = {
   delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
   signing: { variable: "VIDIMUS_SIGNING", what: "the address of signing's admin door", ...target },
   phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
+  "console-url": {
+    variable: "VIDIMUS_CONSOLE_URL",
+    what: "the origin of the console",
+    pattern: /^https?:\/\/[^\s/?#@]+$/,
+    shape: "an origin like https://console.example.org",
+  },
   root: {
     variable: "VIDIMUS_TRUST_ROOT",
     what: "the public key of the trust list's offline root",
