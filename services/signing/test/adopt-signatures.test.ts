@@ -62,9 +62,9 @@ test("signatures come back into the ledger as they were, and those that no key o
   });
   // Signed anew twice: a further signature must have a higher number than documents has, to replace it.
   lines[7]!.signingNumber = 3;
-  const adopted = structuredClone(original);
-  const [anew] = adopted.slice(7);
-  if (anew?.kind === "signed") Object.assign(anew.signature, { signing: 3 });
+  const eighth = original[7]!;
+  if (eighth.kind !== "signed") throw new Error(eighth.kind);
+  const adopted = original.with(7, { ...eighth, signature: { ...eighth.signature, signing: 3 } });
   const held = () => Readable.from(lines.map(toHeldSignature));
 
   expect(await restored.highestSequence()).toBe(0);
