@@ -155,7 +155,7 @@ function routesWithId() {
 const bodies: Record<string, object> = {
   [`PATCH ${base}/:id`]: { maxInFlight: 1 },
   [`POST ${base}/:id/rotate`]: {},
-  [`POST ${base}/:id/replays`]: {},
+  [`POST ${base}/:id/replays`]: { all: true },
 };
 
 const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
@@ -183,7 +183,7 @@ describe("a delivery over REST", () => {
     await until(async () => expect((await read(demo, list)).items?.[0]?.state).toBe("delivered"));
     const again = await send(demo, "POST", `${path}/redeliver`);
     expect((again.data as Log).attempt).toMatchObject({ status: 204, replayId: expect.any(String) });
-    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { latestOnly: true });
+    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { all: true, latestOnly: true });
     expect(started.status).toBe(201);
     const replay = `/v1/webhooks/replays/${(started.data as Log).replay!.id}`;
     await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));

@@ -93,7 +93,7 @@ it("a held delivery is not sent again before its endpoint is enabled", async () 
   const { endpoint } = await delivery.endpoints.getEndpoint(name);
   expect(endpoint).toMatchObject({
     disablement: { reason: "operator" },
-    health: { gate: "closed", pendingDocuments: 0n },
+    health: { gate: "disabled", pendingDocuments: 0n, heldDeliveries: 1 },
   });
 });
 

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const eventually = <T>(read: () => Promise<T>) => vi.waitFor(read, { timeout: 15_000, interval: 20 });
 const start = async (tenantId: string, endpointId: string) =>
-  (await log.startReplay({ tenantId, endpointId }, asAdmin)).replay!.replayId;
+  (await log.startReplay({ tenantId, endpointId, all: true }, asAdmin)).replay!.replayId;
 const untilDone = (tenantId: string, replayId: string) =>
   eventually(async () => {
     const { replay } = await log.getReplay({ tenantId, replayId });

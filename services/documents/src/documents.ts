@@ -19,7 +19,7 @@ import { publishedDocumentRoute } from "./rpc/published/route.ts";
 import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
 import { signatureAuditRoute } from "./rpc/signature-audit/route.ts";
 import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
-import { schemaRoute } from "./rpc/schemas/route.ts";
+import { knownTypesRoute, schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { snapshotStream } from "./snapshot-stream.ts";
 import { documentsSchema } from "./store/documents-schema.ts";
@@ -70,6 +70,7 @@ export async function startDocuments(
       publishedDocumentRoute(publication),
       snapshotFeedRoute({ ...publication, attest: attestWith(config, process.log) }),
       signatureAuditRoute({ signatures: new SignatureStore(mongo.db) }),
+      knownTypesRoute({ schemas }),
     ];
     const known = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
