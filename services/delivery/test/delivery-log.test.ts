@@ -147,7 +147,10 @@ test("a replay knows what was sent under a third signature, and a redelivery sen
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("thrice", receiver.url);
   const replayed = async (states: string[]) => {
-    const { replay } = await log.startReplay({ tenantId: "thrice", endpointId, states, all: states.length === 0 }, asAdmin);
+    const { replay } = await log.startReplay(
+      { tenantId: "thrice", endpointId, states, all: states.length === 0 },
+      asAdmin,
+    );
     return untilEnded("thrice", replay!.replayId);
   };
   expect(await replayed([])).toMatchObject({ state: "done", seen: 3n, delivered: 3n });
@@ -169,7 +172,9 @@ test("one replay of an endpoint runs at a time, and ends when it is cancelled", 
   const { endpointId } = await delivery.endpoint("cancelled", receiver.url);
   const { replay } = await log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin);
   await receiver.arrivals(1);
-  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe("FailedPrecondition");
+  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe(
+    "FailedPrecondition",
+  );
   const name = { tenantId: "cancelled", replayId: replay!.replayId };
   expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
   expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");

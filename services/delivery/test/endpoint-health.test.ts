@@ -103,7 +103,8 @@ it("the health of a disabled endpoint says that it is disabled, how many deliver
   const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
   await delivery.endpoints.disableEndpoint(name, asAdmin);
   const documents = [randomUUID(), randomUUID()];
-  for (const sequence of [1, 2, 3]) for (const documentId of documents) await publish(world, tenantId, documentId, sequence);
+  for (const sequence of [1, 2, 3])
+    for (const documentId of documents) await publish(world, tenantId, documentId, sequence);
   await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(6));
   const rows = await world.deliveries().find({ tenantId }).sort({ createdAt: 1 }).toArray();
   const { endpoint } = await delivery.endpoints.getEndpoint(name);

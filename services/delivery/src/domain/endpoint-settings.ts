@@ -41,11 +41,8 @@ export function requireName(text: string): string {
 
 /** @throws DomainError `invalid` */
 export function requireDescription(text: string): string {
-  if ([...text].length > 1_000) throw refusal("/description", "must have at most 1000 characters");
-  if (/(?![\n\r\t])[\p{Cc}\p{Cs}]/u.test(text)) {
-    throw refusal("/description", "must not contain control characters, except line ends and tabs");
-  }
-  return text;
+  if (/^(?:[\n\r\t]|[^\p{Cc}\p{Cs}]){0,1000}$/u.test(text)) return text;
+  throw refusal("/description", "must have at most 1000 characters, of control characters only line ends and tabs");
 }
 
 /** The events, each once and in the order of the closed set. @throws DomainError `invalid` */

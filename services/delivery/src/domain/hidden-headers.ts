@@ -27,8 +27,9 @@ const hiddenCharactersMin = 6;
  */
 export function hiddenValuesOf(headers: Readonly<Record<string, string>>): string[] {
   const hidden = Object.entries(headers).flatMap(([name, value]) => (isHiddenHeader(name) ? value : []));
-  const parts = hidden.flatMap((value) => [value, ...value.split(/[ ,]+/).filter((part) => !isScheme(part))]);
+  const parts = [...hidden, ...hidden.flatMap((value) => value.split(/[ ,]+/).filter((part) => !isScheme(part)))];
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]);
+  // A whole value that is a word is hidden, too.
   const kept = new Set(written.filter(({ length }) => length >= hiddenCharactersMin));
   return [...kept].toSorted((a, b) => b.length - a.length);
 }

@@ -51,7 +51,8 @@ export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions
     try {
       const request = { ...targetOf(url), method: "POST", headers, body };
       const { status, retryAfter, beginning } = await exchange(agent, request, attemptMs);
-      const answer = beginning.byteLength > 0 ? beginningWithout(hiddenValuesOf(headers), beginning, answerBytesMax) : "";
+      const answer =
+        beginning.byteLength > 0 ? beginningWithout(hiddenValuesOf(headers), beginning, answerBytesMax) : "";
       const retryAfterMs = parseRetryAfter(retryAfter, new Date());
       return { startedAt, tookMs: tookMs(), status, answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     } catch (error) {

@@ -1,6 +1,9 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
-import type { DeliveryLogService, StartReplayRequest } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type {
+  DeliveryLogService,
+  StartReplayRequest,
+} from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { uuidv7 } from "@vidimus/kit/ids";

@@ -1,8 +1,5 @@
 import type { MethodImpl } from "@connectrpc/connect";
-import type {
-  EndpointService,
-  UpdateEndpointRequest,
-} from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { EndpointService, UpdateEndpointRequest } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { newSecret, parseSecret, rotated, showSecret } from "../domain/change-endpoint.ts";
 import { requireDocumentTypes } from "../domain/endpoint-settings.ts";

@@ -90,7 +90,12 @@ export class DeliveryLogStore {
 
   /** Newest first, each with its last attempt only. */
   async list(query: DeliveryQuery, signal?: AbortSignal): Promise<LoggedDelivery[]> {
-    const options = { limit: query.limit, maxTimeMS: searchMsMax, hint: indexFor(query), ...(signal ? { signal } : {}) };
+    const options = {
+      limit: query.limit,
+      maxTimeMS: searchMsMax,
+      hint: indexFor(query),
+      ...(signal ? { signal } : {}),
+    };
     const found = this.#rows.find(toFilter(query), { ...options, projection: { attempts: { $slice: -1 } } });
     return (await found.sort({ createdAt: -1, _id: -1 }).toArray()).map(fromRow);
   }

@@ -30,7 +30,7 @@ export class EndpointHealthStore {
     const endpointIds = endpoints.map(({ endpointId }) => endpointId);
     const enabledIds = endpoints.flatMap(({ endpointId, enabled }) => (enabled ? endpointId : []));
     const options = { maxTimeMS: searchMsMax, ...(signal ? { signal } : {}) };
-    const heldOf = ({ endpointId, enabled }: (typeof endpoints)[number]) =>
+    const heldOf = async ({ endpointId, enabled }: (typeof endpoints)[number]) =>
       enabled ? undefined : heldDeliveries(this.#rows, tenantId, endpointId, options);
     try {
       const [states, backlogs, held, accepted] = await Promise.all([

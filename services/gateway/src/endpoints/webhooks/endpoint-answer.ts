@@ -5,7 +5,17 @@ import { attemptOf } from "./delivery-answer.ts";
 /** An endpoint as it is answered. */
 export function endpointOf(endpoint: Endpoint | undefined) {
   if (!endpoint) throw new Error("delivery answered without the endpoint");
-  const { endpointId: id, url, name, description, events, documentTypes, headerNames, maxInFlight, disablement } = endpoint;
+  const {
+    endpointId: id,
+    url,
+    name,
+    description,
+    events,
+    documentTypes,
+    headerNames,
+    maxInFlight,
+    disablement,
+  } = endpoint;
   const disabled = disablement && {
     at: timeOf(disablement.at),
     reason: disablement.reason,

@@ -47,7 +47,11 @@ export const postEndpoints = defineRoute({
       description: "Registered",
       content: {
         "application/json": {
-          schema: dataSchema({ endpoint: endpointSchema, secret: Type.Union([secretSchema, Type.Null()]), ping: Type.Optional(pingSchema) }),
+          schema: dataSchema({
+            endpoint: endpointSchema,
+            secret: Type.Union([secretSchema, Type.Null()]),
+            ping: Type.Optional(pingSchema),
+          }),
           example: { ok: true, data: { endpoint: endpointExample, secret: secretExample } },
         },
       },
