@@ -123,6 +123,8 @@ test("a redelivery sends the same webhook again, marked, and waits for no backof
     [204, ""],
     [204, attempt?.replayId],
   ]);
+  const { entries } = await delivery.endpoints.listAuditEntries({ tenantId: "again" }, asAdmin);
+  expect(entries[0]).toMatchObject({ action: "redeliver", subject: deliveryId, actor: "kari" });
 });
 
 test("a replay fills a new endpoint with the newest snapshot of each document", async () => {

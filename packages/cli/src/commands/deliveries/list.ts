@@ -50,36 +50,27 @@ export function listDeliveries(world: World): Command {
         const answer = await delivery.read((client, options) => client.listDeliveries({ ...query, ...page }, options));
         return { rows: answer.deliveries.map(toShown), nextPageToken: answer.nextPageToken };
       });
-      const lines = table(
-        [
-          "id",
-          "state",
-          "attempts",
-          "last",
-          "event",
-          "document",
-          "type",
-          "version",
-          "seq",
-          "webhook",
-          "endpoint",
-          "stored",
-        ],
-        rows.map((row) => [
-          row.id,
-          row.state,
-          String(row.attemptCount),
-          outcomeOf(row.lastAttempt),
-          row.event,
-          row.documentId ?? "-",
-          row.documentType ?? "-",
-          row.version === null ? "-" : String(row.version),
-          row.sequence === null ? "-" : String(row.sequence),
-          row.webhookId,
-          row.endpointId,
-          row.createdAt ?? "",
-        ]),
-      );
+      const lines = tableOf(rows);
       session.print(rows, more ? `${lines}\n(there are more: --limit)` : lines);
     });
+}
+
+function tableOf(rows: readonly ReturnType<typeof toShown>[]): string {
+  return table(
+    ["id", "state", "attempts", "last", "event", "document", "type", "version", "seq", "webhook", "endpoint", "stored"],
+    rows.map((row) => [
+      row.id,
+      row.state,
+      String(row.attemptCount),
+      outcomeOf(row.lastAttempt),
+      row.event,
+      row.documentId ?? "-",
+      row.documentType ?? "-",
+      row.version === null ? "-" : String(row.version),
+      row.sequence === null ? "-" : String(row.sequence),
+      row.webhookId,
+      row.endpointId,
+      row.createdAt ?? "",
+    ]),
+  );
 }
