@@ -196,7 +196,7 @@ describe("a delivery over REST", () => {
     });
     const sent = await read(demo, `${path}?include=request`);
     expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
-    expect((await read(demo, `/v1/webhooks/deliveries?webhookId=${failing.webhookId}`)).items).toMatchObject([
+    expect((await read(demo, `${list}&webhookId=${failing.webhookId}`)).items).toMatchObject([
       { id: failing.id, event: "snapshot.usable", documentType: "core/article", version: expect.any(Number) },
     ]);
     expect(await read(demo, `${base}/${endpointId}/replays`)).toMatchObject({
