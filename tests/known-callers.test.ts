@@ -28,7 +28,7 @@ import { as, openNewsroom } from "./support/newsroom.ts";
 /** What stands behind each mesh door. */
 const meshDoors = {
   access: [TenantService],
-  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService],
+  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService, SchemaService],
   phrases: [PhraseService],
   signing: [SigningService, TrustListService],
   delivery: [EndpointService, DeliveryLogService],
@@ -64,6 +64,10 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.documents.v1.SnapshotFeedService/ListSnapshots": ["delivery"],
   "vidimus.documents.v1.SignatureAuditService/ListSignatures": ["signing", "delivery"],
   "vidimus.documents.v1.SignatureAuditService/GetSignatures": ["signing", "delivery"],
+  "vidimus.documents.v1.SchemaService/CreateSchemaGeneration": [],
+  "vidimus.documents.v1.SchemaService/GetSchemaGeneration": [],
+  "vidimus.documents.v1.SchemaService/ListSchemaGenerations": ["delivery"],
+  "vidimus.documents.v1.SchemaService/ListAuditEntries": [],
   "vidimus.phrases.v1.PhraseService/ListPhrases": ["gateway"],
   "vidimus.phrases.v1.PhraseService/GetPhrase": [],
   "vidimus.phrases.v1.PhraseService/UpsertPhrase": ["gateway"],
@@ -89,6 +93,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/StartReplay": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/GetReplay": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/ListReplays": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/CancelReplay": ["gateway"],
 };
 
@@ -160,6 +165,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": inside,
   "vidimus.delivery.v1.DeliveryLogService/StartReplay": inside,
   "vidimus.delivery.v1.DeliveryLogService/GetReplay": inside,
+  "vidimus.delivery.v1.DeliveryLogService/ListReplays": inside,
   "vidimus.delivery.v1.DeliveryLogService/CancelReplay": inside,
   "vidimus.signing.v1.KeyAdminService/ListRing": "all",
   "vidimus.signing.v1.KeyAdminService/PrepareKey": "all",

@@ -17,7 +17,7 @@ import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
 import { publishedDocumentRoute } from "./rpc/published/route.ts";
 import { signatureAuditRoute } from "./rpc/signature-audit/route.ts";
 import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
-import { schemaRoute } from "./rpc/schemas/route.ts";
+import { knownTypesRoute, schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { snapshotStream } from "./snapshot-stream.ts";
 import { documentsSchema } from "./store/documents-schema.ts";
@@ -68,6 +68,7 @@ export async function startDocuments(
       publishedDocumentRoute(publication),
       snapshotFeedRoute({ ...publication, ...attestation(config.attestationKey, process.log), log: process.log }),
       signatureAuditRoute({ signatures: new SignatureStore(mongo.db) }),
+      knownTypesRoute({ schemas }),
     ];
     const known = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
