@@ -158,7 +158,7 @@ describe("an authority that is removed", () => {
     for (const ended of ends) expect((await ended) - removed).toBeLessThan(endsWithinMs);
     for (const { client, ended } of others) {
       await client.upsertPhrase(demo);
-      expect(await Promise.race([ended, "waits"])).toBe("waits");
+      expect(await Promise.race([ended, Promise.resolve("waits")])).toBe("waits");
     }
     for (const { port } of served) {
       expect(away).toContain((await failure(clientAt(port, revoked).upsertPhrase(demo, { timeoutMs: 1_000 }))).code);
