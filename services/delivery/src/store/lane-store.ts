@@ -191,13 +191,20 @@ export class LaneStore {
    * the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
-    if (arrivals.length === 0) return;
-    const newest = new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each]));
-    const operations = Array.from(newest.values(), (arrival) => ({
+    let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
+    // A lane may get its next bearer just when none was found: who has that one must be told, too.
+    while (untold.length > 0 && !(await this.#tell(untold, now))) {
+      untold = await this.#bearers.appoint(untold, now);
+    }
+  }
+
+  /** @returns whether each lane had a bearer that could be told */
+  async #tell(arrivals: readonly Arrival[], now: Date): Promise<boolean> {
+    const operations = arrivals.map((arrival) => ({
       updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
     }));
     const { matchedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
-    if (matchedCount < operations.length) await this.appointBearers(arrivals, now);
+    return matchedCount === operations.length;
   }
 
   /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
