@@ -31,7 +31,7 @@ const teamsDoors = [
 
 const meshDoors = [
   { name: "access", services: [TenantService] },
-  { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService] },
+  { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService, SchemaService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [SigningService, TrustListService] },
   { name: "delivery", services: [EndpointService, DeliveryLogService] },
@@ -44,7 +44,7 @@ const meshOnly = [
   TrustListService,
   TenantService,
 ] as const;
-const teamsOnly = [AccessService, KeyAdminService, SchemaService, WorkflowService] as const;
+const teamsOnly = [AccessService, KeyAdminService, WorkflowService] as const;
 
 let stack: Constellation;
 beforeAll(async () => {

@@ -66,6 +66,9 @@ describe("an endpoint over REST", () => {
     expect((await send(demo, "GET", base)).data.endpoints).toContainEqual(
       expect.objectContaining({ ...endpoint, health: expect.objectContaining({ gate: "closed" }) }),
     );
+    expect((await send(demo, "PATCH", path, { ratePerSecond: 2 })).data.endpoint).toMatchObject({ ratePerSecond: 2 });
+    const unlimited = await send(demo, "PATCH", path, { ratePerSecond: null, name: "Desk", description: "news" });
+    expect(unlimited.data.endpoint).toMatchObject({ ratePerSecond: null, name: "Desk", description: "news" });
     const changed = await send(demo, "PATCH", path, { ratePerSecond: 5, documentTypes: [] });
     expect(changed.data.endpoint).toMatchObject({ ratePerSecond: 5, documentTypes: [], headerNames: ["x-team"] });
     const paused = await send(demo, "POST", `${path}/disable`);
@@ -115,6 +118,8 @@ describe("an endpoint over REST", () => {
     ["no event", { url: "https://example.com/", events: [] }, "/events"],
     ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
     ["a header of ours", { url: "https://example.com/", headers: { "Webhook-Id": "x" } }, "/headers/webhook-id"],
+    ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
+    ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
   ])("with %s is refused with 400 and the place", async (_, body, pointer) => {
     const headers = { "content-type": "application/json" };
@@ -155,7 +160,7 @@ function routesWithId() {
 const bodies: Record<string, object> = {
   [`PATCH ${base}/:id`]: { maxInFlight: 1 },
   [`POST ${base}/:id/rotate`]: {},
-  [`POST ${base}/:id/replays`]: {},
+  [`POST ${base}/:id/replays`]: { all: true },
 };
 
 const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
@@ -183,8 +188,21 @@ describe("a delivery over REST", () => {
     await until(async () => expect((await read(demo, list)).items?.[0]?.state).toBe("delivered"));
     const again = await send(demo, "POST", `${path}/redeliver`);
     expect((again.data as Log).attempt).toMatchObject({ status: 204, replayId: expect.any(String) });
-    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { latestOnly: true });
+    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { all: true, latestOnly: true });
     expect(started.status).toBe(201);
+    expect(await send(demo, "POST", `${base}/${endpointId}/replays`, {})).toMatchObject({
+      status: 400,
+      error: { code: "INVALID_PAYLOAD", details: [{ pointer: "/all" }] },
+    });
+    const sent = await read(demo, `${path}?include=request`);
+    expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
+    expect((await read(demo, `${list}&webhookId=${failing.webhookId}`)).items).toMatchObject([
+      { id: failing.id, event: "snapshot.usable", documentType: "core/article", version: expect.any(Number) },
+    ]);
+    expect(await read(demo, `${base}/${endpointId}/replays`)).toMatchObject({
+      items: [{ id: (started.data as Log).replay!.id }],
+      hasMore: false,
+    });
     const replay = `/v1/webhooks/replays/${(started.data as Log).replay!.id}`;
     await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));
     const ids = new Set(other.received.map(({ headers }) => headers["webhook-id"]));

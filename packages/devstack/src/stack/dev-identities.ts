@@ -10,7 +10,7 @@ import { type ServiceName, serviceNames } from "./service-plan.ts";
 const trustDomain = "vidimus.localhost";
 
 /** Identity of the CLI, the demonstration and the tests: it may do everything. */
-const operator = "operator";
+const operator = "operator" as const;
 
 const operatorGrant = {
   identity: serviceIdentity(trustDomain, operator),
@@ -42,8 +42,17 @@ export interface DevIdentities {
   readonly database: DatabaseAccess;
   /** Makes a certificate with other names, for tests. */
   issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
-  /** Replaces the certificate of a service by a new one, which it takes within a second. */
-  renew(service: ServiceName): Promise<void>;
+  /**
+   * Replaces the certificate of a service, or of the operator, by a new one, which a service takes
+   * within a second.
+   */
+  renew(name: ServiceName | typeof operator): Promise<void>;
+  /**
+   * Makes a new authority, which is believed beside the old one and issues all later certificates.
+   *
+   * @returns removes the old authority
+   */
+  replaceAuthority(): Promise<() => Promise<void>>;
 }
 
 /**
@@ -53,7 +62,7 @@ export interface DevIdentities {
  * edited.
  */
 export async function makeIdentities(dir: string): Promise<DevIdentities> {
-  const authority = createAuthority();
+  let authority = createAuthority();
   await mkdir(dir, { recursive: true });
   await chmod(dir, 0o700);
   const caFile = join(dir, "ca.pem");
@@ -74,7 +83,14 @@ export async function makeIdentities(dir: string): Promise<DevIdentities> {
     brokerConfig: await writeBrokerConfig(dir, trustDomain, await issueFor("nats")),
     database: await makeDatabaseAccess(dir),
     issue,
-    renew: async (service) => void (await issueFor(service)),
+    renew: async (name) => void (await issueFor(name)),
+    replaceAuthority: async () => {
+      const old = authority.pair.cert;
+      authority = createAuthority();
+      const { cert } = authority.pair;
+      await writeFile(caFile, old + cert);
+      return () => writeFile(caFile, cert);
+    },
   };
 }
 
