@@ -1,6 +1,7 @@
 /** Who may call what, on every method of each door, with certificates. */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
@@ -100,27 +101,43 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
 
 /** What stands behind each teams door, and behind the admin door of signing. */
 const teamsDoors = {
-  access: [AccessService],
+  access: [AccessService, MemberService],
   documents: [DocumentService, SchemaService, WorkflowService],
   phrases: [PhraseService],
   delivery: [EndpointService, DeliveryLogService],
   signing: [KeyAdminService],
 } as const satisfies Record<string, readonly DescService[]>;
 
-/** How a request of each method of the teams doors names its tenant; "all" for what needs a grant for all. */
+/**
+ * How a request of each method of the teams doors names its tenant; "all" for what needs a grant for
+ * all, "none" for what concerns none.
+ */
 const inside = (tenantId: string) => ({ tenantId });
 const inItems = (tenantId: string) => ({ items: [{ tenantId }] });
-const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all">> = {
+const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all" | "none">> = {
   "vidimus.access.v1.AccessService/CreateTenant": "all",
   "vidimus.access.v1.AccessService/ListTenants": "all",
   "vidimus.access.v1.AccessService/DisableTenant": "all",
   "vidimus.access.v1.AccessService/EnableTenant": "all",
   "vidimus.access.v1.AccessService/CreateApiKey": inside,
   "vidimus.access.v1.AccessService/ListApiKeys": inside,
+  "vidimus.access.v1.AccessService/ListScopes": "none",
   "vidimus.access.v1.AccessService/UpdateApiKeyScopes": inside,
   "vidimus.access.v1.AccessService/RollApiKey": inside,
   "vidimus.access.v1.AccessService/RevokeApiKey": inside,
   "vidimus.access.v1.AccessService/ListAuditEntries": inside,
+  "vidimus.access.v1.MemberService/ListMembers": inside,
+  "vidimus.access.v1.MemberService/ListMemberships": "all",
+  "vidimus.access.v1.MemberService/InviteMember": inside,
+  "vidimus.access.v1.MemberService/ListInvitations": inside,
+  "vidimus.access.v1.MemberService/RevokeInvitation": inside,
+  "vidimus.access.v1.MemberService/GetInvitation": "all",
+  "vidimus.access.v1.MemberService/AcceptInvitation": "all",
+  "vidimus.access.v1.MemberService/UpdateMemberRoles": inside,
+  "vidimus.access.v1.MemberService/RemoveMember": inside,
+  "vidimus.access.v1.MemberService/CreateSignInLink": "all",
+  "vidimus.access.v1.MemberService/GetSignInLink": "all",
+  "vidimus.access.v1.MemberService/RedeemSignInLink": "all",
   "vidimus.documents.v1.DocumentService/CreateDocument": inside,
   "vidimus.documents.v1.DocumentService/BatchCreateDocuments": inItems,
   "vidimus.documents.v1.DocumentService/ImportDocuments": inside,
@@ -181,6 +198,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
 
 const newsroom = "spiffe://vidimus.localhost/team/newsroom";
 const others = "spiffe://vidimus.localhost/team/others";
+const listMembers = "vidimus.access.v1.MemberService/ListMembers";
 const strangerHost = { hosts: ["localhost"] };
 
 let stack: Constellation;
@@ -282,8 +300,8 @@ describe("at the teams doors", () => {
   async function addGrants(): Promise<void> {
     const file = JSON.parse(readFileSync(identities.grantsFile, "utf8")) as { grants: object[] };
     const services = Object.values(teamsDoors).flatMap((door) => door.map(({ typeName }) => typeName));
-    file.grants.push({ identity: newsroom, tenants: ["demo"], services, roles: ["editor", "admin"] });
-    file.grants.push({ identity: others, tenants: ["*"], services: [], roles: ["editor", "admin"] });
+    file.grants.push({ identity: newsroom, tenants: ["demo"], services, roles: ["editor", "owner"] });
+    file.grants.push({ identity: others, tenants: ["*"], methods: [listMembers], roles: ["editor", "admin"] });
     writeFileSync(identities.grantsFile, JSON.stringify(file));
     for (const [door, [service]] of Object.entries(teamsDoors)) {
       using caller = callerAt(stack.dev.grpc[door as "access"], team.caFile, team);
@@ -318,7 +336,7 @@ describe("at the teams doors", () => {
 
   it("a team may call every method within its grant, but none that needs all tenants", async () => {
     // `demo` is not to be disabled, since other tests use it.
-    const codes = await codesOf(team, (row, { name }) => row(name === "DisableTenant" ? "gone" : "demo"), "admin");
+    const codes = await codesOf(team, (row, { name }) => row(name === "DisableTenant" ? "gone" : "demo"), "owner");
     const within = everyMethod.filter((name) => !forAll.includes(name) && !name.endsWith("/DisableTenant"));
     expect(within.filter((name) => ["PermissionDenied", "Unauthenticated"].includes(codes.get(name) ?? ""))).toEqual(
       [],
@@ -326,15 +344,17 @@ describe("at the teams doors", () => {
     expect(forAll.map((name) => codes.get(name))).toEqual(forAll.map(() => "PermissionDenied"));
   });
 
+  const tenantless = everyMethod.filter((name) => teamsTable[name] === "none");
+
   it.each([
-    ["a tenant outside of its grant", () => team, "rival", "editor"],
-    ["no tenant", () => team, "", "editor"],
-    ["a role outside of its grant", () => team, "demo", "owner"],
-    ["services outside of its grant", () => outsiders, "demo", "editor"],
-    ["without a grant, with a service's own certificate", () => identities.services.delivery, "demo", "editor"],
-  ])("a team is refused every method with %s", async (_name, files, tenantId, role) => {
+    ["a tenant outside of its grant", () => team, "rival", "editor", tenantless],
+    ["no tenant", () => team, "", "editor", tenantless],
+    ["a role outside of its grant", () => team, "demo", "admin", []],
+    ["a method outside of its grant", () => outsiders, "demo", "admin", [listMembers]],
+    ["no grant, with a service's own certificate", () => identities.services.delivery, "demo", "editor", []],
+  ])("a team is refused every method with %s", async (_name, files, tenantId, role, open) => {
     const codes = await codesOf(files(), (row) => row(tenantId), role);
-    expect(refused(codes).toSorted()).toEqual(everyMethod.toSorted());
+    expect(refused(codes).toSorted()).toEqual(everyMethod.filter((name) => !open.includes(name)).toSorted());
   });
 });
 

@@ -42,6 +42,25 @@ export const nouns: readonly Noun[] = [
     },
   },
   {
+    name: "members",
+    description: "people of a tenant, and invitations",
+    commands: {
+      list: async () => (await import("./commands/members/list.ts")).listMembers,
+      invite: async () => (await import("./commands/members/invite.ts")).inviteMember,
+      invitations: async () => (await import("./commands/members/invitations.ts")).listInvitations,
+      "revoke-invitation": async () => (await import("./commands/members/revoke-invitation.ts")).revokeInvitation,
+      "set-roles": async () => (await import("./commands/members/set-roles.ts")).setRoles,
+      remove: async () => (await import("./commands/members/remove.ts")).removeMember,
+    },
+  },
+  {
+    name: "console",
+    description: "the pages of people",
+    commands: {
+      "sign-in": async () => (await import("./commands/console/sign-in.ts")).signIn,
+    },
+  },
+  {
     name: "documents",
     description: "documents and their transitions",
     commands: {

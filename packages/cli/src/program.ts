@@ -20,6 +20,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     .option("--delivery <host:port>", "address of the delivery service")
     .option("--phrases <host:port>", "address of the phrases service")
     .option("--signing <host:port>", "address of signing's admin door")
+    .option("--console-url <url>", "origin of the console, for links to it")
     .option("--cert <file>", "your certificate for the services' ports, PEM")
     .option("--keyfile <file>", "its private key, PEM")
     .option("--ca <file>", "authorities whose services are believed, PEM")
@@ -69,7 +70,7 @@ function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<Comm
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
 VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE,
-VIDIMUS_CA (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
+VIDIMUS_CA, VIDIMUS_CONSOLE_URL (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
 else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
 .vidimus/dev.json is found in this folder or above it.
 

@@ -24,7 +24,7 @@ interface GlobalOptions extends SettingValues {
 export async function openSession(world: World, command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const flags: SettingValues & { profile?: string } = Object.fromEntries(
-    (["profile", ...settingNames] satisfies ("profile" | SettingName)[]).map((name) => [name, options[name]]),
+    (["profile", ...settingNames] satisfies ("profile" | SettingName)[]).map((name) => [name, flagOf(options, name)]),
   );
   const { env, cwd, home } = world;
   return {
@@ -33,6 +33,15 @@ export async function openSession(world: World, command: Command): Promise<Sessi
     maxWaitMs: readMaxWaitMs(options.maxWait),
     print: (result, text) => void world.stdout.write(`${options.json ? JSON.stringify(result) : text}\n`),
   };
+}
+
+/** The value of a flag; commander names `--console-url` `consoleUrl`. */
+function flagOf(options: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(
+    options,
+    name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  return typeof value === "string" ? value : undefined;
 }
 
 function readMaxWaitMs(text: string): number {

@@ -26,7 +26,7 @@ const check = async (...grants: object[]) => {
 it("a file without a fault is said to have none, and shown as JSON", async () => {
   expect(await check(newsroom)).toMatchObject({ code: 0, stdout: `${file}: 1 grants, no fault\n` });
   const { stdout } = await run(["grants", "check", file, "--json"], { cwd: dir });
-  expect(JSON.parse(stdout)).toEqual([newsroom]);
+  expect(JSON.parse(stdout)).toEqual([{ ...newsroom, methods: [], people: false }]);
 });
 
 it("every fault is listed with its place, and the exit code is 1", async () => {
@@ -42,6 +42,14 @@ it("a service that no teams door serves is a fault", async () => {
   const { code, stderr } = await check({ ...newsroom, services });
   expect(code).toBe(1);
   for (const service of services) expect(stderr).toContain(`no teams door serves ${service}`);
+});
+
+it("a method that no teams door serves is a fault, and one that does is none", async () => {
+  const method = "vidimus.access.v1.MemberService/ListMembers";
+  const { services: _, ...byMethod } = newsroom;
+  expect(await check({ ...byMethod, methods: [method] })).toMatchObject({ code: 0 });
+  const { code, stderr } = await check({ ...byMethod, methods: [`${method}s`] });
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`no teams door serves ${method}s`)]);
 });
 
 it("a file that is not there is named", async () => {

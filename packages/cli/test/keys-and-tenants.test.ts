@@ -23,7 +23,9 @@ const changes: unknown[] = [];
 beforeAll(async () => {
   services = await openTestServices(
     route(AccessService, {
-      listApiKeys: () => ({ apiKeys: keys }),
+      // In two pages, as a service answers a tenant that has many.
+      listApiKeys: ({ pageToken }) =>
+        pageToken === "" ? { apiKeys: keys.slice(0, 3), nextPageToken: "more" } : { apiKeys: keys.slice(3) },
       disableTenant({ tenantId }, context) {
         if (tenantId !== "demo") throw new DomainError("not_found", `there is no tenant ${tenantId}`);
         changes.push({ tenantId, actor: callContext(context).actor });
@@ -83,6 +85,8 @@ test("keys list shows the state of every key", async () => {
 });
 
 test("keys grant adds scopes to those the key holds, each once", async () => {
+  await cli("keys", "grant", "k4", "--scopes", "phrases:read");
+  expect(changes.splice(0)).toMatchObject([{ keyId: "k4", scopes: ["documents:create", "phrases:read"] }]);
   const { stdout } = await cli("keys", "grant", "k1", "--scopes", "phrases:read,documents:create", "--json");
   const scopes = ["documents:create", "phrases:read"];
   expect(JSON.parse(stdout)).toEqual({ id: "k1", scopes });

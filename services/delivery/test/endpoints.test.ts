@@ -139,6 +139,8 @@ test("only an owner or an admin changes endpoints at the teams door; the mesh do
   ]);
   expect(new Set(codes)).toEqual(new Set(["PermissionDenied"]));
   expect(await codeOf(endpoints.getEndpoint(name, asEditor))).toBe("answered");
+  const asIntegrator = { headers: { "vidimus-role": "integrator" } };
+  expect(await codeOf(endpoints.updateEndpoint(name, asIntegrator))).toBe("answered");
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
   expect(await codeOf(mesh.disableEndpoint(name, { headers: { "vidimus-role": "integrator" } }))).toBe("answered");
 });

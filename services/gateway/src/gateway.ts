@@ -27,9 +27,13 @@ import { LastUsed } from "./access/last-used.ts";
 import { WriteBudget } from "./limits/write-budget.ts";
 import { withGrace } from "./ready-check.ts";
 import { accessRoutes } from "./rpc/access-routes.ts";
+import { memberRoutes } from "./rpc/members/member-routes.ts";
 import { tenantRoutes } from "./rpc/tenant-routes.ts";
 import { accessSchema } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
+import { InvitationStore } from "./store/invitation-store.ts";
+import { MemberStore } from "./store/member-store.ts";
+import { SignInLinkStore } from "./store/sign-in-link-store.ts";
 import { TrustListStore } from "./store/trust-list-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
 import { WriteBudgetStore } from "./store/write-budget-store.ts";
@@ -59,15 +63,21 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     await openSchema(mongo, accessSchema, config.migrate);
     const bus = stack.use(openEventBus({ ...config.broker, name: "gateway", log, registry: metrics.registry }));
     const audit = await AuditLog.open(mongo, log);
+    const now = () => new Date();
     const tenants = new TenantStore(mongo.db, audit);
     const apiKeys = new ApiKeyStore(mongo.db, audit);
+    const people = {
+      members: new MemberStore(mongo.db, audit),
+      invitations: new InvitationStore(mongo.db, audit),
+      signInLinks: new SignInLinkStore(mongo.db, audit),
+    };
     const verifier = new KeyVerifier({ find: (prefix) => apiKeys.findByPrefix(prefix, lookupMsMax) });
     const evict = shareEvictions(bus, verifier);
     const lastUsed = stack.use(new LastUsed(apiKeys, log));
     const limits = openLimits(config, stack, mongo.db, metrics, log);
     const deps = { ...openClients(config, stack, mongo.db, process), chargeWhole: limits.chargeWhole };
-    const access = accessRoutes({ tenants, apiKeys, audit, evict, now: () => new Date() });
-    const ports = await openDoors(stack, config, { teams: [access], mesh: [tenantRoutes({ tenants })] }, process);
+    const teams = [accessRoutes({ tenants, apiKeys, audit, evict, now }), memberRoutes({ ...people, now })];
+    const ports = await openDoors(stack, config, { teams, mesh: [tenantRoutes({ tenants })] }, process);
     for (const { path, ...page } of opsDocs()) pages.set(path, page);
     const http = await startHttpServer({
       host: config.httpHost,

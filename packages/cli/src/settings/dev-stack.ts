@@ -27,7 +27,7 @@ export async function findDevStack(folder: string): Promise<DevStack | undefined
 }
 
 function readDevStack(file: string, content: Readonly<Record<string, unknown>>): DevStack {
-  const { gateway, grpc, mesh, tenants, ops, mongodb, nats, tls } = content;
+  const { gateway, grpc, mesh, tenants, ops, mongodb, nats, tls, console: origin } = content;
   if (typeof gateway !== "string" || !isJsonObject(grpc) || !Array.isArray(tenants)) {
     throw new CliError(`${file} is not what a dev stack writes: start it again with \`npm start\``);
   }
@@ -36,6 +36,7 @@ function readDevStack(file: string, content: Readonly<Record<string, unknown>>):
     const address = grpc[name];
     if (typeof address === "string") addresses[name] = address;
   }
+  if (typeof origin === "string") addresses["console-url"] = origin;
   if (isJsonObject(mesh)) addresses.mesh = toList(mesh);
   if (isJsonObject(ops)) addresses.ops = toList(ops);
   if (isJsonObject(tls)) Object.assign(addresses, readCertificate(tls));

@@ -1,4 +1,5 @@
 import { tenantIdPattern } from "@vidimus/kit/ids";
+import { rolePattern } from "@vidimus/kit/role-name";
 import { publicKeyPattern } from "../trust-root/public-key.ts";
 
 /** A setting: its names and the form of its value. */
@@ -32,6 +33,12 @@ export const settingRules = {
   delivery: { variable: "VIDIMUS_DELIVERY", what: "the address of the delivery service", ...target },
   signing: { variable: "VIDIMUS_SIGNING", what: "the address of signing's admin door", ...target },
   phrases: { variable: "VIDIMUS_PHRASES", what: "the address of the phrases service", ...target },
+  "console-url": {
+    variable: "VIDIMUS_CONSOLE_URL",
+    what: "the origin of the console",
+    pattern: /^https?:\/\/[^\s/?#@]+$/,
+    shape: "an origin like https://console.example.org",
+  },
   root: {
     variable: "VIDIMUS_TRUST_ROOT",
     what: "the public key of the trust list's offline root",
@@ -73,7 +80,7 @@ export const settingRules = {
     pattern: tenantIdPattern,
     shape: "a small letter, then up to 31 of a-z, 0-9 and _",
   },
-  role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: /^[\w-]{1,64}$/, shape: "one word" },
+  role: { variable: "VIDIMUS_ROLE", what: "a role", pattern: rolePattern, shape: "one word" },
   key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces", secret: true },
 } as const satisfies Record<string, SettingRule>;
 

@@ -17,6 +17,7 @@ const operatorGrant = {
   tenants: ["*"],
   services: [
     "vidimus.access.v1.AccessService",
+    "vidimus.access.v1.MemberService",
     "vidimus.documents.v1.DocumentService",
     "vidimus.documents.v1.SchemaService",
     "vidimus.documents.v1.WorkflowService",

@@ -3,9 +3,9 @@ import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/prot
 import type { HandlerContext } from "@connectrpc/connect";
 import type { AuditEntrySchema } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import { requireAdministrator } from "../administrator.ts";
-import { DomainError } from "../errors.ts";
 import { parseUuid, requireTenantId } from "../ids.ts";
-import { decodeOpaqueToken, encodeOpaqueToken } from "../opaque-token.ts";
+import { encodeOpaqueToken } from "../opaque-token.ts";
+import { pagePlace, pageSize } from "../page-request.ts";
 import { callContext } from "../rpc/call-context.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditLog } from "./audit-log.ts";
@@ -26,15 +26,13 @@ export interface ListAuditEntriesDeps {
   audit: Pick<AuditLog, "list">;
 }
 
-const [limitDefault, limitMax] = [50, 200];
-
 /** Implements `ListAuditEntries` of every service that has it. */
 export function listAuditEntries({ audit }: ListAuditEntriesDeps) {
   return async (request: AuditRequest, context: HandlerContext) => {
     requireAdministrator(callContext(context), "read who changed what");
     const { actor, actions, since, until } = request;
     const limit = pageSize(request.limit);
-    const after = readToken(request.pageToken);
+    const after = pagePlace(request.pageToken, readPlace);
     const query = {
       tenantId: request.tenantId === undefined ? "" : requireTenantId(request.tenantId),
       actions,
@@ -55,19 +53,6 @@ function toProto({ from, at, detail, ...entry }: AuditEntry): MessageInitShape<t
   return { ...entry, at: timestampFromDate(at), fromAddress: from, detailJson: Buffer.from(JSON.stringify(detail)) };
 }
 
-function pageSize(limit: number): number {
-  if (limit <= limitMax) return limit === 0 ? limitDefault : limit;
-  throw invalid("/limit", `must be from 1 to ${limitMax}, or 0 for ${limitDefault}`);
-}
-
-function readToken(token: string): string | undefined {
-  if (token === "") return undefined;
-  const [entryId] = decodeOpaqueToken(token) ?? [];
-  const after = typeof entryId === "string" ? parseUuid(entryId) : undefined;
-  if (after !== undefined) return after;
-  throw invalid("/pageToken", "must be one that an earlier page gave");
-}
-
-function invalid(pointer: string, message: string): DomainError {
-  return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
+function readPlace([entryId]: readonly (string | number)[]): string | undefined {
+  return typeof entryId === "string" ? parseUuid(entryId) : undefined;
 }

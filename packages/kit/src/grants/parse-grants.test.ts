@@ -43,6 +43,21 @@ it("reads who may do what", () => {
   expect(grants.get("spiffe://vidimus.example/other")).toBeUndefined();
 });
 
+it("reads methods and people, and takes neither for granted", () => {
+  const listMembers = "vidimus.access.v1.MemberService/ListMembers";
+  const { services: _, ...byMethods } = { ...newsroom, methods: [listMembers], people: true };
+  const grant = parse(fileOf(byMethods)).get(newsroom.identity)!;
+  expect([[...grant.services], [...grant.methods], grant.people]).toEqual([[], [listMembers], true]);
+  const plain = parse(fileOf(newsroom)).get(newsroom.identity)!;
+  expect([[...plain.methods], plain.people]).toEqual([[], false]);
+  expect(faultsOf(JSON.stringify(fileOf({ ...byMethods, methods: ["ListMembers"], people: "yes" })))).toEqual([
+    '/grants/0/methods/0: must be one of full names of methods, not "ListMembers"',
+    "/grants/0/people: must be true or false",
+  ]);
+  const { methods: __, ...neither } = byMethods;
+  expect(faultsOf(JSON.stringify(fileOf(neither)))).toEqual(["/grants/0: must have services or methods"]);
+});
+
 it("names every fault of a file at once, each with its place", () => {
   const file = {
     extra: 1,
@@ -91,6 +106,12 @@ describe("the published schema agrees about", () => {
       fileOf({ ...newsroom, tenants }),
     ]),
     ...[["a.B"], ["B"], [".B"], ["a.b"], ["*"]].map((services): [unknown] => [fileOf({ ...newsroom, services })]),
+    ...[["a.B/C"], ["a.B/c"], ["a.B"], ["B/C"], ["a.B/C", "a.B/C"], "a.B/C", []].flatMap((methods): [unknown][] => [
+      [fileOf({ ...newsroom, methods })],
+      [fileOf({ identity: newsroom.identity, tenants: [], roles: [], methods })],
+    ]),
+    ...[true, false, null, "true"].map((people): [unknown] => [fileOf({ ...newsroom, people })]),
+    [fileOf({ identity: newsroom.identity, tenants: [], roles: [] })],
     ...[["*"], ["chief-editor"], ["a b"], [""]].map((roles): [unknown] => [fileOf({ ...newsroom, roles })]),
   ])("%j", (file) => {
     expect(faultsOf(JSON.stringify(file)).length === 0).toBe(validate(file));

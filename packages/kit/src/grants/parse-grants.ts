@@ -1,13 +1,14 @@
 import { ConfigError } from "../env.ts";
 import { tenantIdPattern } from "../ids.ts";
+import { rolePattern } from "../role-name.ts";
 import { isIdentity } from "../tls/peer-identity.ts";
 import { allTenants, type Grant, type Grants } from "./grants.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const members = ["identity", "tenants", "services", "roles"] as const;
+const members = ["identity", "tenants", "services", "methods", "roles", "people"] as const;
 const servicePattern = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*\.[A-Z]\w*$/;
-const rolePattern = /^[\w-]{1,64}$/;
+const methodPattern = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*\.[A-Z]\w*\/[A-Z]\w*$/;
 
 /** Largest grants file, in bytes. */
 export const grantsBytesMax = 1_048_576;
@@ -63,22 +64,34 @@ function readGrant(entry: unknown, pointer: string, faults: string[]): Grant | u
   for (const key of Object.keys(entry)) {
     if (!members.some((member) => member === key)) faults.push(`${pointer}/${key}: is not known`);
   }
-  const { identity } = entry;
-  const tenants = readList(entry, "tenants", isTenant, 'tenant ids, or "*"', pointer, faults);
-  const services = readList(
-    entry,
-    "services",
-    (name) => servicePattern.test(name),
-    "full names of services",
-    pointer,
-    faults,
-  );
-  const roles = readList(entry, "roles", (role) => rolePattern.test(role), "roles", pointer, faults);
+  const { identity, people = false } = entry;
+  const read = (name: string, isValid: (item: string) => boolean, shape: string) =>
+    readList(entry, name, isValid, shape, pointer, faults);
+  const tenants = read("tenants", isTenant, 'tenant ids, or "*"');
+  const called = readCalled(entry, read);
+  if (!called) faults.push(`${pointer}: must have services or methods`);
+  const roles = read("roles", (role) => rolePattern.test(role), "roles");
+  if (typeof people !== "boolean") faults.push(`${pointer}/people: must be true or false`);
   if (typeof identity !== "string" || !isIdentity(identity)) {
     faults.push(`${pointer}/identity: must be spiffe://<trust domain>/<path>`);
     return undefined;
   }
-  return { identity, tenants, services, roles };
+  return { identity, tenants, ...(called ?? nothing), roles, people: people === true };
+}
+
+const nothing: Pick<Grant, "services" | "methods"> = { services: new Set(), methods: new Set() };
+
+/** Each of the two lists may be absent, but not both. */
+function readCalled(
+  entry: Json,
+  read: (name: string, isValid: (item: string) => boolean, shape: string) => ReadonlySet<string>,
+): Pick<Grant, "services" | "methods"> | undefined {
+  const [hasServices, hasMethods] = ["services" in entry, "methods" in entry];
+  if (!hasServices && !hasMethods) return undefined;
+  return {
+    services: hasServices ? read("services", (name) => servicePattern.test(name), "full names of services") : new Set(),
+    methods: hasMethods ? read("methods", (name) => methodPattern.test(name), "full names of methods") : new Set(),
+  };
 }
 
 function isTenant(text: string): boolean {

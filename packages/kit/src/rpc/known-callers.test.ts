@@ -37,7 +37,9 @@ const grant: Grant = {
   identity: team,
   tenants: new Set(["demo"]),
   services: new Set([PhraseService.typeName]),
+  methods: new Set(),
   roles: new Set(["editor"]),
+  people: false,
 };
 const elsewhere = { ...grant, identity: other, services: new Set(["vidimus.access.v1.AccessService"]) };
 const grants = () => new Map([grant, elsewhere].map((each) => [each.identity, each]));

@@ -7,9 +7,10 @@ import type { Metrics } from "../telemetry/metrics.ts";
  * - `handshake`: TLS failed, for example without a certificate or with an expired one;
  * - `identity`: the certificate does not name exactly one identity, or has expired since;
  * - `method`: the identity may not call the method (mesh door);
- * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door).
+ * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door);
+ * - `actor`: it acts as a person, and its grant does not say that it may (teams door).
  */
-type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role";
+type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role" | "actor";
 
 /** One refusal. */
 export interface Refusal {

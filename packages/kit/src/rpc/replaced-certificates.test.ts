@@ -29,7 +29,9 @@ const gateway = `spiffe://${domain}/gateway`;
 const demo = { tenantId: "demo" };
 const grants = () => {
   const services = new Set([PhraseService.typeName]);
-  return new Map([[gateway, { identity: gateway, tenants: new Set(["*"]), services, roles: new Set<string>() }]]);
+  const none = new Set<string>();
+  const grant = { identity: gateway, tenants: new Set(["*"]), services, methods: none, roles: none, people: false };
+  return new Map([[gateway, grant]]);
 };
 /** `deletePhrase` answers only after its call was cancelled. */
 const implementation: Phrases = {

@@ -28,9 +28,10 @@ export interface MeshRoute extends RpcRoute {
  *
  * - `read`: it changes nothing of the tenant that its request names;
  * - `write`: it changes something, and is refused while the tenant is disabled;
- * - `platform`: it concerns all tenants, and needs a grant for all of them.
+ * - `platform`: it concerns all tenants, and needs a grant for all of them;
+ * - `tenantless`: it concerns no tenant, so that any grant of it is enough.
  */
-export type Effect = "read" | "write" | "platform";
+export type Effect = "read" | "write" | "platform" | "tenantless";
 
 /** A route of a teams door: each method with what it does. */
 export interface TeamsRoute extends RpcRoute {

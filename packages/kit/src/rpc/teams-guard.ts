@@ -2,7 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Health } from "@vidimus/contracts/grpc/health/v1/health";
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { DomainError } from "../errors.ts";
-import { allTenants, type Grant, type Grants, mayNameTenant } from "../grants/grants.ts";
+import { allTenants, type Grant, type Grants, mayCall, mayNameTenant } from "../grants/grants.ts";
+import { claimsToBePerson } from "../person.ts";
 import type { KnownTenants } from "../tenants/known-tenants.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Refusal, ReportRefusal } from "./refusals.ts";
@@ -10,7 +11,7 @@ import { tenantReader } from "./request-tenants.ts";
 import type { Effect, RpcRoute, TeamsRoute } from "./route.ts";
 
 /** Who calls, and from where. */
-interface Caller extends Pick<CallContext, "identity" | "role"> {
+interface Caller extends Pick<CallContext, "identity" | "actor" | "role"> {
   /** `address:port` */
   readonly peer: string;
 }
@@ -18,7 +19,7 @@ interface Caller extends Pick<CallContext, "identity" | "role"> {
 /** Decides who may call what on a teams door. */
 export interface TeamsGuard {
   /**
-   * Checks identity, service and role of a call.
+   * Checks identity, method, actor and role of a call.
    *
    * @returns a check for each request message, of the tenants that it names
    * @throws DomainError `permission_denied`; the refusal is logged and counted. The returned check
@@ -50,7 +51,7 @@ export function teamsGuard({ routes, grants, tenants, report }: TeamsGuardOption
       const effect = effects.get(method);
       const refuse = refusing(method, caller, report);
       const grant = grants && requireGrant(grants(), method, effect, caller, refuse);
-      if (effect === undefined || effect === "platform") return pass;
+      if (effect === undefined || effect === "platform" || effect === "tenantless") return pass;
       return checkTenants(tenantReader(method.input), { effect, grant, tenants, refuse });
     },
   };
@@ -68,14 +69,16 @@ function refusing(method: DescMethod, { identity, peer }: Caller, report: Report
 
 function requireGrant(
   grants: Grants,
-  { parent }: DescMethod,
+  method: DescMethod,
   effect: Effect | undefined,
-  { identity, role }: Caller,
+  { identity, actor, role }: Caller,
   refuse: Refuse,
 ): Grant {
   const grant = grants.get(identity) ?? refuse("service", "it has no grant");
-  if (!grant.services.has(parent.typeName)) refuse("service", "its grant does not include the service");
+  if (!mayCall(grant, method)) refuse("service", "its grant includes neither the service nor the method");
   if (effect === undefined) refuse("service", "the method is not open to teams");
+  // Before a role is believed, since only callers that sign people in know which roles they have.
+  if (claimsToBePerson(actor) && !grant.people) refuse("actor", `its grant does not let it act as "${actor}"`);
   if (role !== "" && !grant.roles.has(role)) refuse("role", `its grant does not include the role "${role}"`);
   if (effect === "platform" && !grant.tenants.has(allTenants)) {
     refuse("tenant", "the method needs a grant for all tenants");
@@ -84,7 +87,7 @@ function requireGrant(
 }
 
 interface TenantChecks extends Pick<TeamsGuardOptions, "tenants"> {
-  readonly effect: Exclude<Effect, "platform">;
+  readonly effect: "read" | "write";
   readonly grant: Grant | undefined;
   readonly refuse: Refuse;
 }

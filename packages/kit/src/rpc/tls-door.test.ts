@@ -12,6 +12,7 @@ import { serviceCredentials } from "../tls/service-credentials.ts";
 import { certificateOf, domain } from "../tls/testing/certificates.ts";
 import { createGrpcTransport as createOwnTransport } from "./grpc-transport.ts";
 import { type RpcRoute, teamsRoute } from "./route.ts";
+import { parseGrants } from "../grants/parse-grants.ts";
 import { startRpcServer } from "./server.ts";
 import { cleanUp, collect, type Door, type DoorOptions, numberIn, opened, phrase } from "./testing/doors.ts";
 import { type Phrases, piece, serve } from "./testing/doors.ts";
@@ -21,9 +22,9 @@ const certificate = certificateOf(authority, "phrases");
 const caller = certificateOf(authority, "team");
 const { cert, key } = caller.value;
 const tls = { ca: authority.pair.cert, cert, key };
-const phrases = { tenants: new Set(["*"]), services: new Set([PhraseService.typeName]), roles: new Set<string>() };
 const identity = `spiffe://${domain}/team`;
-const grants = () => new Map([[identity, { identity, ...phrases }]]);
+const grant = { identity, tenants: ["*"], services: [PhraseService.typeName], roles: [] };
+const grants = () => parseGrants(JSON.stringify({ grants: [grant] }));
 const secured: Door = {
   name: "teams",
   start: ({ routes, ...options }) => startRpcServer({ ...options, routes: routes.map(toTeams), certificate, grants }),

@@ -5,8 +5,8 @@ import { cancelReplay, type CancelReplayDeps } from "./cancel-replay.ts";
 import { getDelivery, type GetDeliveryDeps } from "./get-delivery.ts";
 import { getReplay, type GetReplayDeps } from "./get-replay.ts";
 import { listDeliveries, type ListDeliveriesDeps } from "./list-deliveries.ts";
-import { administratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
 import { listReplays, type ListReplaysDeps } from "./list-replays.ts";
+import { integratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
 import { redeliver, type RedeliverDeps } from "./redeliver.ts";
 import { startReplay, type StartReplayDeps } from "./start-replay.ts";
 
@@ -29,7 +29,7 @@ export function deliveryLogRoutes(deps: DeliveryLogRoutesDeps): DoorRoutes {
     listReplays: ["gateway"],
     cancelReplay: ["gateway"],
   });
-  const teams = teamsRoute(methodsOf(deps, administratorsMayChange), {
+  const teams = teamsRoute(methodsOf(deps, integratorsMayChange), {
     listDeliveries: "read",
     getDelivery: "read",
     redeliver: "write",

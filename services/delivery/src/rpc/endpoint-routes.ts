@@ -10,7 +10,7 @@ import type { EndpointSettingsDeps } from "./endpoint-settings.ts";
 import type { KnownTypesDeps } from "./known-types.ts";
 import { getEndpoint, type GetEndpointDeps } from "./get-endpoint.ts";
 import { listEndpoints, type ListEndpointsDeps } from "./list-endpoints.ts";
-import { administratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
+import { integratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
 import { rotateEndpointSecret } from "./rotate-endpoint-secret.ts";
 import { testEndpoint, type TestEndpointDeps } from "./test-endpoint.ts";
 import { updateEndpoint } from "./update-endpoint.ts";
@@ -38,7 +38,7 @@ export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
     testEndpoint: ["gateway"],
     deleteEndpoint: ["gateway"],
   });
-  const own = { ...methodsOf(deps, administratorsMayChange), listAuditEntries: listAuditEntries(deps) };
+  const own = { ...methodsOf(deps, integratorsMayChange), listAuditEntries: listAuditEntries(deps) };
   const teams = teamsRoute(route(EndpointService, own), {
     createEndpoint: "write",
     listEndpoints: "read",

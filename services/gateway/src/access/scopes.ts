@@ -1,20 +1,23 @@
 /**
- * All scopes, a closed set. A key has only the scopes that were granted to it; no scope implies
- * another.
+ * All scopes, a closed set, each with what it allows. A key has only the scopes that were granted to
+ * it; no scope implies another.
  */
-export const scopes = [
-  "documents:create",
-  "publisher:read",
-  "phrases:read",
-  "phrases:write",
-  "webhooks:read",
-  "webhooks:write",
-] as const;
+export const scopeDescriptions = {
+  "documents:create": "Push documents in; every one begins as a draft.",
+  "publisher:read": "Read published documents, sites, their versions and changes.",
+  "phrases:read": "Read the dictionary.",
+  "phrases:write": "Add, replace, import and delete phrases of the dictionary.",
+  "webhooks:read": "Read webhook endpoints and what became of their deliveries.",
+  "webhooks:write": "Create, change and delete webhook endpoints, and send deliveries again.",
+} as const;
 
 /** A permission of an API key. */
-export type Scope = (typeof scopes)[number];
+export type Scope = keyof typeof scopeDescriptions;
+
+/** All scopes, in the order of the documentation. */
+export const scopes = Object.keys(scopeDescriptions) as Scope[];
 
 /** Whether a text names a scope. */
 export function isScope(text: string): text is Scope {
-  return scopes.some((scope) => scope === text);
+  return Object.hasOwn(scopeDescriptions, text);
 }

@@ -6,6 +6,7 @@ import { createTenant, type CreateTenantDeps } from "./create-tenant.ts";
 import { disableTenant, type DisableTenantDeps } from "./disable-tenant.ts";
 import { enableTenant, type EnableTenantDeps } from "./enable-tenant.ts";
 import { listApiKeys, type ListApiKeysDeps } from "./list-api-keys.ts";
+import { listScopes } from "./list-scopes.ts";
 import { listTenants, type ListTenantsDeps } from "./list-tenants.ts";
 import { revokeApiKey, type RevokeApiKeyDeps } from "./revoke-api-key.ts";
 import { rollApiKey, type RollApiKeyDeps } from "./roll-api-key.ts";
@@ -31,6 +32,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     enableTenant: enableTenant(deps),
     createApiKey: createApiKey(deps),
     listApiKeys: listApiKeys(deps),
+    listScopes: listScopes(),
     updateApiKeyScopes: updateApiKeyScopes(deps),
     rollApiKey: rollApiKey(deps),
     revokeApiKey: revokeApiKey(deps),
@@ -43,6 +45,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     enableTenant: "platform",
     createApiKey: "write",
     listApiKeys: "read",
+    listScopes: "tenantless",
     updateApiKeyScopes: "write",
     rollApiKey: "write",
     revokeApiKey: "write",

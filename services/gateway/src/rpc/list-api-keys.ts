@@ -1,6 +1,9 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { requireTenantId } from "@vidimus/kit/ids";
+import { encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
+import { pagePlace, pageSize } from "@vidimus/kit/page-request";
+import type { KeyRecord } from "../access/key-record.ts";
 import type { ApiKeyStore } from "../store/api-key-store.ts";
 import { apiKeyToProto } from "./messages.ts";
 
@@ -9,9 +12,21 @@ export interface ListApiKeysDeps {
 }
 
 /** Implements `ListApiKeys`. */
-export function listApiKeys(deps: ListApiKeysDeps): MethodImpl<typeof AccessService.method.listApiKeys> {
-  return async (request) => {
-    const keys = await deps.apiKeys.list(requireTenantId(request.tenantId));
-    return { apiKeys: keys.map(apiKeyToProto) };
+export function listApiKeys({ apiKeys }: ListApiKeysDeps): MethodImpl<typeof AccessService.method.listApiKeys> {
+  return async (request, { signal }) => {
+    const tenantId = requireTenantId(request.tenantId);
+    const limit = pageSize(request.limit);
+    const after = pagePlace(request.pageToken, readPlace);
+    const found = await apiKeys.list(tenantId, { limit: limit + 1, after }, signal);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const nextPageToken = last ? encodeOpaqueToken([last.createdAt.getTime(), last.keyId]) : "";
+    return { apiKeys: page.map(apiKeyToProto), nextPageToken };
   };
+}
+
+function readPlace([createdAt, keyId]: readonly (string | number)[]):
+  | Pick<KeyRecord, "createdAt" | "keyId">
+  | undefined {
+  return isEpochMs(createdAt) && typeof keyId === "string" ? { createdAt: new Date(createdAt), keyId } : undefined;
 }

@@ -1,24 +1,41 @@
 import type { Schema } from "@vidimus/kit/mongo/schema";
 import type { Db } from "mongodb";
-import type { ApiKeyRow, TenantRow } from "./rows.ts";
+import type { ApiKeyRow, InvitationRow, MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
 
 /** The collections the gateway owns. */
 export function accessCollections(db: Db) {
   return {
     tenants: db.collection<TenantRow>("tenants"),
     apiKeys: db.collection<ApiKeyRow>("api_keys"),
+    members: db.collection<MemberRow>("members"),
+    invitations: db.collection<InvitationRow>("invitations"),
+    signInLinks: db.collection<SignInLinkRow>("sign_in_links"),
   };
 }
 
 /** How the gateway keeps its rows. */
 export const accessSchema: Schema = {
-  base: 2,
+  base: 3,
   steps: [],
   indexes: {
     api_keys: {
-      // The only index that does not start with the tenant: a key is looked up before its tenant is known.
+      // Does not start with the tenant, because a key is looked up before its tenant is known.
       prefix: { key: { prefix: 1 }, unique: true },
-      created: { key: { tenantId: 1, createdAt: -1 } },
+      created: { key: { tenantId: 1, createdAt: -1, _id: -1 } },
+    },
+    members: {
+      name: { key: { tenantId: 1, order: 1, memberId: 1 } },
+      // A person's memberships are read before a tenant is chosen.
+      person: { key: { memberId: 1, tenantId: 1 } },
+    },
+    invitations: {
+      // A code is looked up before its tenant is known.
+      hash: { key: { hash: 1 }, unique: true },
+      open: { key: { tenantId: 1, _id: -1 }, partialFilterExpression: { state: "open" } },
+      expired: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
+    },
+    sign_in_links: {
+      expired: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
     },
   },
 };

@@ -7,6 +7,7 @@ import type { KeyRecord, KnownKey } from "../access/key-record.ts";
 import { isScope } from "../access/scopes.ts";
 import { accessCollections } from "./access-database.ts";
 import type { ApiKeyRow, TenantRow } from "./rows.ts";
+import { lockTenant, noTenant, requireEnabled } from "./tenant-lock.ts";
 
 /** A change of one key, and its name in the audit. */
 interface KeyChange {
@@ -23,6 +24,13 @@ interface KeyChange {
  * valid key is refused for up to ten seconds.
  */
 const lookupReadConcern = { level: "local" } as const;
+
+/** Which keys of a tenant are listed. */
+interface KeyPage {
+  readonly limit: number;
+  /** The key after which the page begins. */
+  readonly after?: Pick<KeyRecord, "createdAt" | "keyId"> | undefined;
+}
 
 /** A transaction on a tenant's keys. */
 interface KeysTransaction {
@@ -63,9 +71,7 @@ export class ApiKeyStore {
    */
   async insert(key: KeyRecord, by: AuditAuthor): Promise<void> {
     await this.#changing(key.tenantId, async (transaction) => {
-      if (transaction.tenant.disabledAt) {
-        throw new DomainError("failed_precondition", `tenant "${key.tenantId}" is disabled`);
-      }
+      requireEnabled(transaction.tenant);
       await this.#add(key, by, transaction);
     });
   }
@@ -95,12 +101,13 @@ export class ApiKeyStore {
   }
 
   /**
-   * The tenant's keys, newest first, revoked ones included; `not_found` when the tenant does not
-   * exist.
+   * A page of the tenant's keys, newest first, revoked ones included; `not_found` when the tenant
+   * does not exist.
    */
-  async list(tenantId: string): Promise<KeyRecord[]> {
-    const rows = await this.#keys.find({ tenantId }, { sort: { createdAt: -1, _id: -1 } }).toArray();
-    if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }))) throw noTenant(tenantId);
+  async list(tenantId: string, { limit, after }: KeyPage, signal: AbortSignal): Promise<KeyRecord[]> {
+    const options = { sort: { createdAt: -1, _id: -1 }, limit, signal } as const;
+    const rows = await this.#keys.find({ tenantId, ...(after ? isAfter(after) : {}) }, options).toArray();
+    if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }, { signal }))) throw noTenant(tenantId);
     return rows.map(fromRow);
   }
 
@@ -120,15 +127,10 @@ export class ApiKeyStore {
     return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
   }
 
-  /**
-   * One transaction on a tenant's keys. It writes the tenant's row first, so that changes of one
-   * tenant's keys run one after the other.
-   */
+  /** One transaction on a tenant's keys. */
   async #changing<T>(tenantId: string, change: (transaction: KeysTransaction) => Promise<T>): Promise<T> {
     return this.#audit.transact(async (session, record) => {
-      const mark = { $inc: { keyChanges: 1 } };
-      const tenant = await this.#tenants.findOneAndUpdate({ _id: tenantId }, mark, { session });
-      if (!tenant) throw noTenant(tenantId);
+      const tenant = await lockTenant(this.#tenants, tenantId, "keyChanges", session);
       return change({ session, tenant, record });
     });
   }
@@ -148,8 +150,8 @@ export class ApiKeyStore {
   }
 }
 
-function noTenant(tenantId: string): DomainError {
-  return new DomainError("not_found", `there is no tenant "${tenantId}"`);
+function isAfter({ createdAt, keyId }: Pick<KeyRecord, "createdAt" | "keyId">) {
+  return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: keyId } }] };
 }
 
 function toRow(key: KeyRecord): ApiKeyRow {

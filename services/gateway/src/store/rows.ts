@@ -9,6 +9,54 @@ export interface TenantRow {
   disabledAt?: Date;
   /** Incremented by every change of the tenant's keys, so that two concurrent changes conflict. */
   keyChanges?: number;
+  /** The same for changes of its members and invitations. */
+  memberChanges?: number;
+}
+
+/** A member; `_id` is the tenant, "/" and the member id. */
+export interface MemberRow {
+  _id: string;
+  tenantId: string;
+  memberId: string;
+  issuer: string;
+  subject: string;
+  name: string;
+  /** By which members are listed: the beginning of the name, without regard to case. */
+  order: string;
+  address: string;
+  roles: string[];
+  createdAt: Date;
+  invitedBy: string;
+}
+
+/** An invitation; `_id` is its id. */
+export interface InvitationRow {
+  _id: string;
+  tenantId: string;
+  /** SHA-256 of the code. */
+  hash: Binary;
+  roles: string[];
+  note: string;
+  invitedBy: string;
+  createdAt: Date;
+  /** It is not found from then on, and deleted. */
+  expiresAt: Date;
+  state: "open" | "accepted" | "revoked";
+  /** The member that accepted it. */
+  acceptedBy?: string;
+}
+
+/** A sign-in link; `_id` is the SHA-256 of the code. */
+export interface SignInLinkRow {
+  _id: Binary;
+  tenantId: string;
+  issuer: string;
+  subject: string;
+  roles: string[];
+  createdBy: string;
+  createdAt: Date;
+  /** It is not found from then on, and deleted. */
+  expiresAt: Date;
 }
 
 /** An API key; `_id` is its id. */

@@ -6,6 +6,7 @@ import type { Collection, Db } from "mongodb";
 import type { TenantRecord } from "../access/key-record.ts";
 import { accessCollections } from "./access-database.ts";
 import type { TenantRow } from "./rows.ts";
+import { noTenant } from "./tenant-lock.ts";
 
 /** Stores tenants, and an entry of the audit log with every change. */
 export class TenantStore {
@@ -35,7 +36,7 @@ export class TenantStore {
   async disable(tenantId: string, at: Date, by: AuditAuthor): Promise<TenantRecord> {
     return this.#audit.transact(async (session, record) => {
       const row = await this.#tenants.findOne({ _id: tenantId }, { session });
-      if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+      if (!row) throw noTenant(tenantId);
       if (row.disabledAt) return fromRow(row);
       await this.#tenants.updateOne({ _id: tenantId }, { $set: { disabledAt: at } }, { session });
       await record(by, { tenantId, action: "disable_tenant", subject: tenantId, detail: {} });
@@ -47,7 +48,7 @@ export class TenantStore {
   async enable(tenantId: string, by: AuditAuthor): Promise<TenantRecord> {
     return this.#audit.transact(async (session, record) => {
       const row = await this.#tenants.findOne({ _id: tenantId }, { session });
-      if (!row) throw new DomainError("not_found", `there is no tenant "${tenantId}"`);
+      if (!row) throw noTenant(tenantId);
       if (!row.disabledAt) return fromRow(row);
       await this.#tenants.updateOne({ _id: tenantId }, { $unset: { disabledAt: "" } }, { session });
       await record(by, { tenantId, action: "enable_tenant", subject: tenantId, detail: {} });

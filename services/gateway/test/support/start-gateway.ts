@@ -1,5 +1,6 @@
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
 import { inject } from "vitest";
@@ -47,12 +48,21 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
 
 /** A client of the gateway's teams door, acting as `actor` with `role`. */
 export function accessClient(port: number, role = "admin", actor = "ada") {
+  return createClient(AccessService, transportTo(port, role, actor));
+}
+
+/** The same for people. */
+export function memberClient(port: number, role = "owner", actor = "ada") {
+  return createClient(MemberService, transportTo(port, role, actor));
+}
+
+function transportTo(port: number, role: string, actor: string) {
   const asActor: Interceptor = (next) => (request) => {
     request.header.set("vidimus-role", role);
     request.header.set("vidimus-actor", actor);
     return next(request);
   };
-  return createClient(AccessService, createGrpcTransport({ target: `127.0.0.1:${port}`, interceptors: [asActor] }));
+  return createGrpcTransport({ target: `127.0.0.1:${port}`, interceptors: [asActor] });
 }
 
 /** Makes a tenant with a key of some scopes, all of them unless said. */

@@ -3,6 +3,8 @@ import type { Grants } from "@vidimus/kit/grants/grants";
 import { grantsBytesMax, parseGrants } from "@vidimus/kit/grants/parse-grants";
 import { readSmallFile } from "@vidimus/kit/private-file";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
@@ -16,10 +18,20 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
 /** The services of the teams doors, and of signing's admin door. */
-const teamsServices: ReadonlySet<string> = new Set(
-  [AccessService, DocumentService, SchemaService, WorkflowService, PhraseService, EndpointService, KeyAdminService].map(
-    ({ typeName }) => typeName,
-  ),
+const served = [
+  AccessService,
+  MemberService,
+  DocumentService,
+  SchemaService,
+  WorkflowService,
+  PhraseService,
+  EndpointService,
+  DeliveryLogService,
+  KeyAdminService,
+];
+const teamsServices: ReadonlySet<string> = new Set(served.map(({ typeName }) => typeName));
+const teamsMethods: ReadonlySet<string> = new Set(
+  served.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`)),
 );
 
 /** `grants check FILE` */
@@ -30,11 +42,13 @@ export function checkGrants(world: World): Command {
     .action(async (file: string, _: unknown, command: Command) => {
       const session = await openSession(world, command);
       const grants = readGrants(file, resolve(world.cwd, file));
-      const shown = [...grants.values()].map(({ identity, tenants, services, roles }) => ({
+      const shown = [...grants.values()].map(({ identity, tenants, services, methods, roles, people }) => ({
         identity,
         tenants: [...tenants],
         services: [...services],
+        methods: [...methods],
         roles: [...roles],
+        people,
       }));
       session.print(shown, `${file}: ${grants.size} grants, no fault`);
     });
@@ -43,7 +57,7 @@ export function checkGrants(world: World): Command {
 function readGrants(name: string, path: string): Grants {
   try {
     const grants = parseGrants(readSmallFile(path, grantsBytesMax).toString("utf8"));
-    const faults = unknownServices(grants);
+    const faults = unknownNames(grants);
     if (faults.length > 0) throw new ConfigError(faults.join("\n"));
     return grants;
   } catch (error) {
@@ -53,10 +67,11 @@ function readGrants(name: string, path: string): Grants {
 }
 
 /** Services take names that they do not know, since the file may be newer than they are. */
-function unknownServices(grants: Grants): string[] {
-  return [...grants.values()].flatMap(({ identity, services }) =>
-    [...services]
-      .filter((service) => !teamsServices.has(service))
-      .map((service) => `${identity}: no teams door serves ${service}; there are ${[...teamsServices].join(", ")}`),
-  );
+function unknownNames(grants: Grants): string[] {
+  return [...grants.values()].flatMap(({ identity, services, methods }) => {
+    const unknown = [...services.difference(teamsServices), ...methods.difference(teamsMethods)];
+    return unknown.map(
+      (name) => `${identity}: no teams door serves ${name}; there are ${[...teamsServices].join(", ")}`,
+    );
+  });
 }

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { readNameList } from "../../options/name-list.ts";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
+import { readKeys } from "../../rpc/read-keys.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
@@ -33,8 +34,7 @@ async function scopesOf(
   tenantId: string,
   keyId: string,
 ): Promise<readonly string[]> {
-  const { apiKeys } = await access.read((client, options) => client.listApiKeys({ tenantId }, options));
-  const found = apiKeys.find((key) => key.keyId === keyId);
+  const found = (await readKeys(access, tenantId)).find((key) => key.keyId === keyId);
   if (!found) throw new CliError(`tenant ${tenantId} has no key ${keyId}`);
   return found.scopes;
 }

@@ -2,6 +2,7 @@ import { type ApiKey, AccessService } from "@vidimus/contracts/vidimus/access/v1
 import { Command } from "commander";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
+import { readKeys } from "../../rpc/read-keys.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
@@ -12,8 +13,7 @@ export function listKeys(world: World): Command {
     const session = await openSession(world, command);
     const tenantId = session.settings.get("tenant");
     using access = await openService(session, "access", AccessService);
-    const { apiKeys } = await access.read((client, options) => client.listApiKeys({ tenantId }, options));
-    const rows = apiKeys.map(toShown);
+    const rows = (await readKeys(access, tenantId)).map(toShown);
     session.print(
       rows,
       table(

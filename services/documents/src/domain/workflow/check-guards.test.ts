@@ -72,6 +72,7 @@ describe("fourEyes", () => {
     ["\uff29da", "ida"],
     ["ida\u200b", "ida"],
     ["\u2060 i\u00adda", "IDA"],
+    ["person:0123456789abcdef0123456789abcdef", "PERSON:0123456789abcdef0123456789abcdef"],
   ])("takes %j and %j for one", async (actor, writer) => {
     await expect(check({ kind: "fourEyes" }, { actor, writer })).rejects.toMatchObject({ reason: "guard_failed" });
   });

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/access/v1/access_service.proto.
  */
 export const file_vidimus_access_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSInChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IsUBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDwoHYWN0aW9ucxgDIAMoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkiYgoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEi0KB2VudHJpZXMYASADKAsyHC52aWRpbXVzLmF1ZGl0LnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMu4HCg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEnEKElVwZGF0ZUFwaUtleVNjb3BlcxIsLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QaLS52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRJZCgpSb2xsQXBpS2V5EiQudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlcXVlc3QaJS52aWRpbXVzLmFjY2Vzcy52MS5Sb2xsQXBpS2V5UmVzcG9uc2USXwoMUmV2b2tlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmsKEExpc3RBdWRpdEVudHJpZXMSKi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSJKChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWxpbWl0GAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiWwoTTGlzdEFwaUtleXNSZXNwb25zZRIrCghhcGlfa2V5cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiEwoRTGlzdFNjb3Blc1JlcXVlc3QiPgoSTGlzdFNjb3Blc1Jlc3BvbnNlEigKBnNjb3BlcxgBIAMoCzIYLnZpZGltdXMuYWNjZXNzLnYxLlNjb3BlIioKBVNjb3BlEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IsUBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDwoHYWN0aW9ucxgDIAMoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkiYgoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEi0KB2VudHJpZXMYASADKAsyHC52aWRpbXVzLmF1ZGl0LnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMskICg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlElkKCkxpc3RTY29wZXMSJC52aWRpbXVzLmFjY2Vzcy52MS5MaXN0U2NvcGVzUmVxdWVzdBolLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RTY29wZXNSZXNwb25zZRJxChJVcGRhdGVBcGlLZXlTY29wZXMSLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0Gi0udmlkaW11cy5hY2Nlc3MudjEuVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USWQoKUm9sbEFwaUtleRIkLnZpZGltdXMuYWNjZXNzLnYxLlJvbGxBcGlLZXlSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlc3BvbnNlEl8KDFJldm9rZUFwaUtleRImLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZRJrChBMaXN0QXVkaXRFbnRyaWVzEioudmlkaW11cy5hY2Nlc3MudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaKy52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2VCJlokdmlkaW11cy9jb250cmFjdHMvYWNjZXNzL3YxO2FjY2Vzc3YxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * One newsroom.
@@ -316,6 +316,20 @@ export type ListApiKeysRequest = Message<"vidimus.access.v1.ListApiKeysRequest">
    * @generated from field: string tenant_id = 1;
    */
   tenantId: string;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts with the newest.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
@@ -326,7 +340,7 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PUR
   messageDesc(file_vidimus_access_v1_access_service, 8);
 
 /**
- * The keys of a tenant.
+ * A page of the keys of a tenant.
  *
  * @generated from message vidimus.access.v1.ListApiKeysResponse
  */
@@ -337,6 +351,13 @@ export type ListApiKeysResponse = Message<"vidimus.access.v1.ListApiKeysResponse
    * @generated from field: repeated vidimus.access.v1.ApiKey api_keys = 1;
    */
   apiKeys: ApiKey[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -345,6 +366,70 @@ export type ListApiKeysResponse = Message<"vidimus.access.v1.ListApiKeysResponse
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_access_v1_access_service, 9);
+
+/**
+ * A request for the scopes that there are.
+ *
+ * @generated from message vidimus.access.v1.ListScopesRequest
+ */
+export type ListScopesRequest = Message<"vidimus.access.v1.ListScopesRequest"> & {
+};
+
+/**
+ * Describes the message vidimus.access.v1.ListScopesRequest.
+ * Use `create(ListScopesRequestSchema)` to create a new message.
+ */
+export const ListScopesRequestSchema: GenMessage<ListScopesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 10);
+
+/**
+ * All scopes.
+ *
+ * @generated from message vidimus.access.v1.ListScopesResponse
+ */
+export type ListScopesResponse = Message<"vidimus.access.v1.ListScopesResponse"> & {
+  /**
+   * In the order of the documentation.
+   *
+   * @generated from field: repeated vidimus.access.v1.Scope scopes = 1;
+   */
+  scopes: Scope[];
+};
+
+/**
+ * Describes the message vidimus.access.v1.ListScopesResponse.
+ * Use `create(ListScopesResponseSchema)` to create a new message.
+ */
+export const ListScopesResponseSchema: GenMessage<ListScopesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 11);
+
+/**
+ * What a key may be allowed to do.
+ *
+ * @generated from message vidimus.access.v1.Scope
+ */
+export type Scope = Message<"vidimus.access.v1.Scope"> & {
+  /**
+   * Its name, such as `documents:create`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it allows, in one sentence.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.Scope.
+ * Use `create(ScopeSchema)` to create a new message.
+ */
+export const ScopeSchema: GenMessage<Scope> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 12);
 
 /**
  * A request to disable a tenant.
@@ -365,7 +450,7 @@ export type DisableTenantRequest = Message<"vidimus.access.v1.DisableTenantReque
  * Use `create(DisableTenantRequestSchema)` to create a new message.
  */
 export const DisableTenantRequestSchema: GenMessage<DisableTenantRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 10);
+  messageDesc(file_vidimus_access_v1_access_service, 13);
 
 /**
  * The tenant is disabled.
@@ -386,7 +471,7 @@ export type DisableTenantResponse = Message<"vidimus.access.v1.DisableTenantResp
  * Use `create(DisableTenantResponseSchema)` to create a new message.
  */
 export const DisableTenantResponseSchema: GenMessage<DisableTenantResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 11);
+  messageDesc(file_vidimus_access_v1_access_service, 14);
 
 /**
  * A request to enable a tenant.
@@ -407,7 +492,7 @@ export type EnableTenantRequest = Message<"vidimus.access.v1.EnableTenantRequest
  * Use `create(EnableTenantRequestSchema)` to create a new message.
  */
 export const EnableTenantRequestSchema: GenMessage<EnableTenantRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 12);
+  messageDesc(file_vidimus_access_v1_access_service, 15);
 
 /**
  * The tenant is enabled.
@@ -428,7 +513,7 @@ export type EnableTenantResponse = Message<"vidimus.access.v1.EnableTenantRespon
  * Use `create(EnableTenantResponseSchema)` to create a new message.
  */
 export const EnableTenantResponseSchema: GenMessage<EnableTenantResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 13);
+  messageDesc(file_vidimus_access_v1_access_service, 16);
 
 /**
  * A request to replace the scopes of a key.
@@ -463,7 +548,7 @@ export type UpdateApiKeyScopesRequest = Message<"vidimus.access.v1.UpdateApiKeyS
  * Use `create(UpdateApiKeyScopesRequestSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesRequestSchema: GenMessage<UpdateApiKeyScopesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 14);
+  messageDesc(file_vidimus_access_v1_access_service, 17);
 
 /**
  * The scopes were changed.
@@ -484,7 +569,7 @@ export type UpdateApiKeyScopesResponse = Message<"vidimus.access.v1.UpdateApiKey
  * Use `create(UpdateApiKeyScopesResponseSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesResponseSchema: GenMessage<UpdateApiKeyScopesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 15);
+  messageDesc(file_vidimus_access_v1_access_service, 18);
 
 /**
  * A request to replace a key by a new one.
@@ -520,7 +605,7 @@ export type RollApiKeyRequest = Message<"vidimus.access.v1.RollApiKeyRequest"> &
  * Use `create(RollApiKeyRequestSchema)` to create a new message.
  */
 export const RollApiKeyRequestSchema: GenMessage<RollApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 16);
+  messageDesc(file_vidimus_access_v1_access_service, 19);
 
 /**
  * The new key was created.
@@ -555,7 +640,7 @@ export type RollApiKeyResponse = Message<"vidimus.access.v1.RollApiKeyResponse">
  * Use `create(RollApiKeyResponseSchema)` to create a new message.
  */
 export const RollApiKeyResponseSchema: GenMessage<RollApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 17);
+  messageDesc(file_vidimus_access_v1_access_service, 20);
 
 /**
  * A request to revoke a key.
@@ -583,7 +668,7 @@ export type RevokeApiKeyRequest = Message<"vidimus.access.v1.RevokeApiKeyRequest
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 18);
+  messageDesc(file_vidimus_access_v1_access_service, 21);
 
 /**
  * The key is revoked.
@@ -604,7 +689,7 @@ export type RevokeApiKeyResponse = Message<"vidimus.access.v1.RevokeApiKeyRespon
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 19);
+  messageDesc(file_vidimus_access_v1_access_service, 22);
 
 /**
  * A request for the administrative changes of a tenant and its API keys.
@@ -667,7 +752,7 @@ export type ListAuditEntriesRequest = Message<"vidimus.access.v1.ListAuditEntrie
  * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
  */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 20);
+  messageDesc(file_vidimus_access_v1_access_service, 23);
 
 /**
  * A page of administrative changes.
@@ -695,7 +780,7 @@ export type ListAuditEntriesResponse = Message<"vidimus.access.v1.ListAuditEntri
  * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
  */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 21);
+  messageDesc(file_vidimus_access_v1_access_service, 24);
 
 /**
  * Tenants and their API keys. Creating and changing either needs the role owner or admin in the
@@ -759,7 +844,7 @@ export const AccessService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * The keys of a tenant, newest first, revoked ones included.
+   * The keys of a tenant, newest first, revoked ones included, in pages.
    *
    * @generated from rpc vidimus.access.v1.AccessService.ListApiKeys
    */
@@ -767,6 +852,16 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListApiKeysRequestSchema;
     output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * The closed set of scopes.
+   *
+   * @generated from rpc vidimus.access.v1.AccessService.ListScopes
+   */
+  listScopes: {
+    methodKind: "unary";
+    input: typeof ListScopesRequestSchema;
+    output: typeof ListScopesResponseSchema;
   },
   /**
    * Replaces all scopes of a key. FAILED_PRECONDITION when the key is no longer live.

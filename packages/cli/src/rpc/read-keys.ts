@@ -1,0 +1,14 @@
+import type { AccessService, ApiKey } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import type { ServiceCaller } from "./open-service.ts";
+import { walkPages } from "./walk-pages.ts";
+
+/** All keys of a tenant, newest first, revoked ones included. */
+export async function readKeys(access: ServiceCaller<typeof AccessService>, tenantId: string): Promise<ApiKey[]> {
+  const { rows } = await walkPages(Number.POSITIVE_INFINITY, async (page) => {
+    const { apiKeys, nextPageToken } = await access.read((client, options) =>
+      client.listApiKeys({ tenantId, ...page }, options),
+    );
+    return { rows: apiKeys, nextPageToken };
+  });
+  return rows;
+}

@@ -1,0 +1,107 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import { callContext } from "@vidimus/kit/rpc/call-context";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
+
+const time = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
+const memberId = "person:0123456789abcdef0123456789abcdef";
+const code = "c".repeat(43);
+const member = {
+  memberId,
+  tenantId: "demo",
+  name: "Ada",
+  address: "ada@example.org",
+  roles: ["owner"],
+  createdAt: time,
+};
+const invitation = { invitationId: "i1", roles: ["writer"], note: "Bo", invitedBy: "cli:kari", expiresAt: time };
+let services: Awaited<ReturnType<typeof openTestServices>>;
+/** The changes that were requested. */
+const changes: unknown[] = [];
+
+beforeAll(async () => {
+  services = await openTestServices(
+    route(MemberService, {
+      listMembers: ({ pageToken }) =>
+        pageToken === ""
+          ? { members: [member], nextPageToken: "more" }
+          : { members: [{ ...member, name: "Bo", roles: ["admin", "writer"] }] },
+      inviteMember({ tenantId, roles, note }, context) {
+        changes.push({ tenantId, roles, note, role: callContext(context).role });
+        return { invitation: { ...invitation, roles, note }, code };
+      },
+      listInvitations: () => ({ invitations: [invitation] }),
+      revokeInvitation({ tenantId, invitationId }) {
+        changes.push({ tenantId, invitationId });
+        return {};
+      },
+      updateMemberRoles({ tenantId, memberId: id, roles }) {
+        changes.push({ tenantId, id, roles });
+        return { member: { ...member, roles } };
+      },
+      removeMember({ tenantId, memberId: id }) {
+        changes.push({ tenantId, id });
+        return {};
+      },
+      createSignInLink({ tenantId, subject, roles }) {
+        changes.push({ tenantId, subject, roles });
+        return { code, expiresAt: time };
+      },
+    }),
+  );
+});
+afterAll(() => services[Symbol.asyncDispose]());
+beforeEach(() => void changes.splice(0));
+
+const cli = (...argv: string[]) => run([...argv, "--tenant", "demo", "--access", services.target]);
+const there = ["--console-url", "https://console.example"];
+
+test("members list shows the members of every page", async () => {
+  const { stdout } = await cli("members", "list");
+  expect(stdout.split("\n").slice(1, 3)).toEqual([
+    expect.stringMatching(/Ada +ada@example\.org +owner/),
+    expect.stringMatching(/Bo +ada@example\.org +admin,writer/),
+  ]);
+});
+
+test("members invite prints a link, and the code alone where the console is not known", async () => {
+  const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
+  const { stdout } = await cli(...invite, ...there);
+  expect(stdout).toContain(`\n\nhttps://console.example/invitation#code=${code}\n`);
+  expect(changes).toEqual([{ tenantId: "demo", roles: ["writer", "editor"], note: "Bo", role: "owner" }]);
+  expect((await cli(...invite)).stdout).toMatch(new RegExp(`\n\n${code}\n$`));
+  expect(JSON.parse((await cli(...invite, "--json")).stdout)).toMatchObject({ id: "i1", code, link: null });
+});
+
+test("members invitations and revoke-invitation show and end one", async () => {
+  expect((await cli("members", "invitations")).stdout).toMatch(/i1 +writer +Bo +2026-01-05T10:00:00\.000Z +cli:kari/);
+  await cli("members", "revoke-invitation", "i1");
+  expect(changes).toEqual([{ tenantId: "demo", invitationId: "i1" }]);
+});
+
+test("members set-roles and remove name the member and its roles", async () => {
+  const { stdout } = await cli("members", "set-roles", memberId, "--roles", "admin,writer");
+  expect(stdout).toBe(`${memberId} is admin, writer of tenant demo\n`);
+  await cli("members", "remove", memberId);
+  expect(changes).toEqual([
+    { tenantId: "demo", id: memberId, roles: ["admin", "writer"] },
+    { tenantId: "demo", id: memberId },
+  ]);
+});
+
+test("console sign-in prints nothing but the link, for the operator unless said", async () => {
+  expect((await cli("console", "sign-in", ...there)).stdout).toBe(`https://console.example/sign-in#code=${code}\n`);
+  await cli("console", "sign-in", "--as", "eve", "--roles", "writer");
+  expect(changes).toEqual([
+    { tenantId: "demo", subject: "operator", roles: [] },
+    { tenantId: "demo", subject: "eve", roles: ["writer"] },
+  ]);
+});
+
+test("a console URL with a path is refused, and no code is made", async () => {
+  const { code: exit, stderr } = await cli("console", "sign-in", "--console-url", "https://console.example/x");
+  expect([exit, stderr]).toEqual([1, expect.stringContaining("--console-url (VIDIMUS_CONSOLE_URL) must be an origin")]);
+  expect(changes).toEqual([]);
+});

@@ -1,0 +1,2 @@
+/** The form of a role, in metadata, grants, members and workflows. */
+export const rolePattern = /^[\w-]{1,64}$/;

@@ -1,0 +1,97 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { type Identity, personActor } from "@vidimus/kit/person";
+import { rolePattern } from "@vidimus/kit/role-name";
+import type { MemberRecord, Newcomer } from "./member-record.ts";
+
+/** Most invitations of a tenant that are open at a time. */
+export const openInvitationsMax = 100;
+
+/** How long an invitation is open. */
+export const invitationMs = 7 * 24 * 3_600_000;
+
+/** How long a sign-in code is valid. */
+export const signInLinkMs = 10 * 60_000;
+
+/** Issuer of the identities that sign in by one-time codes. */
+export const linkIssuer = "vidimus:link";
+
+/** Most roles of one member. */
+const rolesMax = 16;
+
+/** Throws `permission_denied` unless the role is owner. */
+export function requireOwner(role: string): void {
+  if (role === "owner") return;
+  throw new DomainError("permission_denied", `role owner is needed, not "${role}"`);
+}
+
+/** Whether someone with some roles may give others: an owner any, an admin any but owner. */
+export function mayGive(held: readonly string[], roles: readonly string[]): boolean {
+  return held.includes("owner") || (held.includes("admin") && !roles.includes("owner"));
+}
+
+/** Throws `permission_denied` unless a role may give others, or take an invitation to them back. */
+export function requireMayGive(role: string, roles: readonly string[]): void {
+  if (mayGive([role], roles)) return;
+  throw new DomainError(
+    "permission_denied",
+    `role "${role}" may not give ${roles.join(", ")}: an owner gives any role, an admin any but owner`,
+  );
+}
+
+/** The roles of a member, each once, sorted. Throws `invalid` for none, too many and malformed ones. */
+export function requireRoles(given: readonly string[]): string[] {
+  const roles = [...new Set(given)].toSorted();
+  if (roles.length === 0 || roles.length > rolesMax) throw invalid("/roles", `must be 1 to ${rolesMax} roles`);
+  const at = given.findIndex((role) => !rolePattern.test(role));
+  if (at >= 0) throw invalid(`/roles/${at}`, "must be 1 to 64 letters, digits, _ or -");
+  return roles;
+}
+
+/** Throws `invalid` for a text to show that is too long or has controls in it. */
+export function requireText(pointer: string, text: string, charactersMax: number): string {
+  const shown = text.trim().normalize("NFC");
+  if (!/[\p{Cc}\p{Cs}]/u.test(shown) && Array.from(shown).length <= charactersMax) return shown;
+  throw invalid(pointer, `must have at most ${charactersMax} characters and no control characters`);
+}
+
+/**
+ * An identity, unchanged: an issuer's words are compared byte by byte. Throws `invalid` for one that
+ * is missing, too long, or has controls in it: a line feed separates issuer and subject in the
+ * member id.
+ */
+export function requireIdentity(identity: Identity | undefined): Identity {
+  const { issuer = "", subject = "" } = identity ?? {};
+  requireExactly("/identity/issuer", issuer, 512);
+  requireExactly("/identity/subject", subject, 255);
+  return { issuer, subject };
+}
+
+/** The identity that a sign-in link names. Throws `invalid` for a subject of another form. */
+export function requireLinkIdentity(subject: string): Identity {
+  const named = subject === "" ? "operator" : subject;
+  requireExactly("/subject", named, 64);
+  return { issuer: linkIssuer, subject: named };
+}
+
+/** The member of a tenant that a newcomer becomes. */
+export function newMember(
+  { memberId, identity, name, address }: Newcomer,
+  of: Pick<MemberRecord, "tenantId" | "roles" | "createdAt" | "invitedBy">,
+): MemberRecord {
+  return { memberId, identity, name, address, ...of };
+}
+
+/** A person as a newcomer; the identity and the texts were checked. */
+export function newcomer(identity: Identity, name: string, address = ""): Newcomer {
+  return { memberId: personActor(identity), identity, name, address };
+}
+
+function requireExactly(pointer: string, text: string, charactersMax: number): void {
+  const { length } = Array.from(text);
+  if (length > 0 && length <= charactersMax && !/[\p{Cc}\p{Cs}]/u.test(text)) return;
+  throw invalid(pointer, `must have 1 to ${charactersMax} characters and no control characters`);
+}
+
+function invalid(pointer: string, message: string): DomainError {
+  return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
+}

@@ -1,0 +1,22 @@
+import { hash, randomBytes } from "node:crypto";
+
+/** A fresh code, and what is stored of it. */
+interface MintedCode {
+  /** 43 characters of base64url, shown once and never stored. */
+  readonly code: string;
+  readonly hash: Buffer;
+}
+
+/** Makes a code of 256 random bits. */
+export function mintCode(): MintedCode {
+  const code = randomBytes(32).toString("base64url");
+  return { code, hash: hashCode(code) };
+}
+
+/**
+ * SHA-256 of a code, by which its row is found: a search over 256 random bits is hopeless however
+ * cheap the hash is.
+ */
+export function hashCode(code: string): Buffer {
+  return hash("sha256", code, "buffer");
+}

@@ -1,0 +1,130 @@
+import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditLog, RecordChange } from "@vidimus/kit/audit/audit-log";
+import { DomainError } from "@vidimus/kit/errors";
+import type { ClientSession, Collection, Db } from "mongodb";
+import type { MemberRecord, MembershipRecord } from "../access/member-record.ts";
+import { accessCollections } from "./access-database.ts";
+import { fromRow, memberKey, requireOwnRole } from "./member-change.ts";
+import type { MemberRow, TenantRow } from "./rows.ts";
+import { lockTenant, noTenant } from "./tenant-lock.ts";
+
+/** The place of a member in the list. */
+export interface MemberPlace {
+  /** The beginning of its name, as members are ordered. */
+  readonly order: string;
+  readonly memberId: string;
+}
+
+/** Which members of a tenant are listed. */
+interface MemberPage {
+  readonly limit: number;
+  /** The member after which the page begins. */
+  readonly after?: MemberPlace | undefined;
+}
+
+/** Stores the members of tenants, and an entry of the audit log with every change. */
+export class MemberStore {
+  readonly #tenants: Collection<TenantRow>;
+  readonly #members: Collection<MemberRow>;
+  readonly #audit: Pick<AuditLog, "transact">;
+
+  constructor(db: Db, audit: Pick<AuditLog, "transact">) {
+    this.#audit = audit;
+    ({ tenants: this.#tenants, members: this.#members } = accessCollections(db));
+  }
+
+  /** Throws `permission_denied` when a person speaks for a role that it does not have in the tenant. */
+  async requireOwnRole(tenantId: string, by: Pick<AuditAuthor, "actor" | "role">): Promise<void> {
+    await requireOwnRole(this.#members, tenantId, by);
+  }
+
+  /**
+   * A page of a tenant's members, by name and then by member id, with the place of the last one;
+   * `not_found` when the tenant does not exist.
+   */
+  async list(
+    tenantId: string,
+    { limit, after }: MemberPage,
+    signal: AbortSignal,
+  ): Promise<{ members: MemberRecord[]; next: MemberPlace | undefined }> {
+    const options = { sort: { order: 1, memberId: 1 }, limit: limit + 1, signal } as const;
+    const rows = await this.#members.find({ tenantId, ...(after ? isAfter(after) : {}) }, options).toArray();
+    if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }, { signal }))) throw noTenant(tenantId);
+    const page = rows.slice(0, limit);
+    return { members: page.map(fromRow), next: rows.length > limit ? page.at(-1) : undefined };
+  }
+
+  /** The tenants of a person, by tenant id. */
+  async listMemberships(memberId: string, signal: AbortSignal): Promise<MembershipRecord[]> {
+    const rows = await this.#members.find({ memberId }, { sort: { tenantId: 1 }, signal }).toArray();
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ tenantId }) => tenantId);
+    const tenants = await this.#tenants.find({ _id: { $in: ids } }, { signal }).toArray();
+    const byId = new Map(tenants.map((tenant) => [tenant._id, tenant]));
+    return rows.flatMap((row) => {
+      const tenant = byId.get(row.tenantId);
+      return tenant ? { tenantName: tenant.name, tenantDisabled: !!tenant.disabledAt, member: fromRow(row) } : [];
+    });
+  }
+
+  /**
+   * Replaces a member's roles, and answers its new state. `not_found` when the tenant has no such
+   * member, `failed_precondition` when the last owner would be none any more.
+   */
+  async updateRoles(
+    tenantId: string,
+    memberId: string,
+    roles: readonly string[],
+    by: AuditAuthor,
+  ): Promise<MemberRecord> {
+    return this.#changing(tenantId, by, async (session, record) => {
+      const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { session });
+      if (!row) throw new DomainError("not_found", `tenant "${tenantId}" has no member ${memberId}`);
+      if (row.roles.join() === roles.join()) return fromRow(row);
+      if (!roles.includes("owner")) await this.#requireOtherOwner(row, session);
+      await this.#members.updateOne({ _id: row._id }, { $set: { roles: [...roles] } }, { session });
+      const detail = { roles, before: row.roles };
+      await record(by, { tenantId, action: "update_member_roles", subject: memberId, detail });
+      return fromRow({ ...row, roles: [...roles] });
+    });
+  }
+
+  /** Removes a member, if it is there; `failed_precondition` when it is the last owner. */
+  async remove(tenantId: string, memberId: string, by: AuditAuthor): Promise<void> {
+    await this.#changing(tenantId, by, async (session, record) => {
+      const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { session });
+      if (!row) return;
+      await this.#requireOtherOwner(row, session);
+      await this.#members.deleteOne({ _id: row._id }, { session });
+      const detail = { name: row.name, roles: row.roles };
+      await record(by, { tenantId, action: "remove_member", subject: memberId, detail });
+    });
+  }
+
+  async #requireOtherOwner({ tenantId, memberId, roles }: MemberRow, session: ClientSession): Promise<void> {
+    if (!roles.includes("owner")) return;
+    const others = { tenantId, memberId: { $ne: memberId }, roles: "owner" };
+    if (await this.#members.findOne(others, { session })) return;
+    throw new DomainError(
+      "failed_precondition",
+      `${memberId} is the last owner of tenant "${tenantId}": make another one first`,
+    );
+  }
+
+  /** One transaction on a tenant's members, by someone who may make it. */
+  async #changing<T>(
+    tenantId: string,
+    by: AuditAuthor,
+    change: (session: ClientSession, record: RecordChange) => Promise<T>,
+  ): Promise<T> {
+    return this.#audit.transact(async (session, record) => {
+      await lockTenant(this.#tenants, tenantId, "memberChanges", session);
+      await requireOwnRole(this.#members, tenantId, by, session);
+      return change(session, record);
+    });
+  }
+}
+
+function isAfter({ order, memberId }: MemberPlace) {
+  return { order: { $gte: order }, $or: [{ order: { $gt: order } }, { memberId: { $gt: memberId } }] };
+}

@@ -1,0 +1,209 @@
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { peopleOf, refusal, someone } from "./support/people.ts";
+import { accessClient, memberClient, openGateway } from "./support/start-gateway.ts";
+
+let gateway: Awaited<ReturnType<typeof openGateway>>;
+let people: ReturnType<typeof peopleOf>;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  people = peopleOf(gateway.grpcPort);
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const memberId = (subject: string) => someone(subject).actor;
+
+describe("ListMembers", () => {
+  test("a new tenant has no members; one that does not exist is NOT_FOUND", async () => {
+    const tenantId = await people.tenant();
+    expect(await people.roles(tenantId)).toEqual({});
+    expect(await refusal(people.members.listMembers({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
+
+  test("members come by name, whatever its case, in pages that repeat and miss nobody", async () => {
+    const tenantId = await people.tenant();
+    const names = ["Östen", "ada", "Zoe", "Bo", "ada", "\u{FDFA}".repeat(200)];
+    for (const [at, name] of names.entries()) {
+      const { code } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
+      const { identity } = someone(`${at}`);
+      await people.members.acceptInvitation({ code, identity, name, address: `${at}@example.org` });
+    }
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await people.members.listMembers({ tenantId, limit: 1, pageToken });
+      seen.push(...page.members.map(({ name, address }) => `${name} ${address}`));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(seen.map((text) => text.split(" ")[0])).toEqual(["ada", "ada", "Bo", "Zoe", "Östen", names[5]]);
+    expect(new Set(seen).size).toBe(6);
+  });
+
+  test.each([
+    ["a limit over 200", { limit: 201 }],
+    ["a token that no page gave", { pageToken: "x" }],
+    ["a token of another list", { pageToken: "WzEsMV0" }],
+  ])("%s is INVALID_ARGUMENT", async (_name, page) => {
+    const tenantId = await people.tenant();
+    expect(await refusal(people.members.listMembers({ tenantId, ...page }))).toMatchObject({
+      code: Code.InvalidArgument,
+    });
+  });
+});
+
+describe("ListMemberships", () => {
+  test("the tenants of an identity come by id, with its roles there", async () => {
+    const first = await people.tenant({ ada: ["owner"] });
+    const second = await people.tenant({ ada: ["writer", "admin"], bo: ["owner"] });
+    await accessClient(gateway.grpcPort).disableTenant({ tenantId: second });
+    const { identity } = someone("ada");
+    const { memberships } = await people.members.listMemberships({ identity });
+    expect(memberships).toMatchObject([
+      { tenantId: first, tenantDisabled: false, member: { identity, name: "ada", roles: ["owner"] } },
+      { tenantId: second, tenantDisabled: true, member: { memberId: memberId("ada"), roles: ["admin", "writer"] } },
+    ]);
+    expect(memberships[0]!.tenantName).toMatch(/^Tenant \d+$/);
+    const stranger = { issuer: "https://other.example", subject: "ada" };
+    expect((await people.members.listMemberships({ identity: stranger })).memberships).toEqual([]);
+  });
+
+  test.each([
+    ["none", undefined],
+    ["one without a subject", { issuer: "https://id.example", subject: "" }],
+    ["one with a line feed, which separates issuer and subject", { issuer: "https://id.example\nada", subject: "a" }],
+    ["one that is too long", { issuer: "https://id.example", subject: "a".repeat(256) }],
+  ])("%s is INVALID_ARGUMENT", async (_name, identity) => {
+    const call = people.members.listMemberships(identity ? { identity } : {});
+    expect(await refusal(call)).toMatchObject({ code: Code.InvalidArgument });
+  });
+});
+
+describe("UpdateMemberRoles", () => {
+  test("replaces all roles; the same ones change nothing", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
+    const bo = { tenantId, memberId: memberId("bo") };
+    const { member } = await people.members.updateMemberRoles({ ...bo, roles: ["editor", "admin", "editor"] });
+    expect(member).toMatchObject({ name: "bo", roles: ["admin", "editor"] });
+    await people.members.updateMemberRoles({ ...bo, roles: ["editor", "admin"] });
+    expect(await people.roles(tenantId)).toEqual({ ada: ["owner"], bo: ["admin", "editor"] });
+    const { entries } = await accessClient(gateway.grpcPort).listAuditEntries({
+      tenantId,
+      actions: ["update_member_roles"],
+    });
+    expect(entries).toHaveLength(1);
+  });
+
+  test.each([[[]], [["a b"]], [["é"]], [["a".repeat(65)]], [Array.from({ length: 17 }, (_, at) => `r${at}`)]])(
+    "%j are no roles",
+    async (roles) => {
+      const tenantId = await people.tenant({ ada: ["owner"] });
+      const call = people.members.updateMemberRoles({ tenantId, memberId: memberId("ada"), roles });
+      expect(await refusal(call)).toMatchObject({ code: Code.InvalidArgument });
+    },
+  );
+
+  test("of someone who is no member is NOT_FOUND, in a tenant without members, too", async () => {
+    const tenantId = await people.tenant();
+    const call = people.members.updateMemberRoles({ tenantId, memberId: memberId("ada"), roles: ["owner"] });
+    expect(await refusal(call)).toMatchObject({ code: Code.NotFound });
+  });
+});
+
+describe("RemoveMember", () => {
+  test("repeats without a change, and the person comes back as the same member", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
+    const bo = { tenantId, memberId: memberId("bo") };
+    await people.members.removeMember(bo);
+    await people.members.removeMember(bo);
+    expect(await people.roles(tenantId)).toEqual({ ada: ["owner"] });
+    expect((await people.join(tenantId, "bo", ["editor"])).memberId).toBe(bo.memberId);
+    const { entries } = await accessClient(gateway.grpcPort).listAuditEntries({ tenantId, actions: ["remove_member"] });
+    expect(entries.map(({ subject }) => subject)).toEqual([bo.memberId]);
+  });
+});
+
+describe("the last owner", () => {
+  test("is neither removed nor demoted, by nobody", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["admin"] });
+    const ada = { tenantId, memberId: memberId("ada") };
+    for (const members of [people.members, people.as("ada", "owner")]) {
+      expect(await refusal(members.removeMember(ada))).toMatchObject({ code: Code.FailedPrecondition });
+      const demoted = members.updateMemberRoles({ ...ada, roles: ["admin"] });
+      expect(await refusal(demoted)).toMatchObject({ code: Code.FailedPrecondition });
+    }
+    await people.members.updateMemberRoles({ ...ada, roles: ["owner", "writer"] });
+    expect(await people.roles(tenantId)).toEqual({ ada: ["owner", "writer"], bo: ["admin"] });
+  });
+
+  /** Two owners, each of whom acts on the other at once. */
+  const rounds = Array.from({ length: 4 }, (_, at) => at);
+
+  test.each(rounds)("stays when two owners demote each other at once (%i)", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["owner"] });
+    const demote = (actor: string, whom: string) =>
+      people.as(actor, "owner").updateMemberRoles({ tenantId, memberId: memberId(whom), roles: ["writer"] });
+    const outcomes = await Promise.allSettled([demote("ada", "bo"), demote("bo", "ada")]);
+    const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason as { code: Code }] : []));
+    expect(refused).toMatchObject([{ code: Code.PermissionDenied }]);
+    expect(
+      Object.values(await people.roles(tenantId))
+        .flat()
+        .toSorted(),
+    ).toEqual(["owner", "writer"]);
+  });
+
+  test.each(rounds)("stays when an operator removes both at once (%i)", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["owner"] });
+    const outcomes = await Promise.allSettled(
+      ["ada", "bo"].map((subject) => people.members.removeMember({ tenantId, memberId: memberId(subject) })),
+    );
+    const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason as { code: Code }] : []));
+    expect(refused).toMatchObject([{ code: Code.FailedPrecondition }]);
+    expect(Object.values(await people.roles(tenantId))).toEqual([["owner"]]);
+  });
+});
+
+describe("roles", () => {
+  test.each(["", "admin", "integrator", "editor", "Owner"])("%j changes no member", async (role) => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
+    const client = memberClient(gateway.grpcPort, role);
+    const bo = { tenantId, memberId: memberId("bo") };
+    const calls = [client.updateMemberRoles({ ...bo, roles: ["chief"] }), client.removeMember(bo)];
+    for (const { code } of await Promise.all(calls.map(refusal))) expect(code).toBe(Code.PermissionDenied);
+    expect(await people.roles(tenantId)).toEqual({ ada: ["owner"], bo: ["writer"] });
+  });
+
+  test.each(["", "integrator", "editor"])("%j sees and invites nobody", async (role) => {
+    const tenantId = await people.tenant();
+    const client = memberClient(gateway.grpcPort, role);
+    const { invitation } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
+    const calls = [
+      client.listMembers({ tenantId }),
+      client.listInvitations({ tenantId }),
+      client.inviteMember({ tenantId, roles: ["writer"] }),
+      client.revokeInvitation({ tenantId, invitationId: invitation!.invitationId }),
+    ];
+    for (const { code } of await Promise.all(calls.map(refusal))) expect(code).toBe(Code.PermissionDenied);
+  });
+
+  test("a person speaks for no role that it does not have in the tenant", async () => {
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["admin"] });
+    const elsewhere = await people.tenant({ bo: ["owner"] });
+    const asOwner = people.as("bo", "owner");
+    await asOwner.listMembers({ tenantId: elsewhere });
+    await people.as("bo", "admin").listMembers({ tenantId });
+    const { invitation } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
+    const calls = [
+      asOwner.listMembers({ tenantId }),
+      asOwner.listInvitations({ tenantId }),
+      asOwner.inviteMember({ tenantId, roles: ["writer"] }),
+      asOwner.revokeInvitation({ tenantId, invitationId: invitation!.invitationId }),
+      asOwner.updateMemberRoles({ tenantId, memberId: memberId("bo"), roles: ["owner"] }),
+      asOwner.removeMember({ tenantId, memberId: memberId("ada") }),
+    ];
+    for (const { code } of await Promise.all(calls.map(refusal))) expect(code).toBe(Code.PermissionDenied);
+    expect(await people.roles(tenantId)).toEqual({ ada: ["owner"], bo: ["admin"] });
+  });
+});

@@ -1,0 +1,46 @@
+import { ConnectError } from "@connectrpc/connect";
+import { personActor } from "@vidimus/kit/person";
+import { accessClient, memberClient } from "./start-gateway.ts";
+
+/** An identity of the link issuer, and the actor of what it does. */
+export function someone(subject: string) {
+  const identity = { issuer: "https://id.example", subject };
+  return { identity, name: subject, actor: personActor(identity) };
+}
+
+/** People of the tenants of one gateway. */
+export function peopleOf(port: number) {
+  const members = memberClient(port);
+  let tenants = 0;
+  return {
+    members,
+    /** Acts as a person in a role. */
+    as: (subject: string, role: string) => memberClient(port, role, someone(subject).actor),
+    /** Makes a tenant, and members of it with their roles. */
+    async tenant(people: Readonly<Record<string, readonly string[]>> = {}): Promise<string> {
+      const tenantId = `tenant_${(tenants += 1)}`;
+      await accessClient(port).createTenant({ tenantId, name: `Tenant ${tenants}` });
+      for (const [subject, roles] of Object.entries(people)) await this.join(tenantId, subject, roles);
+      return tenantId;
+    },
+    /** Makes a member by an invitation of the operator. */
+    async join(tenantId: string, subject: string, roles: readonly string[]) {
+      const { code } = await members.inviteMember({ tenantId, roles: [...roles] });
+      const { member } = await members.acceptInvitation({ code, ...someone(subject) });
+      if (!member) throw new Error("an accepted invitation made no member");
+      return member;
+    },
+    /** Subjects of the members of a tenant, each with its roles. */
+    async roles(tenantId: string): Promise<Record<string, string[]>> {
+      const { members: listed } = await members.listMembers({ tenantId });
+      return Object.fromEntries(listed.map(({ name, roles }) => [name, roles]));
+    },
+  };
+}
+
+/** Why a call was refused; throws when it was not. */
+export async function refusal(call: Promise<unknown>): Promise<ConnectError> {
+  const answer = await call.catch((error: unknown) => ConnectError.from(error));
+  if (answer instanceof ConnectError) return answer;
+  throw new Error("the call succeeded");
+}
