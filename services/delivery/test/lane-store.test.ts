@@ -42,6 +42,26 @@ describe("the schedule", () => {
   });
 });
 
+describe("the backlog", () => {
+  it("costs two rows an endpoint, however many wait", async () => {
+    const due = new Date();
+    const at = (n: number) => new Date(due.getTime() - n * 1000);
+    const wait = (endpointId: string, n: number) => ({ ...bearerOf(endpointId, due), createdAt: at(n), generation: 0 });
+    const busy = Array.from({ length: 2_000 }, (_, n) => wait("busy", (n * 7) % 2_000));
+    await rows().insertMany([...busy, wait("other", 3_000), wait("disabled", 4_000)]);
+    await mongo.db.command({ profile: 2 });
+    const backlog = await store.backlog(["disabled"]);
+    await mongo.db.command({ profile: 0 });
+    const found = await mongo.db.collection("system.profile").find({ "command.aggregate": "deliveries" }).toArray();
+    expect(backlog).toEqual([
+      { endpointId: "other", oldestAt: at(3_000) },
+      { endpointId: "busy", oldestAt: at(1_999) },
+    ]);
+    expect(found.at(-1)!["docsExamined"]).toBeLessThanOrEqual(8);
+    expect(found.at(-1)!["keysExamined"]).toBeLessThanOrEqual(16);
+  });
+});
+
 describe("a row behind the bearer", () => {
   const now = new Date();
   const attemptedAt = new Date(now.getTime() + 5);

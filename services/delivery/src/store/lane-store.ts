@@ -33,6 +33,20 @@ export interface ClaimScope {
   readonly limit: number;
 }
 
+/** The bearer of each endpoint that is due first. */
+const firstOfEach = [
+  // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
+  { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
+  { $sort: { endpointId: 1, nextAttemptAt: 1 } },
+  {
+    $group: {
+      _id: "$endpointId",
+      tenantId: { $first: "$tenantId" },
+      nextAttemptAt: { $first: "$nextAttemptAt" },
+    },
+  },
+];
+
 /** The lanes in `deliveries` as a queue that any number of processes take from. */
 export class LaneStore {
   readonly #rows: Collection<DeliveryRow>;
@@ -54,21 +68,9 @@ export class LaneStore {
    * For each endpoint with anything pending, when its next attempt is due or its first lease ends.
    */
   async schedule(): Promise<EndpointDue[]> {
-    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(
-      [
-        // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
-        { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
-        { $sort: { endpointId: 1, nextAttemptAt: 1 } },
-        {
-          $group: {
-            _id: "$endpointId",
-            tenantId: { $first: "$tenantId" },
-            nextAttemptAt: { $first: "$nextAttemptAt" },
-          },
-        },
-      ],
-      { hint: dueIndex },
-    );
+    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(firstOfEach, {
+      hint: dueIndex,
+    });
     return (await found.toArray()).map(({ _id: endpointId, tenantId, nextAttemptAt }) => {
       return { endpointId, tenantId, nextAttemptAt };
     });
@@ -223,16 +225,27 @@ export class LaneStore {
    * @param without endpoints that are left out
    */
   async backlog(without: readonly string[]): Promise<{ endpointId: string; oldestAt: Date }[]> {
-    const found = this.#rows.aggregate<{ _id: string; oldestAt: Date }>(
+    const ofEndpoint = { tenantId: "$tenantId", endpointId: "$_id" };
+    const isOf = [{ $eq: ["$tenantId", "$$tenantId"] }, { $eq: ["$endpointId", "$$endpointId"] }];
+    const oldest = [
+      { $match: { state: "pending", $expr: { $and: isOf } } },
+      { $sort: { createdAt: 1, _id: 1 } },
+      { $limit: 1 },
+      { $project: { createdAt: 1 } },
+    ];
+    const found = this.#rows.aggregate<{ _id: string; oldest: { createdAt: Date } }>(
       [
-        { $match: { endpointId: { $nin: [...without] }, nextAttemptAt: { $gt: new Date(0) } } },
-        { $group: { _id: "$endpointId", oldestAt: { $min: "$createdAt" } } },
-        { $sort: { oldestAt: 1 } },
+        // As for the schedule: one row an endpoint. The index of its undelivered rows has the oldest last.
+        ...firstOfEach,
+        { $match: { _id: { $nin: [...without] } } },
+        { $lookup: { from: this.#rows.collectionName, let: ofEndpoint, pipeline: oldest, as: "oldest" } },
+        { $unwind: "$oldest" },
+        { $sort: { "oldest.createdAt": 1 } },
         { $limit: 100 },
       ],
       { hint: dueIndex },
     );
-    return (await found.toArray()).map(({ _id, oldestAt }) => ({ endpointId: _id, oldestAt }));
+    return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
   }
 
   /** Makes all lanes of an endpoint due that wait for a backoff: it has recovered. */
