@@ -31,6 +31,8 @@ export interface ClaimScope {
   /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
   readonly dueBy?: Date;
   readonly limit: number;
+  /** Bearers that are left out. */
+  readonly without?: readonly string[];
 }
 
 /** The bearer of each endpoint that is due first. */
@@ -82,12 +84,13 @@ export class LaneStore {
    * @param mayTake asked about each before its lease is taken; the first refusal ends the claim
    */
   async claim(
-    { endpointId, dueBy, limit }: ClaimScope,
+    { endpointId, dueBy, limit, without = [] }: ClaimScope,
     leaseUntil: Date,
     mayTake: (bearer: RowHead) => boolean = () => true,
   ): Promise<LeasedLane[]> {
     const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : { nextAttemptAt: { $gt: new Date(0) }, lease: absent };
-    const found = this.#rows.find<RowHead>({ endpointId, ...due }, { projection: { attempts: 0 }, limit });
+    const others = without.length > 0 ? { _id: { $nin: [...without] } } : {};
+    const found = this.#rows.find<RowHead>({ endpointId, ...due, ...others }, { projection: { attempts: 0 }, limit });
     const bearers = await found.sort({ nextAttemptAt: 1 }).hint(dueIndex).toArray();
     const refused = bearers.findIndex((bearer) => !mayTake(bearer));
     const leased = await this.#lease(refused === -1 ? bearers : bearers.slice(0, refused), leaseUntil);
