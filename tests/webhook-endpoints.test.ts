@@ -1,7 +1,9 @@
 /** Endpoints over the public API, as the people who receive webhooks manage them. */
 import { Webhook as StandardWebhook } from "standardwebhooks";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { openConstellation, type Constellation } from "@vidimus/devstack/testing/constellation";
 import { routes } from "@vidimus/gateway/endpoints/routes";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
@@ -163,6 +165,19 @@ const bodies: Record<string, object> = {
   [`POST ${base}/:id/replays`]: { all: true },
 };
 
+/** The demo tenant with a key that may read webhooks only. */
+async function openReader(): Promise<Newsroom> {
+  using access = openRpcClient(AccessService, { target: stack.dev.grpc.access, defaultTimeoutMs: 5_000 });
+  const request = { tenantId: "demo", name: "reader", scopes: ["webhooks:read"] };
+  const { secret } = await access.createApiKey(request, { headers: { "vidimus-role": "admin" } });
+  const room = openNewsroom(stack.dev);
+  return {
+    ...room,
+    request: (path, init) => room.request(path, { ...init, headers: { authorization: `Bearer ${secret}` } }),
+    [Symbol.dispose]: () => room[Symbol.dispose](),
+  };
+}
+
 const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
 
@@ -196,6 +211,10 @@ describe("a delivery over REST", () => {
     });
     const sent = await read(demo, `${path}?include=request`);
     expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
+    using reader = await openReader();
+    expect((await reader.request(path)).status).toBe(200);
+    const refused = await send(reader, "GET", `${path}?include=request`);
+    expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
     expect((await read(demo, `${list}&webhookId=${failing.webhookId}`)).items).toMatchObject([
       { id: failing.id, event: "snapshot.usable", documentType: "core/article", version: expect.any(Number) },
     ]);

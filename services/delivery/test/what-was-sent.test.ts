@@ -1,5 +1,6 @@
 /** What the log tells of a webhook, and what it keeps to itself. */
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { patient } from "@vidimus/kit/testing/patient";
 import { Webhook as StandardWebhook } from "standardwebhooks";
@@ -10,6 +11,7 @@ import { asAdmin, openDelivery, openWorld, publish, type World } from "./support
 let world: World;
 let delivery: Awaited<ReturnType<typeof openDelivery>>;
 let log: RpcClient<typeof DeliveryLogService>;
+const commands = countCommands("delivery");
 
 beforeAll(async () => {
   world = await openWorld();
@@ -17,6 +19,7 @@ beforeAll(async () => {
   log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
 });
 afterAll(async () => {
+  commands[Symbol.dispose]();
   log?.[Symbol.dispose]();
   await delivery?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -47,7 +50,13 @@ test("a delivery says what was sent, is found by its webhook id, and shows its r
     version: 4n,
   });
   expect(webhookId).toBe(arrived!.headers["webhook-id"]);
-  expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([{ deliveryId, endpointId }]);
+  const filtered = await commands.during(async () => {
+    expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([{ deliveryId, endpointId }]);
+  });
+  expect(filtered.filter((each) => /deliveries|endpoints/.test(each)).toSorted()).toEqual([
+    "find deliveries",
+    "find endpoints",
+  ]);
   expect((await log.listDeliveries({ tenantId, webhookId: `${webhookId}_r2` })).deliveries).toEqual([]);
   expect((await log.listDeliveries({ tenantId: "others", webhookId })).deliveries).toEqual([]);
   expect((await log.getDelivery({ tenantId, deliveryId })).request).toBeUndefined();
