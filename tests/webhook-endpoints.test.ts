@@ -1,9 +1,9 @@
 /** Endpoints over the public API, as the people who receive webhooks manage them. */
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openConstellation, type Constellation } from "@vidimus/devstack/testing/constellation";
 import { routes } from "@vidimus/gateway/endpoints/routes";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Newsroom, openNewsroom } from "./support/newsroom.ts";
 import { openReceiver, type Receiver } from "./support/receiver.ts";
@@ -167,7 +167,7 @@ const bodies: Record<string, object> = {
 
 /** The demo tenant with a key that may read webhooks only. */
 async function openReader(): Promise<Newsroom> {
-  using access = openRpcClient(AccessService, { target: stack.dev.grpc.access, defaultTimeoutMs: 5_000 });
+  using access = openDevClient(stack.dev, "access", AccessService);
   const request = { tenantId: "demo", name: "reader", scopes: ["webhooks:read"] };
   const { secret } = await access.createApiKey(request, { headers: { "vidimus-role": "admin" } });
   const room = openNewsroom(stack.dev);
