@@ -58,7 +58,7 @@ function missingCommands(line: string): string[] {
   const bench = [...line.matchAll(/npm run bench -- ([a-z][\w-]*)/g)].filter(
     (match) => !places.has(`bench/${match[1]}.ts`),
   );
-  const vidimus = [...line.matchAll(/npx vidimus ([a-z][a-z-]*)(?: ([a-z]+))?/g)].filter(([, noun, verb]) => {
+  const vidimus = [...line.matchAll(/npx vidimus ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)].filter(([, noun, verb]) => {
     const path = `packages/cli/src/commands/${noun}`;
     return !places.has(`${path}.ts`) && !places.has(verb ? `${path}/${verb}.ts` : path);
   });

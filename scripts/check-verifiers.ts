@@ -7,13 +7,15 @@
  * .vidimus/verifiers once. The package runs on the `node` of the machine as well, where it is
  * another one than the project's.
  */
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { vector } from "../packages/verify/src/webhook-vector.ts";
 import { listStater } from "../packages/verify/test/list-stater.ts";
-import { type DeliveryCase, deliveryCases } from "./verifiers/delivery-cases.ts";
+import { type DeliveryCase, deliveryCases, keptListCases } from "./verifiers/delivery-cases.ts";
 import { trustListCases } from "./verifiers/trust-list-cases.ts";
 import { packageProgram } from "./verifiers/package-program.ts";
 import { runProgram } from "./run-program.ts";
@@ -32,46 +34,79 @@ type Verifier = readonly [string, ...string[]];
 
 try {
   const verifiers: Record<string, Verifier> = { python: python(), go: go(), openssl: shell(), ...nodes() };
-  const failures = Object.entries(verifiers).flatMap(([name, verifier]) => failuresOf(name, verifier));
+  const failures: string[] = [];
+  for (const [name, verifier] of Object.entries(verifiers)) failures.push(...(await failuresOf(name, verifier)));
   for (const failure of failures) console.error(failure);
   if (failures.length > 0) process.exitCode = 1;
 } finally {
   rmSync(work, { recursive: true });
 }
 
-function failuresOf(name: string, verifier: Verifier): string[] {
+async function failuresOf(name: string, verifier: Verifier): Promise<string[]> {
   const now = Math.floor(Date.now() / 1000);
-  const deliveries = deliveryCases(now);
-  // The shell program does not verify the trust list.
-  const cases =
-    name === "openssl"
-      ? deliveries
-      : [...deliveries, ...deliveries.slice(0, 1).flatMap((genuine) => trustListCases(genuine, now))];
-  const failures = cases.flatMap((each) => {
-    const { status, said } = verify(verifier, each);
-    const holds = each.refusedBy === undefined ? status === 0 : status !== 0 && each.refusedBy.test(said);
-    return holds ? [] : [`${name}: ${each.title}: exit ${status}: ${said}`];
-  });
+  const cases = casesFor(name, now);
+  const failures: string[] = [];
+  for (const each of cases) {
+    const { status, said, fetches } = await verify(verifier, each);
+    const isRight = each.refusedBy === undefined ? status === 0 : status !== 0 && each.refusedBy.test(said);
+    const isOften = each.fetches !== undefined && fetches !== each.fetches;
+    if (!isRight || isOften) failures.push(`${name}: ${each.title}: exit ${status}, ${fetches} fetches: ${said}`);
+  }
   console.log(`${name}: ${cases.length - failures.length} of ${cases.length} deliveries as expected (${verifier[0]})`);
   return failures;
 }
 
-function verify([program, ...args]: Verifier, each: DeliveryCase) {
+/** The shell program does not verify the trust list, and the package keeps its own. */
+function casesFor(name: string, now: number): readonly DeliveryCase[] {
+  const deliveries = deliveryCases(now);
+  const [genuine] = deliveries;
+  if (!genuine || name === "openssl") return deliveries;
+  const kept = name.startsWith("package") ? [] : keptListCases(genuine, now);
+  return [...deliveries, ...trustListCases(genuine, now), ...kept];
+}
+
+async function verify([program, ...args]: Verifier, each: DeliveryCase) {
   const { headers, body, keys, secret = vector.secret, pins = { root: stater.root }, keysAt } = each;
   const list = each.list ?? stater.state({ active: vector.keyId, keys });
+  await using cache = await openCache(list, each.present);
   const contents = { headers: linesOf(headers), body, keys: list.body, keysHeaders: linesOf(list.headers) };
   const files = Object.entries(contents).map(([name, content]) => {
     writeFileSync(join(work, name), content);
     return join(work, name);
   });
   const { root: trustRoot, listKey, revision } = pins;
-  const settings = { TRUST_ROOT: trustRoot, TRUST_LIST_KEY: listKey, TRUST_REVISION: revision, KEYS_AT: keysAt };
+  const trust = { TRUST_ROOT: trustRoot, TRUST_LIST_KEY: listKey, TRUST_REVISION: revision };
+  const settings = { ...trust, KEYS_AT: keysAt, KEYS_URL: cache.url };
   const set = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));
-  const { status, stdout, stderr } = spawnSync(program, [...args, ...files], {
-    encoding: "utf8",
-    env: { ...process.env, ...Object.fromEntries(set), WEBHOOK_SECRET: secret },
+  const env = { ...process.env, ...Object.fromEntries(set), WEBHOOK_SECRET: secret };
+  return await new Promise<{ status: number | string; said: string; fetches: number }>((resolve) => {
+    execFile(program, [...args, ...files], { encoding: "utf8", env }, (error, stdout, stderr) => {
+      resolve({ status: error ? (error.code ?? 1) : 0, said: `${stdout}${stderr}`.trim(), fetches: cache.fetches });
+    });
   });
-  return { status, said: `${stdout}${stderr}`.trim() };
+}
+
+/** A cache that has a list; asked with `no-cache`, it answers with the keys of the present one. */
+async function openCache(kept: NonNullable<DeliveryCase["list"]>, present: DeliveryCase["present"]) {
+  if (!present) return { url: undefined, fetches: 0, async [Symbol.asyncDispose]() {} };
+  const newer = stater.state({ active: vector.keyId, keys: present }, { revision: 2 });
+  let fetches = 0;
+  const server = createServer((request, response) => {
+    fetches += 1;
+    const { headers, body } = request.headers["cache-control"] === "no-cache" ? newer : kept;
+    response.writeHead(200, headers).end(body);
+  });
+  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/keys`,
+    get fetches() {
+      return fetches;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 function linesOf(headers: Readonly<Record<string, string>>): string {

@@ -258,23 +258,35 @@ test("a receiver that fails is seen in documents show, endpoints show, doctor an
   await vidimusJson(["endpoints", "delete", endpointId]);
 });
 
-test("audit list says of each service who changed what, by actor and action", { timeout: 60_000 }, async () => {
-  const made = await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);
-  const { id } = made.result as { id: string };
-  const key = await vidimusJson(["keys", "create", "--name", "audited", "--scopes", "phrases:read"]);
-  const prepared = await vidimusJson(["signing-keys", "prepare"]);
-  const audit = async (...argv: string[]) => (await vidimusJson(["audit", "list", ...argv])).result as object[];
-  const actor = expect.stringMatching(/^cli:/);
-  const by = { actor, role: "admin", from: "127.0.0.1", keyPrefix: null };
-  expect((await audit("--service", "delivery"))[0]).toMatchObject({ ...by, action: "create_endpoint", subject: id });
-  const { id: keyId } = key.result as { id: string };
-  const created = await audit("--action", "create_key", "--limit", "1");
-  expect(created).toMatchObject([{ ...by, tenant: "demo", subject: keyId, detail: { scopes: ["phrases:read"] } }]);
-  const { id: signingKey } = prepared.result as { id: string };
-  expect((await audit("--service", "signing"))[0]).toMatchObject({ ...by, tenant: null, subject: signingKey });
-  expect(await audit("--service", "documents", "--actor", "nobody")).toEqual([]);
-  expect((await vidimus(["audit", "list", "--service", "phrases"], { cwd })).code).toBe(2);
-});
+test(
+  "audit list says of all services and of each who changed what, newest first, by actor and action",
+  { timeout: 60_000 },
+  async () => {
+    const made = await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);
+    const { id } = made.result as { id: string };
+    const key = await vidimusJson(["keys", "create", "--name", "audited", "--scopes", "phrases:read"]);
+    const prepared = await vidimusJson(["signing-keys", "prepare"]);
+    const audit = async (...argv: string[]) => (await vidimusJson(["audit", "list", ...argv])).result as object[];
+    const actor = expect.stringMatching(/^cli:/);
+    const by = { actor, role: "admin", from: "127.0.0.1", keyPrefix: null };
+    expect((await audit("--service", "delivery"))[0]).toMatchObject({ ...by, action: "create_endpoint", subject: id });
+    const { id: keyId } = key.result as { id: string };
+    const created = await audit("--action", "create_key", "--limit", "1");
+    expect(created).toMatchObject([{ ...by, tenant: "demo", subject: keyId, detail: { scopes: ["phrases:read"] } }]);
+    const { id: signingKey } = prepared.result as { id: string };
+    expect((await audit("--service", "signing"))[0]).toMatchObject({ ...by, tenant: null, subject: signingKey });
+    expect(await audit("--service", "documents", "--actor", "nobody")).toEqual([]);
+    expect(await audit("--limit", "3")).toMatchObject([
+      { service: "signing", subject: signingKey },
+      { service: "access", subject: keyId },
+      { service: "delivery", subject: id },
+    ]);
+    const away = await vidimusJson(["audit", "list", "--limit", "2", "--signing", "127.0.0.1:1"]);
+    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining("not read: the signing service")]);
+    expect(away.result).toMatchObject([{ service: "access" }, { service: "delivery" }]);
+    expect((await vidimus(["audit", "list", "--service", "phrases"], { cwd })).code).toBe(2);
+  },
+);
 
 test("an offline root delegates to the list key of the stack, and doctor verifies the list under that root alone", async () => {
   const of = async (...argv: string[]) => {

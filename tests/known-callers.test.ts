@@ -22,6 +22,7 @@ import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { callerAt, methodsOf, nameOf } from "./support/door-methods.ts";
 import { as, openNewsroom } from "./support/newsroom.ts";
@@ -29,7 +30,7 @@ import { as, openNewsroom } from "./support/newsroom.ts";
 /** What stands behind each mesh door. */
 const meshDoors = {
   access: [TenantService],
-  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService],
+  documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService, SchemaService],
   phrases: [PhraseService],
   signing: [SigningService, TrustListService],
   delivery: [EndpointService, DeliveryLogService],
@@ -65,6 +66,10 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.documents.v1.SnapshotFeedService/ListSnapshots": ["delivery"],
   "vidimus.documents.v1.SignatureAuditService/ListSignatures": ["signing", "delivery"],
   "vidimus.documents.v1.SignatureAuditService/GetSignatures": ["signing", "delivery"],
+  "vidimus.documents.v1.SchemaService/CreateSchemaGeneration": [],
+  "vidimus.documents.v1.SchemaService/GetSchemaGeneration": [],
+  "vidimus.documents.v1.SchemaService/ListSchemaGenerations": ["delivery"],
+  "vidimus.documents.v1.SchemaService/ListAuditEntries": [],
   "vidimus.phrases.v1.PhraseService/ListPhrases": ["gateway"],
   "vidimus.phrases.v1.PhraseService/GetPhrase": [],
   "vidimus.phrases.v1.PhraseService/UpsertPhrase": ["gateway"],
@@ -90,6 +95,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/StartReplay": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/GetReplay": ["gateway"],
+  "vidimus.delivery.v1.DeliveryLogService/ListReplays": ["gateway"],
   "vidimus.delivery.v1.DeliveryLogService/CancelReplay": ["gateway"],
 };
 
@@ -177,6 +183,7 @@ const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all"
   "vidimus.delivery.v1.DeliveryLogService/Redeliver": inside,
   "vidimus.delivery.v1.DeliveryLogService/StartReplay": inside,
   "vidimus.delivery.v1.DeliveryLogService/GetReplay": inside,
+  "vidimus.delivery.v1.DeliveryLogService/ListReplays": inside,
   "vidimus.delivery.v1.DeliveryLogService/CancelReplay": inside,
   "vidimus.signing.v1.KeyAdminService/ListRing": "all",
   "vidimus.signing.v1.KeyAdminService/PrepareKey": "all",
@@ -385,27 +392,71 @@ it("an audit keeps the identity of the certificate beside the actor, and of a ch
   ]);
 });
 
-it("certificates of all services are replaced under load without a failed call", { timeout: 120_000 }, async () => {
-  using demo = openNewsroom(stack.dev);
-  const stop = new AbortController();
-  let published = 0;
-  const work = async () => {
-    while (!stop.signal.aborted) {
-      const documentId = await demo.push();
-      await demo.transition(documentId, "publish");
-      const answer = await demo.request(`/v1/publisher/documents/${documentId}`);
-      if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
-      published += 1;
+it(
+  "the authority of all services is replaced under load without a failed call, and then refused",
+  { timeout: 120_000 },
+  async () => {
+    const { operator } = identities;
+    const doors = [...Object.values(stack.dev.mesh), ...Object.values(stack.dev.grpc)];
+    const before = await identities.issue("before", ["spiffe://vidimus.localhost/operator"]);
+    const removeOld = await identities.replaceAuthority();
+    // Like every process, a caller believes both authorities before the first certificate changes.
+    const newsrooms = [openNewsroom(stack.dev)];
+    const stop = new AbortController();
+    let published = 0;
+    const work = async () => {
+      while (!stop.signal.aborted) {
+        const demo = newsrooms.at(-1)!;
+        const documentId = await demo.push();
+        await demo.transition(documentId, "publish");
+        const answer = await demo.request(`/v1/publisher/documents/${documentId}`);
+        if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+        published += 1;
+      }
+    };
+    const running = Promise.all(Array.from({ length: 8 }, work));
+    const pass = async () => {
+      const soFar = published;
+      await vi.waitFor(() => expect(published).toBeGreaterThan(soFar + 8), { timeout: 30_000 });
+    };
+    const after = await identities.issue("after", ["spiffe://vidimus.localhost/operator"]);
+    await refusedOrAdmitted(doors, after, "admitted");
+    for (const service of serviceNames) {
+      const old = readFileSync(identities.services[service].certFile, "utf8");
+      await identities.renew(service);
+      expect(readFileSync(identities.services[service].certFile, "utf8")).not.toBe(old);
+      await pass();
     }
-  };
-  const running = Promise.all(Array.from({ length: 8 }, work));
-  for (const service of serviceNames) {
-    const before = readFileSync(identities.services[service].certFile, "utf8");
-    await identities.renew(service);
-    expect(readFileSync(identities.services[service].certFile, "utf8")).not.toBe(before);
-    const soFar = published;
-    await vi.waitFor(() => expect(published).toBeGreaterThan(soFar + 8), { timeout: 30_000 });
+    await identities.renew("operator");
+    newsrooms.push(openNewsroom(stack.dev));
+    await pass();
+    // Connections that are made before the authority is removed end with it.
+    using caller = callerAt(stack.dev.grpc.documents, operator.caFile, before);
+    const list = methodsOf([DocumentService]).find(({ name }) => name === "ListDocuments")!;
+    expect(await caller.call(list, inside("demo"), "editor")).toBe("ok");
+    await removeOld();
+    await refusedOrAdmitted(doors, before, "refused");
+    expect(await caller.call(list, inside("demo"), "editor")).toBe("Unavailable");
+    await pass();
+    stop.abort();
+    await running;
+    for (const newsroom of newsrooms) newsroom[Symbol.dispose]();
+  },
+);
+
+/** Waits until every door admits a certificate, or refuses it. */
+async function refusedOrAdmitted(targets: readonly string[], files: TlsFiles, outcome: string): Promise<void> {
+  const outcomeAt = (target: string) =>
+    new Promise<string>((resolve) => {
+      const { port, hostname } = new URL(`https://${target}`);
+      const [cert, key, ca] = [files.certFile, files.keyFile, files.caFile].map((file) => readFileSync(file));
+      const options = { port: Number(port), host: hostname, cert, key, ca, checkServerIdentity: () => undefined };
+      const socket = connect({ ...options, ALPNProtocols: ["h2"] });
+      // A server of TLS 1.3 refuses a certificate after the client's handshake; HTTP/2 begins with its settings.
+      socket.once("data", () => (resolve("admitted"), socket.destroy())).on("error", () => resolve("refused"));
+      socket.once("close", () => resolve("refused"));
+    });
+  for (const target of targets) {
+    await vi.waitFor(async () => expect(await outcomeAt(target)).toBe(outcome), { timeout: 10_000, interval: 100 });
   }
-  stop.abort();
-  await running;
-});
+}

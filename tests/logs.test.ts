@@ -97,7 +97,8 @@ async function pushDocuments(): Promise<void> {
 async function publish(): Promise<void> {
   const { tenantId } = room;
   const url = `${receiver.url}?token=${secretText("a token in a receiver's address")}`;
-  const { secret } = await room.endpoints.createEndpoint({ tenantId, url });
+  const headers = { values: { authorization: `Bearer ${secretText("a receiver's credential")}` } };
+  const { secret } = await room.endpoints.createEndpoint({ tenantId, url, headers });
   secrets["an endpoint's secret"] = secret.replace("whsec_", "");
   const content = { blocks: [{ type: "b" }], text: secretText("a published content") };
   const id = await room.push({ title: secretText("a published title"), content });

@@ -5,6 +5,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
@@ -22,7 +23,7 @@ import { openRpcClient } from "@vidimus/kit/rpc/client";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 const teamsDoors = [
-  { name: "access", services: [AccessService] },
+  { name: "access", services: [AccessService, MemberService] },
   { name: "documents", services: [DocumentService, SchemaService, WorkflowService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [KeyAdminService] },
@@ -31,7 +32,7 @@ const teamsDoors = [
 
 const meshDoors = [
   { name: "access", services: [TenantService] },
-  { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService] },
+  { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService, SchemaService] },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [SigningService, TrustListService] },
   { name: "delivery", services: [EndpointService, DeliveryLogService] },
@@ -44,7 +45,7 @@ const meshOnly = [
   TrustListService,
   TenantService,
 ] as const;
-const teamsOnly = [AccessService, KeyAdminService, SchemaService, WorkflowService] as const;
+const teamsOnly = [AccessService, MemberService, KeyAdminService, WorkflowService] as const;
 
 let stack: Constellation;
 beforeAll(async () => {

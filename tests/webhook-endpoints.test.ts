@@ -1,5 +1,7 @@
 /** Endpoints over the public API, as the people who receive webhooks manage them. */
 import { Webhook as StandardWebhook } from "standardwebhooks";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openConstellation, type Constellation } from "@vidimus/devstack/testing/constellation";
 import { routes } from "@vidimus/gateway/endpoints/routes";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
@@ -66,6 +68,9 @@ describe("an endpoint over REST", () => {
     expect((await send(demo, "GET", base)).data.endpoints).toContainEqual(
       expect.objectContaining({ ...endpoint, health: expect.objectContaining({ gate: "closed" }) }),
     );
+    expect((await send(demo, "PATCH", path, { ratePerSecond: 2 })).data.endpoint).toMatchObject({ ratePerSecond: 2 });
+    const unlimited = await send(demo, "PATCH", path, { ratePerSecond: null, name: "Desk", description: "news" });
+    expect(unlimited.data.endpoint).toMatchObject({ ratePerSecond: null, name: "Desk", description: "news" });
     const changed = await send(demo, "PATCH", path, { ratePerSecond: 5, documentTypes: [] });
     expect(changed.data.endpoint).toMatchObject({ ratePerSecond: 5, documentTypes: [], headerNames: ["x-team"] });
     const paused = await send(demo, "POST", `${path}/disable`);
@@ -115,6 +120,8 @@ describe("an endpoint over REST", () => {
     ["no event", { url: "https://example.com/", events: [] }, "/events"],
     ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
     ["a header of ours", { url: "https://example.com/", headers: { "Webhook-Id": "x" } }, "/headers/webhook-id"],
+    ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
+    ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
   ])("with %s is refused with 400 and the place", async (_, body, pointer) => {
     const headers = { "content-type": "application/json" };
@@ -155,8 +162,21 @@ function routesWithId() {
 const bodies: Record<string, object> = {
   [`PATCH ${base}/:id`]: { maxInFlight: 1 },
   [`POST ${base}/:id/rotate`]: {},
-  [`POST ${base}/:id/replays`]: {},
+  [`POST ${base}/:id/replays`]: { all: true },
 };
+
+/** The demo tenant with a key that may read webhooks only. */
+async function openReader(): Promise<Newsroom> {
+  using access = openDevClient(stack.dev, "access", AccessService);
+  const request = { tenantId: "demo", name: "reader", scopes: ["webhooks:read"] };
+  const { secret } = await access.createApiKey(request, { headers: { "vidimus-role": "admin" } });
+  const room = openNewsroom(stack.dev);
+  return {
+    ...room,
+    request: (path, init) => room.request(path, { ...init, headers: { authorization: `Bearer ${secret}` } }),
+    [Symbol.dispose]: () => room[Symbol.dispose](),
+  };
+}
 
 const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
@@ -183,8 +203,25 @@ describe("a delivery over REST", () => {
     await until(async () => expect((await read(demo, list)).items?.[0]?.state).toBe("delivered"));
     const again = await send(demo, "POST", `${path}/redeliver`);
     expect((again.data as Log).attempt).toMatchObject({ status: 204, replayId: expect.any(String) });
-    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { latestOnly: true });
+    const started = await send(demo, "POST", `${base}/${endpointId}/replays`, { all: true, latestOnly: true });
     expect(started.status).toBe(201);
+    expect(await send(demo, "POST", `${base}/${endpointId}/replays`, {})).toMatchObject({
+      status: 400,
+      error: { code: "INVALID_PAYLOAD", details: [{ pointer: "/all" }] },
+    });
+    const sent = await read(demo, `${path}?include=request`);
+    expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
+    using reader = await openReader();
+    expect((await reader.request(path)).status).toBe(200);
+    const refused = await send(reader, "GET", `${path}?include=request`);
+    expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
+    expect((await read(demo, `${list}&webhookId=${failing.webhookId}`)).items).toMatchObject([
+      { id: failing.id, event: "snapshot.usable", documentType: "core/article", version: expect.any(Number) },
+    ]);
+    expect(await read(demo, `${base}/${endpointId}/replays`)).toMatchObject({
+      items: [{ id: (started.data as Log).replay!.id }],
+      hasMore: false,
+    });
     const replay = `/v1/webhooks/replays/${(started.data as Log).replay!.id}`;
     await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));
     const ids = new Set(other.received.map(({ headers }) => headers["webhook-id"]));

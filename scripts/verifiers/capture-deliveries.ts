@@ -34,7 +34,7 @@ export async function captureDeliveries(): Promise<{ deliveries: CapturedDeliver
   };
   await capture("a snapshot", () => desk.publish());
   await capture("a ping", () => desk.call("POST", `${base}/test`));
-  await capture("a snapshot that is replayed", () => desk.call("POST", `${base}/replays`, {}));
+  await capture("a snapshot that is replayed", () => desk.call("POST", `${base}/replays`, { all: true }));
   const other = await register(desk, { url: desk.receiverUrl, events: ["endpoint.recovered"] });
   await capture("an event about another endpoint", () =>
     desk.call("POST", `/v1/webhooks/endpoints/${other.id}/disable`),

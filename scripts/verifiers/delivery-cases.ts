@@ -15,6 +15,13 @@ export interface DeliveryCase {
   readonly pins?: TrustListPins;
   /** When the list was fetched, in Unix seconds; by default now. */
   readonly keysAt?: number;
+  /**
+   * The keys of the list that the platform has by now. A cache between answers with `keys` unless it
+   * is told `no-cache`. Absent: the list cannot be fetched again.
+   */
+  readonly present?: readonly TrustedKey[];
+  /** How often the list may be fetched; any number by default. */
+  readonly fetches?: number;
   /** Default: the vector's. */
   readonly secret?: string;
   /** What a verifier says; undefined for a genuine delivery. */
@@ -37,6 +44,7 @@ const listed: TrustedKey = {
   validFrom: "2026-11-01T00:00:00.000Z",
   validUntil: null,
 };
+const hmac = /HMAC|body|secret/;
 const retired = { ...otherKey().listed, validUntil: "2026-11-20T00:00:00.000Z" };
 /** The keys that a genuine list has. */
 export const keys = [retired, listed];
@@ -58,7 +66,6 @@ export function deliveryCases(now: number): DeliveryCase[] {
     if (!genuine.includes(find)) throw new Error(`the vector does not hold ${find}`);
     return sealed(genuine.replace(find, replacement), now);
   };
-  const hmac = /HMAC|body|secret/;
   const envelope = /envelope|signature|body/;
   const signed = sent.headers["webhook-signature"] ?? "";
   const older = { ...sent.headers, "webhook-signature": `v1,${Buffer.alloc(32).toString("base64")} ${signed}` };
@@ -90,6 +97,54 @@ export function deliveryCases(now: number): DeliveryCase[] {
     copy("another id", envelope, edited('{"id":"snp_0', '{"id":"snp_1')),
     copy("another snapshot", /digest/, edited('"priority":0.1', '"priority":0.2')),
     copy("the snapshot written in another way", /digest/, edited('"n":1e+21', '"n":1e21')),
+    ...eventCases(now).map(({ title, refusedBy, ...each }) => copy(title, refusedBy, each)),
+  ];
+}
+
+/** Messages about the endpoint itself. */
+function eventCases(now: number): (Pick<DeliveryCase, "title" | "headers" | "body"> & { refusedBy?: RegExp })[] {
+  const data = { tenantId: "ten_acme", endpointId: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" };
+  const of = (type: string, id: string = vector.headers["webhook-id"]) =>
+    sealed(JSON.stringify({ id, type, timestamp: "2026-11-21T09:30:00.120Z", data }), now);
+  const ping = of("endpoint.ping");
+  return [
+    ...["ping", "disabled", "expiring", "recovered", "later"].map((name) =>
+      Object.assign({ title: `genuine, endpoint.${name}` }, of(`endpoint.${name}`)),
+    ),
+    {
+      title: "an event under another secret",
+      ...ping,
+      body: ping.body.replace("acme", "acma"),
+      refusedBy: hmac,
+    },
+    { title: "an event with another id", ...of("endpoint.ping", "png_1"), refusedBy: /envelope|body|key/ },
+    { title: "an event that is none", ...of("snapshot.usable"), refusedBy: /./ },
+  ];
+}
+
+/** The genuine delivery with lists that were kept since before its key was activated in an emergency. */
+export function keptListCases(genuine: DeliveryCase, now: number): DeliveryCase[] {
+  const tomorrow = { ...listed, validFrom: "2026-11-22T09:30:00.000Z" };
+  const kept = { ...genuine, keysAt: now - 61, present: keys, fetches: 1 };
+  return [
+    { ...kept, title: "kept list: its key is valid from tomorrow", keys: [retired, tomorrow] },
+    { ...kept, title: "kept list: without its key", keys: [retired] },
+    { ...kept, title: "kept list: with its key", fetches: 0 },
+    {
+      ...kept,
+      title: "kept list: fetched within the minute",
+      keys: [tomorrow],
+      keysAt: now - 30,
+      fetches: 0,
+      refusedBy: /key/,
+    },
+    {
+      ...kept,
+      title: "kept list: not valid in the present one either",
+      keys: [retired],
+      present: [tomorrow],
+      refusedBy: /key/,
+    },
   ];
 }
 

@@ -93,6 +93,6 @@ async function prepareReplay(of: World, url: string): Promise<string> {
     counts,
     failedTurns: 0,
   };
-  expect(await new ReplayStore(mongo.db).insert({ ...replay, createdAt: new Date() })).toBe(true);
+  await new ReplayStore(mongo.db).insert({ ...replay, createdAt: new Date() });
   return replayId;
 }

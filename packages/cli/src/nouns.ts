@@ -135,6 +135,7 @@ export const nouns: readonly Noun[] = [
       tail: async () => (await import("./commands/deliveries/tail.ts")).tailDeliveries,
       redeliver: async () => (await import("./commands/deliveries/redeliver.ts")).redeliverDelivery,
       replay: async () => (await import("./commands/deliveries/replay.ts")).replayDeliveries,
+      replays: async () => (await import("./commands/deliveries/replays.ts")).listReplays,
     },
   },
   {

@@ -26,6 +26,7 @@ const endpointRow = {
   endpointId: "e1",
   tenantId: "demo",
   url: "https://r.example/",
+  name: "Desk",
   createdAt,
   updatedAt: createdAt,
   events: ["snapshot.usable"],
@@ -225,7 +226,7 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
 });
 
 test("endpoints list and delete", async () => {
-  expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  https://r.example/");
+  expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,
     stdout: '{"id":"e1"}\n',

@@ -14,13 +14,22 @@ const attempt = { at, took: durationFromMs(12), status: 500, answer: "no\nspace"
 const row = {
   deliveryId: "d1",
   endpointId: "e1",
+  event: "snapshot.usable",
   documentId: "doc1",
+  documentType: "core/article",
+  version: 7n,
   sequence: 3n,
   webhookId: "snp_1_3",
   state: "exhausted",
   attemptCount: 2,
   createdAt: at,
   lastAttempt: attempt,
+};
+const request = {
+  recomputed: true,
+  url: "https://hooks.example.org/",
+  headers: [{ name: "x-team", value: "•••" }],
+  body: Buffer.from('{"id":"snp_1_3"}'),
 };
 const calls: unknown[] = [];
 let polls = 0;
@@ -33,7 +42,12 @@ beforeAll(async () => {
         calls.push(toJson(ListDeliveriesRequestSchema, request));
         return { deliveries: [row], nextPageToken: "" };
       },
-      getDelivery: () => ({ delivery: row, attempts: [attempt, { ...attempt, replayId: "r0" }] }),
+      getDelivery: ({ includeRequest }) => ({
+        delivery: row,
+        attempts: [attempt, { ...attempt, replayId: "r0" }],
+        ...(includeRequest ? { request } : {}),
+      }),
+      listReplays: () => ({ replays: [{ replayId: "r2", state: "done", seen: 9n, since: at, until: at }] }),
       redeliver: ({ deliveryId }) => ({
         delivery: row,
         ...(deliveryId === "d3" ? {} : { attempt: { ...attempt, status: deliveryId === "d1" ? 204 : 500 } }),
@@ -56,15 +70,29 @@ const deliveries = (...argv: string[]) =>
   run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
 
 test("deliveries list filters, and shows the last attempt of each", async () => {
-  const filters = ["--endpoint", "e1", "--document", "doc1", "--state", "exhausted,held", "--since", "2026-01-05"];
+  const filters = ["--endpoint", "e1", "--document", "doc1", "--webhook", "snp_1_3"];
+  filters.push("--state", "exhausted,held", "--since", "2026-01-05");
   const { stdout, code } = await deliveries("list", ...filters);
   expect(code).toBe(0);
-  expect(stdout).toContain("d1  exhausted  2         500   doc1      3    e1");
+  expect(stdout.split("\n")[1]?.split(/ +/).slice(0, 11)).toEqual([
+    "d1",
+    "exhausted",
+    "2",
+    "500",
+    "snapshot.usable",
+    "doc1",
+    "core/article",
+    "7",
+    "3",
+    "snp_1_3",
+    "e1",
+  ]);
   expect(calls).toEqual([
     {
       tenantId: "demo",
       endpointId: "e1",
       documentId: "doc1",
+      webhookId: "snp_1_3",
       states: ["exhausted", "held"],
       since: "2026-01-05T00:00:00Z",
       limit: 50,
@@ -81,6 +109,19 @@ test("deliveries show prints every attempt on a line of its own", async () => {
     delivery: { id: "d1" },
     attempts: [{}, {}],
   });
+});
+
+test("deliveries show --request prints the request, and that it was computed again", async () => {
+  const { stdout } = await deliveries("show", "d1", "--request");
+  expect(stdout).toContain("computed again");
+  expect(stdout).toContain('POST https://hooks.example.org/\nx-team: •••\n\n{"id":"snp_1_3"}');
+  expect(JSON.parse((await deliveries("show", "d1", "--request", "--json")).stdout)).toMatchObject({
+    request: { recomputed: true, headers: { "x-team": "•••" }, body: '{"id":"snp_1_3"}' },
+  });
+});
+
+test("deliveries replays lists what was replayed, and of which time", async () => {
+  expect((await deliveries("replays", "e1")).stdout).toContain("r2  done   9 ");
 });
 
 test("deliveries redeliver fails unless the webhook was accepted, or is pending and due now", async () => {
@@ -100,7 +141,7 @@ test("deliveries replay starts, waits for the end, and says how far it came", as
   expect(await deliveries("replay", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("--since") });
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only");
   expect(stdout).toBe("replay r1 is done: 9 seen, 9 delivered, 0 failed, 0 skipped\n");
-  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true }]);
+  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true, all: true }]);
   expect((await deliveries("replay", "r1", "--cancel")).stdout).toContain("replay r1 is cancelled");
   expect(JSON.parse((await deliveries("replay", "r1", "--status", "--json")).stdout)).toMatchObject({ state: "done" });
 });

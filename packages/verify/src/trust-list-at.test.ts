@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { beforeEach, expect, it } from "vitest";
 import { listStater } from "../test/list-stater.ts";
 import {
@@ -93,6 +95,33 @@ it("is fetched again for a key that signed before the list allows it: it was act
   clock += minute;
   listed = [key("b", "2026-11-21T09:00:00.000Z")];
   expect(await list.keyFor("b", signedAt)).toEqual(listed[0]);
+});
+
+it("is fetched past a cache that still has it without the key, at once, and for a thousand bad keys once a minute", async () => {
+  const asked: (string | undefined)[] = [];
+  const later = { ...key("b"), validFrom: "2026-11-22T00:00:00.000Z" };
+  const cached = stater.state({ active: "a", keys: [key("a"), later] }, { issuedAt: clock, revision });
+  const present = stater.state({ active: "b", keys: [key("b")] }, { issuedAt: clock, revision });
+  // A cache between the receiver and the platform: it has the list of before the emergency.
+  const cache = createServer((request, response) => {
+    asked.push(request.headers["cache-control"]);
+    const { headers, body } = request.headers["cache-control"] === "no-cache" ? present : cached;
+    response.writeHead(200, headers).end(body);
+  });
+  await new Promise<void>((listening) => void cache.listen(0, "127.0.0.1", listening));
+  try {
+    const { port } = cache.address() as AddressInfo;
+    const list = trustListAt(`http://127.0.0.1:${port}/api/keys`, { now: () => clock });
+    expect(await list.keyFor("b", signedAt)).toEqual(key("b"));
+    expect(asked).toEqual([undefined, "no-cache"]);
+    clock += minute;
+    const early = new Date("2025-01-01T00:00:00.000Z");
+    const ids = Array.from({ length: 500 }, (_, at) => `unknown-${at}`);
+    await Promise.all(ids.flatMap((id) => [list.keyFor(id, signedAt), list.keyFor("b", early)]));
+    expect(asked).toEqual([undefined, "no-cache", "no-cache"]);
+  } finally {
+    cache.close();
+  }
 });
 
 it("forgets a revoked key within the hour", async () => {

@@ -6,8 +6,14 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const fetchTimeoutMs = 10_000;
 
+/** `reload`: with `Cache-Control: no-cache`, so that the platform answers and no cache on the way. */
+type CacheMode = "default" | "reload";
+
 /** The part of `fetch` that is used. */
-export type FetchTrustList = (url: string) => Promise<{
+export type FetchTrustList = (
+  url: string,
+  init: { readonly cache: CacheMode },
+) => Promise<{
   readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -37,8 +43,9 @@ export class TrustListUnavailable extends Error {
 /**
  * The trust list of a platform, kept for an hour. Make one and share it between requests.
  *
- * - A `keyId` that it does not know makes it fetch the list again, at most once a minute: a flood of
- *   unknown ids does not become a flood of requests.
+ * - A `keyId` that it does not know, and one that was not valid at the signing time, make it fetch the
+ *   list again, past all caches, at most once a minute: a flood of them does not become a flood of
+ *   requests. A key that is needed in an emergency is listed before with tomorrow's `validFrom`.
  * - While the platform does not answer, a list of up to two hours is used. An older one is not,
  *   because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
@@ -60,7 +67,7 @@ class FetchedTrustList implements TrustList {
   #pins: TrustListPins;
   #keys: readonly TrustedKey[] = [];
   #fetchedAt = -Infinity;
-  #attemptedAt = -Infinity;
+  readonly #attemptedAt = { default: -Infinity, reload: -Infinity };
   /** Why the last attempt failed; undefined when it did not. */
   #failure: unknown;
   #fetching: Promise<void> | undefined;
@@ -74,7 +81,8 @@ class FetchedTrustList implements TrustList {
   }
 
   async keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined> {
-    if (this.#isOlderThan(hourMs) || !this.#holds(keyId, signedAt)) await this.#refresh();
+    const isThere = !this.#isOlderThan(hourMs) || (await this.#refresh("default"));
+    if (isThere && !this.#holds(keyId, signedAt)) await this.#refresh("reload");
     const key = this.#isOlderThan(2 * hourMs) ? undefined : this.#find(keyId);
     const isSure = this.#failure === undefined || (key !== undefined && validAt(key, signedAt));
     if (isSure) return key;
@@ -96,19 +104,24 @@ class FetchedTrustList implements TrustList {
     return this.#now() - this.#fetchedAt >= ms;
   }
 
-  /** Without any list a failed attempt is repeated at once, otherwise after a minute. */
-  async #refresh(): Promise<void> {
-    const tooSoon = this.#now() - this.#attemptedAt < minuteMs && !this.#isOlderThan(2 * hourMs);
-    if (tooSoon && !this.#fetching) return;
-    this.#fetching ??= this.#attempt().finally(() => (this.#fetching = undefined));
+  /**
+   * Without any list a failed attempt is repeated at once, otherwise after a minute.
+   *
+   * @returns whether the last attempt was successful
+   */
+  async #refresh(cache: CacheMode): Promise<boolean> {
+    const isRecent = this.#now() - this.#attemptedAt[cache] < minuteMs;
+    const isTooSoon = isRecent && (cache === "reload" || !this.#isOlderThan(2 * hourMs));
+    if (!isTooSoon) this.#fetching ??= this.#attempt(cache).finally(() => (this.#fetching = undefined));
     await this.#fetching;
+    return this.#failure === undefined;
   }
 
-  async #attempt(): Promise<void> {
+  async #attempt(cache: CacheMode): Promise<void> {
     const now = this.#now();
-    this.#attemptedAt = now;
+    this.#attemptedAt[cache] = now;
     try {
-      const list = await this.#fetchList(now);
+      const list = await this.#fetchList(cache, now);
       this.#keys = list.keys;
       this.#pins = { ...this.#pins, revision: list.revision, listKey: list.listKey };
       this.#onList?.(list);
@@ -119,8 +132,8 @@ class FetchedTrustList implements TrustList {
     }
   }
 
-  async #fetchList(now: number): Promise<VerifiedTrustList> {
-    const answer = await this.#fetch(this.#url);
+  async #fetchList(cache: CacheMode, now: number): Promise<VerifiedTrustList> {
+    const answer = await this.#fetch(this.#url, { cache });
     if (!answer.ok) throw new Error(`it was answered with ${answer.status}`);
     const [statement, signature] = ["statement", "signature"].map((name) =>
       answer.headers.get(`vidimus-trust-${name}`),
@@ -130,4 +143,5 @@ class FetchedTrustList implements TrustList {
   }
 }
 
-const fetchInTime: FetchTrustList = (url) => fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs) });
+const fetchInTime: FetchTrustList = (url, { cache }) =>
+  fetch(url, { cache, signal: AbortSignal.timeout(fetchTimeoutMs) });

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
-const body = JSON.stringify({ data: { status: "usable", snapshot: { title: "Färjan inställd" } } });
+const body = JSON.stringify({ type: "snapshot.usable", data: { snapshot: { title: "Färjan inställd" } } });
+const ping = JSON.stringify({ type: "endpoint.ping", data: { tenantId: "demo", endpointId: "e1" } });
 
 let receiver: ChildProcess;
 let url: string;
@@ -43,10 +44,14 @@ afterAll(() => void receiver.kill());
 
 test("the README's receiver takes what the platform signed, and refuses a changed byte", async () => {
   const now = new Date();
-  const signature = new Webhook(secret).sign("snp_1", now, body);
+  const signatureOf = (payload: string) => new Webhook(secret).sign("snp_1", now, payload);
+  const signature = signatureOf(body);
   const printed = once(receiver.stdout!, "data");
   expect(await post(body, `v1,AAAA ${signature}`, now)).toBe(204);
-  expect(String((await printed)[0])).toBe("genuine: usable Färjan inställd\n");
+  expect(String((await printed)[0])).toBe("genuine: snapshot.usable Färjan inställd\n");
+  const pinged = once(receiver.stdout!, "data");
+  expect(await post(ping, signatureOf(ping), now)).toBe(204);
+  expect(String((await pinged)[0])).toBe("genuine: endpoint.ping \n");
   expect(await post(body.replace("usable", "Usable"), signature, now)).toBe(401);
   expect(await post(body, signature, new Date(now.getTime() + 1000))).toBe(401);
 });

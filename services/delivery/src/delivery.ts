@@ -17,8 +17,10 @@ import { createResolve } from "./net/resolve.ts";
 import { startReplays } from "./replay/start-replays.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
+import type { KnownTypesDeps } from "./rpc/known-types.ts";
 import { openDelivering } from "./open-delivering.ts";
 import { AuditedEndpoints } from "./store/audited-endpoints.ts";
+import { AuditedReplays } from "./store/audited-replays.ts";
 import { deliverySchema } from "./store/delivery-schema.ts";
 import type { Lanes } from "./lanes/open-lanes.ts";
 import type { EndpointName } from "./rpc/change-endpoint.ts";
@@ -41,13 +43,13 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     const { deliveryLog, replays } = stores;
     const { directory, payloads, leaseMs } = lanes;
     const { retries, pollMs } = config.pace;
-    const { feed, audit } = clients;
+    const { feed, audit, schemas } = clients;
     const { log } = process;
     stack.use(
       startReplays({ feed, audit, payloads, post, deliveryLog, directory, replays, retries, pollMs, leaseMs, log }),
     );
     const urlRule = { allowHttp: config.allowHttp, ...rule };
-    const routes = routesOf({ stores, lanes, post, urlRule, audit: auditLog, log });
+    const routes = routesOf({ stores, lanes, schemas, post, urlRule, audit: auditLog, log });
     const tenants = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, routes, { ...process, tenants });
     const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
@@ -58,6 +60,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
 interface RoutesDeps {
   readonly stores: Stores;
   readonly lanes: Lanes;
+  readonly schemas: KnownTypesDeps["schemas"];
   readonly post: PostWebhook;
   readonly urlRule: UrlRule;
   readonly audit: AuditLog;
@@ -65,7 +68,7 @@ interface RoutesDeps {
 }
 
 /** What is served at both doors. */
-function routesOf({ stores, lanes, post, urlRule, audit, log }: RoutesDeps): DoorRoutes {
+function routesOf({ stores, lanes, schemas, post, urlRule, audit, log }: RoutesDeps): DoorRoutes {
   const { endpoints, deliveries, deliveryLog, replays, health } = stores;
   const { directory, payloads, announce, expediteAll, wantProbe } = lanes;
   const hurry = (endpoint: EndpointName) => {
@@ -83,6 +86,7 @@ function routesOf({ stores, lanes, post, urlRule, audit, log }: RoutesDeps): Doo
     announce,
     hurry,
     expediteAll,
+    schemas,
     post,
     urlRule,
   });
@@ -91,6 +95,7 @@ function routesOf({ stores, lanes, post, urlRule, audit, log }: RoutesDeps): Doo
     deliveryLog,
     lanes: stores.lanes,
     replays,
+    auditedReplays: new AuditedReplays(replays, audit),
     payloads,
     post,
     wantProbe,

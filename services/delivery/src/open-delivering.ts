@@ -1,3 +1,4 @@
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
@@ -140,6 +141,7 @@ function openClients(
   return {
     feed: stack.use(openRpcClient(SnapshotFeedService, documents)),
     audit: stack.use(openRpcClient(SignatureAuditService, documents)),
+    schemas: stack.use(openRpcClient(SchemaService, documents)),
     signing: stack.use(openRpcClient(SigningService, signing)),
     trust: stack.use(openRpcClient(TrustListService, signing)),
   };

@@ -123,13 +123,15 @@ test("a redelivery sends the same webhook again, marked, and waits for no backof
     [204, ""],
     [204, attempt?.replayId],
   ]);
+  const { entries } = await delivery.endpoints.listAuditEntries({ tenantId: "again" }, asAdmin);
+  expect(entries[0]).toMatchObject({ action: "redeliver", subject: deliveryId, actor: "kari" });
 });
 
 test("a replay fills a new endpoint with the newest snapshot of each document", async () => {
   store("filled", 70, 2);
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("filled", receiver.url);
-  const started = await log.startReplay({ tenantId: "filled", endpointId, latestOnly: true }, asAdmin);
+  const started = await log.startReplay({ tenantId: "filled", endpointId, latestOnly: true, all: true }, asAdmin);
   const replayId = started.replay!.replayId;
   const replay = await untilEnded("filled", replayId);
   expect(replay).toMatchObject({ state: "done", seen: 70n, delivered: 70n, failed: 0n, skipped: 0n });
@@ -147,7 +149,10 @@ test("a replay knows what was sent under a third signature, and a redelivery sen
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("thrice", receiver.url);
   const replayed = async (states: string[]) => {
-    const { replay } = await log.startReplay({ tenantId: "thrice", endpointId, states }, asAdmin);
+    const { replay } = await log.startReplay(
+      { tenantId: "thrice", endpointId, states, all: states.length === 0 },
+      asAdmin,
+    );
     return untilEnded("thrice", replay!.replayId);
   };
   expect(await replayed([])).toMatchObject({ state: "done", seen: 3n, delivered: 3n });
@@ -167,20 +172,22 @@ test("one replay of an endpoint runs at a time, and ends when it is cancelled", 
   store("cancelled", 40);
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const { endpointId } = await delivery.endpoint("cancelled", receiver.url);
-  const { replay } = await log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin);
+  const { replay } = await log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin);
   await receiver.arrivals(1);
-  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin))).toBe("FailedPrecondition");
+  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe(
+    "FailedPrecondition",
+  );
   const name = { tenantId: "cancelled", replayId: replay!.replayId };
   expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
   expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
-  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId }, asAdmin))).toBe("answered");
+  expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe("answered");
 });
 
 test("what an endpoint refuses four times is failed, and the replay goes on", async () => {
   store("refusing", 3);
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
   const { endpointId } = await delivery.endpoint("refusing", receiver.url);
-  const { replay } = await log.startReplay({ tenantId: "refusing", endpointId }, asAdmin);
+  const { replay } = await log.startReplay({ tenantId: "refusing", endpointId, all: true }, asAdmin);
   expect(await untilEnded("refusing", replay!.replayId)).toMatchObject({ state: "done", failed: 3n });
   expect(receiver.received.length).toBeGreaterThanOrEqual(12);
   expect(new Set(await states("refusing"))).toEqual(new Set(["exhausted"]));
@@ -206,19 +213,19 @@ test("only an owner or an admin sends again, and another tenant finds nothing", 
   await publish(world, "mine");
   await eventually(async () => expect(await states("mine")).toEqual(["delivered"]));
   const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId: "mine" })).deliveries;
-  const { replay } = await log.startReplay({ tenantId: "mine", endpointId }, asAdmin);
+  const { replay } = await log.startReplay({ tenantId: "mine", endpointId, all: true }, asAdmin);
   const replayId = replay!.replayId;
   const asEditor = { headers: { "vidimus-role": "editor" } };
   const refused = await Promise.all([
     codeOf(log.redeliver({ tenantId: "mine", deliveryId }, asEditor)),
-    codeOf(log.startReplay({ tenantId: "mine", endpointId }, asEditor)),
+    codeOf(log.startReplay({ tenantId: "mine", endpointId, all: true }, asEditor)),
     codeOf(log.cancelReplay({ tenantId: "mine", replayId }, asEditor)),
   ]);
   expect(new Set(refused)).toEqual(new Set(["PermissionDenied"]));
   const foreign = await Promise.all([
     codeOf(log.getDelivery({ tenantId: "theirs", deliveryId })),
     codeOf(log.redeliver({ tenantId: "theirs", deliveryId }, asAdmin)),
-    codeOf(log.startReplay({ tenantId: "theirs", endpointId }, asAdmin)),
+    codeOf(log.startReplay({ tenantId: "theirs", endpointId, all: true }, asAdmin)),
     codeOf(log.getReplay({ tenantId: "theirs", replayId })),
     codeOf(log.cancelReplay({ tenantId: "theirs", replayId }, asAdmin)),
   ]);

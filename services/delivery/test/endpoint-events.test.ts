@@ -182,7 +182,7 @@ it("410 disables; a ping that is accepted, or a redelivery, closes a breaker at 
     ]);
     expect(seen).toEqual([
       ["closed", 0n, undefined],
-      ["closed", 0n, "gone"],
+      ["disabled", 0n, "gone"],
       ["open", 1n, undefined],
       ["open", 1n, undefined],
     ]);

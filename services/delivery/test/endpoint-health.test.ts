@@ -93,6 +93,21 @@ it("a held delivery is not sent again before its endpoint is enabled", async () 
   const { endpoint } = await delivery.endpoints.getEndpoint(name);
   expect(endpoint).toMatchObject({
     disablement: { reason: "operator" },
-    health: { gate: "closed", pendingDocuments: 0n },
+    health: { gate: "disabled", pendingDocuments: 0n, heldDeliveries: 1 },
   });
+});
+
+it("the health of a disabled endpoint says that it is disabled, how many deliveries are held, and since when", async () => {
+  const tenantId = "holding";
+  await using receiver = await openReceiver();
+  const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
+  await delivery.endpoints.disableEndpoint(name, asAdmin);
+  const documents = [randomUUID(), randomUUID()];
+  for (const sequence of [1, 2, 3])
+    for (const documentId of documents) await publish(world, tenantId, documentId, sequence);
+  await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(6));
+  const rows = await world.deliveries().find({ tenantId }).sort({ createdAt: 1 }).toArray();
+  const { endpoint } = await delivery.endpoints.getEndpoint(name);
+  expect(endpoint?.health).toMatchObject({ gate: "disabled", heldDeliveries: 6, hasMoreHeld: false });
+  expect(timestampDate(endpoint!.health!.oldestHeldAt!)).toEqual(rows[0]!.createdAt);
 });

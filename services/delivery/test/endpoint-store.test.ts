@@ -26,6 +26,8 @@ function endpointOf(tenantId: string, change: Partial<ManagedEndpoint> = {}): Ma
     endpointId: randomUUID(),
     tenantId,
     url: "https://example.com/",
+    name: "Desk",
+    description: "Who reads it",
     secrets: [secret],
     createdAt: now,
     updatedAt: now,

@@ -50,6 +50,18 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
 });
 
+test("a probe takes the lane that is due next, and leaves out those that it is told to", async () => {
+  await using opened = await openLanes("probes");
+  const { mongo, deliveries, lanes } = opened;
+  await deliveries.insert([rowOf("a", 1, "due"), rowOf("b", 1, "due")], createdAt);
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  await deliveryRows(mongo.db).updateOne({ documentId: "b" }, { $set: { nextAttemptAt: inAnHour } });
+  const [probed] = await lanes.claim({ endpointId: "e1", limit: 1, without: ["a-1-1"] }, inAnHour);
+  expect(probed?.bearer.deliveryId).toBe("b-1-1");
+  const [next] = await lanes.claim({ endpointId: "e1", limit: 1 }, inAnHour);
+  expect(next?.bearer.deliveryId).toBe("a-1-1");
+});
+
 test("a long lane that has lost its bearer gets its oldest row as one, and few of its rows are read", async () => {
   await using opened = await openLanes("bearers");
   const { mongo, deliveries, lanes } = opened;

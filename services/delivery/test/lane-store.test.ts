@@ -1,11 +1,13 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
+import type { Collection } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
 import { DeliveryStore } from "../src/store/delivery-store.ts";
 import { LaneStore } from "../src/store/lane-store.ts";
+import type { DeliveryRow } from "../src/store/rows.ts";
 
 const database = testDatabaseName("lanes");
 let mongo: Awaited<ReturnType<typeof openMongo>>;
@@ -40,6 +42,26 @@ describe("the schedule", () => {
   });
 });
 
+describe("the backlog", () => {
+  it("costs two rows an endpoint, however many wait", async () => {
+    const due = new Date();
+    const at = (n: number) => new Date(due.getTime() - n * 1000);
+    const wait = (endpointId: string, n: number) => ({ ...bearerOf(endpointId, due), createdAt: at(n), generation: 0 });
+    const busy = Array.from({ length: 2_000 }, (_, n) => wait("busy", (n * 7) % 2_000));
+    await rows().insertMany([...busy, wait("other", 3_000), wait("disabled", 4_000)]);
+    await mongo.db.command({ profile: 2 });
+    const backlog = await store.backlog(["disabled"]);
+    await mongo.db.command({ profile: 0 });
+    const found = await mongo.db.collection("system.profile").find({ "command.aggregate": "deliveries" }).toArray();
+    expect(backlog).toEqual([
+      { endpointId: "other", oldestAt: at(3_000) },
+      { endpointId: "busy", oldestAt: at(1_999) },
+    ]);
+    expect(found.at(-1)!["docsExamined"]).toBeLessThanOrEqual(8);
+    expect(found.at(-1)!["keysExamined"]).toBeLessThanOrEqual(16);
+  });
+});
+
 describe("a row behind the bearer", () => {
   const now = new Date();
   const attemptedAt = new Date(now.getTime() + 5);
@@ -61,6 +83,53 @@ describe("a row behind the bearer", () => {
   it("leaves the lane its backoff when it may have been there before the last attempt", async () => {
     expect(await dueAt(now)).toEqual(inAnHour);
     expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
+  });
+});
+
+describe("a row that is stored while its lane goes from one bearer to the next", () => {
+  const now = new Date();
+  const lane = { tenantId: "acme", documentId: randomUUID(), endpointId: "e1" };
+  const row = (sequence: number, fields: object) => {
+    const ids = { deliveryId: randomUUID(), webhookId: `snp_${sequence}`, sequence, signingNumber: 1 };
+    return { ...lane, _id: ids.deliveryId, ...ids, state: "pending", generation: 0, attempts: [], ...fields };
+  };
+
+  /** A store whose first statements are followed by `then`, as by those of another process. */
+  const storeThat = (then: () => Promise<unknown>) => {
+    let isFirst = true;
+    const bulkWrite: Collection<DeliveryRow>["bulkWrite"] = async (...of) => {
+      const result = await deliveryRows(mongo.db).bulkWrite(...of);
+      if (isFirst) await then();
+      isFirst = false;
+      return result;
+    };
+    const collection = new Proxy(deliveryRows(mongo.db), {
+      get: (target, name) => {
+        if (name === "bulkWrite") return bulkWrite;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    return new LaneStore(collection, "test");
+  };
+
+  it("is told to who has the next bearer", async () => {
+    const lease = { holder: "other", until: new Date(now.getTime() + 20_000), token: "t" };
+    const [next, arrived] = [row(2, {}), row(3, {})];
+    await rows().insertMany([next, arrived] as object[]);
+    // The bearer has ended, and the next one becomes it while this process looks for either.
+    const promote = () =>
+      rows().updateOne({ sequence: 2 }, { $set: { nextAttemptAt: lease.until, lease }, $inc: { generation: 1 } });
+    await storeThat(promote).expedite([lane], now);
+    expect(await rows().findOne({ sequence: 2 })).toMatchObject({ isFollowed: true, generation: 1, lease });
+    expect(await rows().findOne({ sequence: 3 })).not.toHaveProperty("nextAttemptAt");
+  });
+
+  it("ends when the lane is delivered meanwhile", async () => {
+    await rows().insertMany([row(2, {}), row(3, {})] as object[]);
+    const end = () => rows().updateMany({}, { $set: { state: "delivered" } });
+    await storeThat(end).expedite([lane], now);
+    expect(await rows().countDocuments({ nextAttemptAt: { $exists: true } })).toBe(0);
   });
 });
 

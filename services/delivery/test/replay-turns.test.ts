@@ -1,4 +1,6 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -23,7 +25,7 @@ afterAll(async () => {
 
 const eventually = <T>(read: () => Promise<T>) => vi.waitFor(read, { timeout: 15_000, interval: 20 });
 const start = async (tenantId: string, endpointId: string) =>
-  (await log.startReplay({ tenantId, endpointId }, asAdmin)).replay!.replayId;
+  (await log.startReplay({ tenantId, endpointId, all: true }, asAdmin)).replay!.replayId;
 const untilDone = (tenantId: string, replayId: string) =>
   eventually(async () => {
     const { replay } = await log.getReplay({ tenantId, replayId });
@@ -81,4 +83,41 @@ it("a replay of what is missing goes on with what it has tried when its receiver
   await receiver.arrivals(2);
   status = 204;
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
+});
+
+it("a replay says what to send, one at a time; the running one is named, all are listed, and each leaves an entry", async () => {
+  const tenantId = "ruled";
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  const name = { tenantId, endpointId };
+  world.feed.store({ ...snapshotOf(tenantId, randomUUID()), committedAt: new Date(Date.now() - 60_000) });
+  const at = (ms: number) => timestampFromMs(Date.now() + ms);
+  for (const [request, message] of [
+    [{}, "all must be true"],
+    [{ latestOnly: true, until: at(0) }, "all must be true"],
+    [{ all: true, since: at(-1_000) }, "all must not be true beside"],
+    [{ since: at(-1_000), until: at(-2_000) }, "since must not be after until"],
+    [{ since: at(60_000) }, "which is now unless it is given"],
+  ] as const) {
+    await expect(log.startReplay({ ...name, ...request }, asAdmin)).rejects.toThrow(message);
+  }
+  const first = await start(tenantId, endpointId);
+  const refused = await log.startReplay({ ...name, all: true }, asAdmin).catch((error: unknown) => error);
+  expect(fromConnectError(refused)).toMatchObject({ reason: "replay_running", metadata: { replay_id: first } });
+  for (let turn = 0; turn < 2; turn += 1) await log.cancelReplay({ tenantId, replayId: first }, asAdmin);
+  const { replay } = await log.startReplay({ ...name, states: ["missing"] }, asAdmin);
+  const second = replay!.replayId;
+  const page = await log.listReplays({ ...name, limit: 1 });
+  expect(page.replays).toMatchObject([{ replayId: second, states: ["missing"] }]);
+  const rest = await log.listReplays({ ...name, limit: 1, pageToken: page.nextPageToken });
+  expect(rest).toMatchObject({ replays: [{ replayId: first, state: "cancelled" }], nextPageToken: "" });
+  await expect(log.listReplays({ ...name, tenantId: "stranger" })).rejects.toThrow("there is no such endpoint");
+  const { entries } = await delivery.endpoints.listAuditEntries({ tenantId }, asAdmin);
+  expect(entries.map(({ action, subject }) => [action, subject])).toEqual([
+    ["start_replay", second],
+    ["cancel_replay", first],
+    ["start_replay", first],
+    ["create_endpoint", endpointId],
+  ]);
+  await log.cancelReplay({ tenantId, replayId: second }, asAdmin);
 });

@@ -126,6 +126,23 @@ it("processes that are killed while they replace and while they send are followe
   for (const each of [first, second]) await each[Symbol.asyncDispose]();
 }, 60_000);
 
+it("a second revocation is walked for while what followed the first one is still being sent again", async () => {
+  await using receiver = await openReceiver();
+  const documents = 6;
+  await using delivery = await openDelivery(world, { resendsPerSecond: 1, resigningGraceMs: 200 });
+  await delivery.endpoint("acme", receiver.url);
+  for (let at = 0; at < documents; at += 1) await settled(await publish(world, "acme"));
+  await receiver.arrivals(documents);
+  const first = world.signing.revoke();
+  await receiver.arrivals(documents + 1);
+  const second = world.signing.revoke();
+  await eventually(() => keyIdsHeld()).toEqual([second.active]);
+  expect(receiver.received.length).toBeLessThan(2 * documents);
+  await doneFor(first.revoked, second.revoked);
+  const last = new Map(receiver.received.map((each) => [documentOf(each), tailOf(each)]));
+  expect([...last.values()]).toEqual(Array(documents).fill("1_r3"));
+}, 60_000);
+
 it("a snapshot that a newer one has followed meanwhile is not sent behind it", async () => {
   await using receiver = await openReceiver();
   await using delivery = await openDelivery(world);

@@ -1,4 +1,3 @@
-import { attestationOf } from "@vidimus/contracts/attestation";
 import { AuditLog } from "@vidimus/kit/audit/audit-log";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -6,20 +5,19 @@ import { openSchema, type Schema } from "@vidimus/kit/mongo/schema";
 import { openDoors } from "@vidimus/kit/rpc/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
-import type { Logger } from "@vidimus/kit/telemetry/log";
 import { openChecking } from "./checking/open-checking.ts";
 import type { DocumentsConfig } from "./config.ts";
 import { createTypeRegistry } from "./domain/types/type-registry.ts";
 import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
 import { openPublication } from "./open-publication.ts";
+import { attestation } from "./attestation.ts";
 import { announceSnapshots, subscribeSnapshots } from "./announce-snapshots.ts";
 import { reportPending } from "./report-pending.ts";
 import { batchIntakeRoute, documentRoute } from "./rpc/documents/route.ts";
 import { publishedDocumentRoute } from "./rpc/published/route.ts";
-import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
 import { signatureAuditRoute } from "./rpc/signature-audit/route.ts";
 import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
-import { schemaRoute } from "./rpc/schemas/route.ts";
+import { knownTypesRoute, schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { snapshotStream } from "./snapshot-stream.ts";
 import { documentsSchema } from "./store/documents-schema.ts";
@@ -68,8 +66,9 @@ export async function startDocuments(
     const mesh = [
       batchIntakeRoute(editing),
       publishedDocumentRoute(publication),
-      snapshotFeedRoute({ ...publication, attest: attestWith(config, process.log) }),
+      snapshotFeedRoute({ ...publication, ...attestation(config.attestationKey, process.log), log: process.log }),
       signatureAuditRoute({ signatures: new SignatureStore(mongo.db) }),
+      knownTypesRoute({ schemas }),
     ];
     const known = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
@@ -80,12 +79,6 @@ export async function startDocuments(
       checkDegraded: async () => void (await Promise.all([bus.ping(), known?.check()])),
     };
   });
-}
-
-function attestWith({ attestationKey: key }: DocumentsConfig, log: Pick<Logger, "warn">): Attest {
-  if (key) return (snapshot) => attestationOf(key, snapshot);
-  log.warn("ATTESTATION_KEY_FILE is not set: signing signs nothing that this process hands out");
-  return () => new Uint8Array();
 }
 
 function openBus(

@@ -24,5 +24,5 @@ test("the migration Job is named by the schema that it makes, so that another sc
 /** When this fails, rows have another column than those that there are: raise `base`, and name the keys. */
 test("the keys of publications are those that rows of this base have", () => {
   const keys = ["slug", "host", "primary", "tag", "site", "language"];
-  expect({ base: documentsSchema.base, keys: keyNames }).toEqual({ base: 1, keys });
+  expect({ base: documentsSchema.base, keys: keyNames }).toEqual({ base: 2, keys });
 });

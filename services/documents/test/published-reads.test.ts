@@ -4,6 +4,7 @@ import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { settlementOf } from "./settling.ts";
 
 let service: Publishing;
 
@@ -359,17 +360,13 @@ describe("versions", () => {
       [3n, 4n],
       [1n, 3n],
     ]);
-    const signature = { keyId: "k", statement: "s", value: new Uint8Array(64) };
-    const reference = { tenantId, documentId, sequence: 3n };
-    await service.feed.settleSnapshots({
-      settlements: [{ reference, outcome: { case: "signature", value: signature } }],
-    });
+    await service.feed.settleSnapshots({ settlements: [settlementOf({ tenantId, documentId, sequence: 3n })] });
     const { snapshots } = await service.published.getPublishedVersion({ tenantId, documentId, version: 1n });
     expect(snapshots.map(({ reference, status }) => [reference?.sequence, status])).toEqual([
       [1n, "usable"],
       [3n, "usable"],
     ]);
-    expect(snapshots.map((snapshot) => snapshot.signature?.keyId)).toEqual([undefined, "k"]);
+    expect(snapshots.map((snapshot) => snapshot.signature?.keyId)).toEqual([undefined, "a"]);
     for (const { snapshotJson, sha256 } of snapshots) {
       expect(Buffer.from(sha256)).toEqual(createHash("sha256").update(snapshotJson).digest());
       expect(parse(snapshotJson)).toMatchObject({ title: document.title, meta: { version: 1, status: "usable" } });

@@ -5,6 +5,7 @@ import { liftSequences } from "../src/store/lift-sequences.ts";
 import { RestoredSnapshots } from "../src/store/restored-snapshots.ts";
 import { SequenceFloor } from "../src/store/sequence-floor.ts";
 import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { settlementOf, signatureOf } from "./settling.ts";
 
 const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
 const tenantId = "acme";
@@ -34,11 +35,7 @@ async function publish(times: number, document = article()): Promise<string> {
 }
 
 async function settle(documentId: string, ...sequences: number[]): Promise<void> {
-  const signature = { keyId: "key", statement: `statement of ${documentId}`, value: new Uint8Array(64).fill(1) };
-  const settlements = sequences.map((sequence) => {
-    const reference = { tenantId, documentId, sequence: BigInt(sequence) };
-    return { reference, outcome: { case: "signature" as const, value: signature } };
-  });
+  const settlements = sequences.map((sequence) => settlementOf({ tenantId, documentId, sequence: BigInt(sequence) }));
   await service.feed.settleSnapshots({ settlements });
 }
 
@@ -92,8 +89,9 @@ test("signatures are told to signing, and which snapshots are missing to deliver
   await settle(documentId, 1);
   const lines: object[] = [];
   for await (const line of snapshots.signatures()) if (line.documentId === documentId) lines.push(line);
-  const value = Buffer.alloc(64, 1).toString("base64");
-  expect(lines).toEqual([{ tenantId, documentId, sequence: 1, statement: `statement of ${documentId}`, value }]);
+  const value = Buffer.alloc(64, 7).toString("base64");
+  const { statement } = signatureOf({ tenantId, documentId, sequence: 1n });
+  expect(lines).toEqual([{ tenantId, documentId, sequence: 1, statement, signingNumber: 1, value }]);
   const keys = [1, 2].map((sequence) => ({ tenantId, documentId, sequence }));
   expect(await snapshots.missing(keys)).toEqual([keys[1]]);
   expect(await snapshots.missing([])).toEqual([]);

@@ -4,6 +4,7 @@ import type { MigrateMode, Schema } from "@vidimus/kit/mongo/schema";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { readConfig } from "../src/config.ts";
 import { startDocuments } from "../src/documents.ts";
+import { attestationKeyFile } from "./settling.ts";
 
 /** A documents service with a database of its own, and a client of its editor's surface. */
 export interface RunningDocuments extends AsyncDisposable {
@@ -25,6 +26,7 @@ export async function runDocuments(options: {
   database?: string;
   migrate?: MigrateMode;
   schema?: Schema;
+  /** Default: one of `settling.ts`; "" for none. */
   attestationKeyFile?: string;
 }): Promise<RunningDocuments> {
   await using stack = new AsyncDisposableStack();
@@ -39,7 +41,7 @@ export async function runDocuments(options: {
     MESH_PORT: "0",
     OPS_PORT: "0",
     LOG_LEVEL: "silent",
-    ...(options.attestationKeyFile && { ATTESTATION_KEY_FILE: options.attestationKeyFile }),
+    ATTESTATION_KEY_FILE: options.attestationKeyFile ?? attestationKeyFile(),
   });
   const service = stack.use(await startDocuments(config, options.schema));
   const target = `127.0.0.1:${service.grpcPort}`;

@@ -1,7 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { settlementOf, signatureOf } from "./settling.ts";
 
 let service: Publishing;
 
@@ -16,47 +18,76 @@ async function publish(tenantId = "acme") {
   return { tenantId, documentId, sequence: 1n };
 }
 
-/** A signature whose statement was made on a day of January. */
-function signatureOf(keyId: string, day: number) {
-  const at = `2026-01-${String(day).padStart(2, "0")}T00:00:00.000Z`;
-  const statement = ["vidimus-snapshot-v1", "t", "d", 1, 1, "usable", at, keyId, "00"].join("\n");
-  return { keyId, statement, value: new Uint8Array(64).fill(day) };
-}
-
 describe("SettleSnapshots", () => {
-  const settleWith = (reference: object, keyId: string, day: number) =>
-    service.feed.settleSnapshots({
-      settlements: [{ reference, outcome: { case: "signature", value: signatureOf(keyId, day) } }],
-    });
+  const settle = (...settlements: ReturnType<typeof settlementOf>[]) => service.feed.settleSnapshots({ settlements });
   const read = async (reference: object) =>
     (await service.feed.getSnapshots({ references: [reference] })).snapshots[0]!;
+  const far = "9999-12-31T23:59:59.999Z";
 
   test("keeps the signature and ends the pending state, once or twice", async () => {
     const reference = await publish();
     expect((await read(reference)).pending).toBe(true);
     for (let times = 0; times < 2; times++) {
-      await settleWith(reference, "a", 1);
-      expect(await read(reference)).toMatchObject({ pending: false, signature: signatureOf("a", 1) });
+      await settle(settlementOf(reference));
+      expect(await read(reference)).toMatchObject({ pending: false, signature: signatureOf(reference) });
     }
   });
 
-  test("replaces a signature by a later one of another key, and by no other, in whatever order they come", async () => {
+  test("replaces a signature by one with a higher signing number, whatever their times and order", async () => {
     const reference = await publish();
-    await settleWith(reference, "a", 5);
-    for (const [keyId, day, expected] of [
-      ["a", 9, signatureOf("a", 5)],
-      ["b", 4, signatureOf("a", 5)],
-      ["b", 7, signatureOf("b", 7)],
-      ["a", 5, signatureOf("b", 7)],
+    // Signing's clock was ahead when it signed with a key that was revoked then.
+    const ahead = signatureOf(reference, { keyId: "revoked", signedAt: far });
+    const second = signatureOf(reference, { keyId: "b", signingNumber: 2, fill: 2 });
+    const third = signatureOf(reference, { keyId: "c", signingNumber: 3, fill: 3 });
+    for (const [next, expected] of [
+      [ahead, ahead],
+      [second, second],
+      [ahead, second],
+      [third, third],
+      [second, third],
     ] as const) {
-      await settleWith(reference, keyId, day);
-      expect((await read(reference)).signature).toMatchObject(expected);
+      await settle(settlementOf(reference, next));
+      expect((await read(reference)).signature?.keyId).toBe(expected.keyId);
     }
+  });
+
+  test.each(["first", "second"])("refuses a signature that signing did not make as the %s one", async (place) => {
+    const [reference, neighbour] = [await publish(), await publish()];
+    const genuine = signatureOf(reference);
+    if (place === "second") await settle(settlementOf(reference, genuine));
+    const planted = signatureOf(reference, { keyId: "planted", signedAt: far, signingNumber: 2 });
+    const { endorsement } = settlementOf(reference, genuine);
+    for (const forged of [
+      settlementOf(reference, planted, new Uint8Array()),
+      settlementOf(reference, planted, new Uint8Array(32)),
+      settlementOf(reference, planted, endorsement),
+      settlementOf(reference, { ...genuine, signingNumber: 4_294_967_295 }, endorsement),
+    ]) {
+      const settled = settle(forged, settlementOf(neighbour));
+      await expect(settled).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    }
+    expect((await read(neighbour)).pending).toBe(false);
+    const { pending, signature } = await read(reference);
+    expect(pending).toBe(place === "first");
+    if (place === "second") expect(signature).toMatchObject(genuine);
+    else expect(signature).toBeUndefined();
+  });
+
+  test("refuses a genuine signature of another snapshot, and one whose statement names another key", async () => {
+    const [reference, other] = [await publish(), await publish()];
+    const signature = signatureOf(other);
+    for (const wrong of [signature, { ...signatureOf(reference), keyId: "b" }]) {
+      await expect(settle(settlementOf(reference, wrong))).rejects.toThrow("another snapshot or key");
+    }
+    await expect(settle(settlementOf(reference, signatureOf(reference, { signingNumber: 0 })))).rejects.toThrow(
+      "from 1",
+    );
+    expect((await read(reference)).pending).toBe(true);
   });
 
   test("keeps the reason of what can never be sent, unless it was settled before", async () => {
     const [unsendable, signed] = [await publish(), await publish()];
-    await settleWith(signed, "a", 1);
+    await settle(settlementOf(signed));
     const outcome = { case: "unsendable", value: "signed with another digest" } as const;
     const settlements = [unsendable, signed].map((reference) => ({ reference, outcome }));
     await service.feed.settleSnapshots({ settlements });
@@ -64,16 +95,14 @@ describe("SettleSnapshots", () => {
     expect(await row(unsendable)).toMatchObject({ unsendable: "signed with another digest" });
     expect((await read(unsendable)).pending).toBe(false);
     expect(await row(signed)).not.toHaveProperty("unsendable");
-    await settleWith(unsendable, "a", 1);
+    await settle(settlementOf(unsendable));
     expect(await row(unsendable)).not.toHaveProperty("unsendable");
   });
 
   test("settles the others when one does not exist, and says NOT_FOUND", async () => {
     const reference = await publish();
-    const outcome = { case: "signature", value: signatureOf("a", 1) } as const;
     const unknown = { ...reference, documentId: randomUUID() };
-    const settlements = [unknown, reference].map((each) => ({ reference: each, outcome }));
-    const settled = service.feed.settleSnapshots({ settlements });
+    const settled = settle(settlementOf(unknown), settlementOf(reference));
     await expect(settled).rejects.toThrow("1 of these snapshots do not exist");
     expect((await read(reference)).pending).toBe(false);
   });
@@ -82,7 +111,7 @@ describe("SettleSnapshots", () => {
     ["nothing", { case: undefined }],
     ["an empty reason", { case: "unsendable", value: "" }],
     ["a reason of 257 characters", { case: "unsendable", value: "x".repeat(257) }],
-    ["half a signature", { case: "signature", value: { ...signatureOf("a", 1), value: new Uint8Array(63) } }],
+    ["half a signature", { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } }],
   ] as const)("refuses %s for an outcome", async (_, outcome) => {
     const settled = service.feed.settleSnapshots({ settlements: [{ reference: await publish(), outcome }] });
     await expect(settled).rejects.toThrow(/a settlement has|64 bytes/);
@@ -128,9 +157,7 @@ describe("ListSnapshots", () => {
       type: row["type"],
     }));
     const reference = { tenantId: tenant, documentId: own[0]!.documentId, sequence: 1n };
-    await service.feed.settleSnapshots({
-      settlements: [{ reference, outcome: { case: "signature", value: signatureOf("a", 1) } }],
-    });
+    await service.feed.settleSnapshots({ settlements: [settlementOf(reference)] });
     await publish("neighbour");
   });
 

@@ -1,6 +1,7 @@
 /** What documents says about signatures: its attestations to signing, and those that it holds to an audit. */
 import { Code } from "@connectrpc/connect";
 import { attestationOf } from "@vidimus/contracts/attestation";
+import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
@@ -9,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { settlementOf, signatureOf } from "./settling.ts";
 
 const stack = new AsyncDisposableStack();
 const folder = mkdtempSync(join(tmpdir(), "vidimus-attestation-"));
@@ -48,7 +50,7 @@ test("a snapshot is handed out with the attestation of exactly what was committe
 
 test("without a key a snapshot has no attestation", async () => {
   const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
-  await using other = await runPublishing({ ...servers, database: service.database });
+  await using other = await runPublishing({ ...servers, database: service.database, attestationKeyFile: "" });
   const { snapshots } = await other.feed.getSnapshots({ references: [await publish("acme")] });
   expect(snapshots[0]!.attestation).toHaveLength(0);
 });
@@ -56,10 +58,10 @@ test("without a key a snapshot has no attestation", async () => {
 test("signatures are listed once each, of all tenants, in one order, and unsigned snapshots are not", async () => {
   const signed = await Promise.all(["b", "a", "b", "a", "c"].map(publish));
   const unsigned = await publish("a");
-  const value = (at: number) => new Uint8Array(64).fill(at + 1);
+  const made = signed.map((reference, at) => signatureOf(reference, { keyId: `key-${at}`, fill: at + 1 }));
   const settlements = signed.map((reference, at) => {
-    const signature = { keyId: `key-${at}`, statement: `statement ${at}`, value: value(at) };
-    return { reference, outcome: { case: "signature" as const, value: signature } };
+    const signature = made[at]!;
+    return settlementOf(reference, signature, endorsementOf(createSecretKey(key), signature));
   });
   await service.feed.settleSnapshots({ settlements });
   for (const limit of [1, 2, 1_000]) {
@@ -73,8 +75,8 @@ test("signatures are listed once each, of all tenants, in one order, and unsigne
     const nameOf = ({ tenantId, documentId }: { tenantId: string; documentId: string }) => `${tenantId} ${documentId}`;
     expect(listed.map(({ reference }) => nameOf(reference!))).toEqual(signed.map(nameOf).toSorted());
     const first = listed.find(({ reference }) => reference?.documentId === signed[0]!.documentId);
-    expect(first?.signature).toMatchObject({ keyId: "key-0", statement: "statement 0" });
-    expect(Buffer.from(first!.signature!.value)).toEqual(Buffer.from(value(0)));
+    expect(first?.signature).toMatchObject({ keyId: "key-0", statement: made[0]!.statement, signingNumber: 1 });
+    expect(Buffer.from(first!.signature!.value)).toEqual(Buffer.from(made[0]!.value));
   }
   const references = [signed[1]!, unsigned, { ...unsigned, documentId: randomUUID() }];
   const { signatures } = await audit.getSignatures({ references });

@@ -6,6 +6,7 @@ import { connect } from "nats";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { settlementOf, type SignedReference } from "./settling.ts";
 
 const tenantId = "acme";
 let service: Publishing;
@@ -21,11 +22,8 @@ async function publish(tenant = tenantId, text = "It snows.") {
   return { tenantId: tenant, documentId, sequence: 1n };
 }
 
-const signature = { keyId: "ed25519-abc", statement: "vidimus-snapshot-v1\n…", value: new Uint8Array(64).fill(7) };
-
-function settle(references: readonly { tenantId: string; documentId: string; sequence: bigint }[]) {
-  const outcome = { case: "signature", value: signature } as const;
-  return service.feed.settleSnapshots({ settlements: references.map((reference) => ({ reference, outcome })) });
+function settle(references: readonly SignedReference[]) {
+  return service.feed.settleSnapshots({ settlements: references.map((reference) => settlementOf(reference)) });
 }
 
 describe("GetSnapshots", () => {

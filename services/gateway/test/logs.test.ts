@@ -1,8 +1,12 @@
+import { toJson } from "@bufbuild/protobuf";
+import { AuditEntrySchema } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { spawnGateway } from "./support/spawn-gateway.ts";
-import { accessClient, bearer, newKey } from "./support/start-gateway.ts";
+import { refusal, someone } from "./support/people.ts";
+import { accessClient, bearer, memberClient, newKey } from "./support/start-gateway.ts";
 
 const documents = new FakeDocuments();
 let rpc: Awaited<ReturnType<typeof serve>>;
@@ -20,6 +24,45 @@ afterAll(async () => {
 
 /** Which of the secrets stand in a text. */
 const found = (secrets: readonly string[], text: string) => secrets.filter((secret) => text.includes(secret));
+
+test("a code of an invitation or a sign-in link is in no log, metric, error or entry of the audit, and rests as its hash", async () => {
+  const access = accessClient(gateway.grpcPort);
+  await access.createTenant({ tenantId: "people", name: "People" });
+  const members = memberClient(gateway.grpcPort);
+  const kari = someone("kari");
+  const { code: invitation } = await members.inviteMember({ tenantId: "people", roles: ["owner"], note: "Kari" });
+  const { code: link } = await members.createSignInLink({ tenantId: "people" });
+  await members.getInvitation({ code: invitation });
+  await members.acceptInvitation({ code: invitation, ...kari });
+  await members.redeemSignInLink({ code: link });
+  const wrong = `${link.slice(0, -4)}AAAA`;
+  const refused = await Promise.all([
+    refusal(members.acceptInvitation({ code: invitation, ...someone("mallory") })),
+    refusal(members.redeemSignInLink({ code: link })),
+    refusal(members.redeemSignInLink({ code: wrong })),
+    refusal(members.getInvitation({ code: wrong })),
+  ]);
+  const { entries } = await access.listAuditEntries({ tenantId: "people" });
+  expect(entries.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(["invite_member", "accept_invitation", "create_sign_in_link", "redeem_sign_in_link"]),
+  );
+  const metrics = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
+  await using mongo = await openMongo({ url: inject("mongoUrl"), database: gateway.database, appName: "test" });
+  const collections = await mongo.db.listCollections().toArray();
+  const rows = await Promise.all(collections.map(({ name }) => mongo.db.collection(name).find().toArray()));
+  const told = [
+    gateway.lines,
+    refused.map((error) => [error.message, error.details]),
+    entries.map((entry) => toJson(AuditEntrySchema, entry)),
+    metrics,
+    rows,
+  ];
+  const codes = [invitation, link, wrong];
+  const text = JSON.stringify(told);
+  expect(found(codes, text)).toEqual([]);
+  expect(text).toContain("redeem_sign_in_link");
+  expect(found(codes, `${text}${link}`)).toEqual([link]);
+});
 
 test("a full run logs prefixes and request ids, and never a key, a query or a body; a planted secret would be found", async () => {
   const url = `http://127.0.0.1:${gateway.httpPort}/v1/documents`;

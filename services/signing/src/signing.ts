@@ -7,6 +7,7 @@ import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
 import { startRpcServer } from "@vidimus/kit/rpc/server";
 import { type RunningService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
 import { randomUUID } from "node:crypto";
 import type { SigningConfig } from "./config.ts";
@@ -14,10 +15,12 @@ import { localWrappedCustody } from "./custody/local-wrapped.ts";
 import type { KeyCustody } from "./domain/key-custody.ts";
 import { documentsSignatures } from "./documents-signatures.ts";
 import type { HeldSignatures } from "./domain/compare-signatures.ts";
+import { CheckedClock } from "./domain/checked-clock.ts";
 import { RingWatch } from "./domain/ring-watch.ts";
 import type { RingFault } from "./domain/sealed-ring.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
 import { stateLists } from "./domain/state-lists.ts";
+import { reportClock } from "./report-clock.ts";
 import { reportDelegation } from "./report-delegation.ts";
 import { reportKeyAge } from "./report-key-age.ts";
 import { reportRing } from "./report-ring.ts";
@@ -51,6 +54,9 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
     const signers = new SignerStore(mongo.db, randomUUID(), custody.kekIds);
     const generate = () => rings.generate();
+    const elapsedMs = () => performance.now();
+    const clock = new CheckedClock({ now: () => new Date(), elapsedMs });
+    const now = () => clock.now();
     const watch = new RingWatch({
       rings,
       generate,
@@ -59,11 +65,12 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
       lastRingRevision: async () => (await ledger.head())?.ringRevision,
       rules: config.ring,
       isOn: config.isOn,
-      now,
-      elapsedMs: () => performance.now(),
+      clock,
+      elapsedMs,
     });
     const reportFault = throttle(alarmEveryMs, (error: RingFault) => reportRingFault(log, error));
-    stack.use(await watchRing(watch, { signers: config.isOn ? signers : undefined, log, reportFault }));
+    const signing = config.isOn ? signers : undefined;
+    stack.use(await watchRing(watch, { signers: signing, clock, log, reportFault }));
     stack.use(reportHead(ledger, log));
     const statedList = stateLists({ rings, custody, now, reportFault });
     const signingState = () => watch.signingState();
@@ -77,12 +84,11 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
     );
     const adminDeps = { audit, rings, ledger, custody, signers, generate, rules: config.ring, log, now };
     const admin = await openAdminDoor(stack, config, adminDeps, process);
-    reportKeyAge(metrics, () => watch.activeSince());
-    reportDelegation(metrics, () => watch.delegation());
-    reportRing(metrics, () => watch.fault === undefined);
+    reportState(metrics, watch, clock);
     const check = async () => {
       await mongo.ping();
       if (watch.fault) throw watch.fault;
+      if (config.isOn) clock.require();
     };
     return { meshPort: mesh.port, ...admin, check };
   });
@@ -104,6 +110,13 @@ function openHeldSignatures(
   return documentsSignatures(client);
 }
 
+function reportState(metrics: Pick<Metrics, "registry">, watch: RingWatch, clock: CheckedClock): void {
+  reportKeyAge(metrics, () => watch.activeSince());
+  reportDelegation(metrics, () => watch.delegation());
+  reportRing(metrics, () => watch.fault === undefined);
+  reportClock(metrics, clock);
+}
+
 /** Opens the admin door, if it is configured. */
 async function openAdminDoor(
   stack: AsyncDisposableStack,
@@ -123,8 +136,4 @@ const alarmEveryMs = 10_000;
 
 function reportRingFault(log: Pick<Logger, "error">, error: RingFault): void {
   log.error({ alarm: "key_ring", err: error }, "the key ring cannot be used: nothing is signed");
-}
-
-function now(): Date {
-  return new Date();
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { RingWatch, Signers } from "./domain/ring-watch.ts";
+import type { CheckedClock } from "./domain/checked-clock.ts";
 import { RingFault } from "./domain/sealed-ring.ts";
 
 const lookEveryMs = 1_000;
@@ -7,7 +8,8 @@ const lookEveryMs = 1_000;
 interface WatchRingOptions {
   /** Where this process reports that it signs; undefined when it does not. */
   signers: Pick<Signers, "leave"> | undefined;
-  log: Pick<Logger, "info" | "warn">;
+  clock: Pick<CheckedClock, "isOff" | "offsetMs">;
+  log: Pick<Logger, "info" | "warn" | "error">;
   reportFault(fault: RingFault): void;
 }
 
@@ -18,12 +20,15 @@ interface WatchRingOptions {
  */
 export async function watchRing(
   watch: RingWatch,
-  { signers, log, reportFault }: WatchRingOptions,
+  { signers, clock, log, reportFault }: WatchRingOptions,
 ): Promise<AsyncDisposable> {
   const first = await watch.look();
   log.info({ keyId: first?.key?.keyId, ringRevision: first?.ring.revision }, "read the key ring");
   let looking: Promise<void> = Promise.resolve();
+  const tellOfClock = clockTeller(clock, log);
+  tellOfClock();
   const look = async () => {
+    tellOfClock();
     try {
       await watch.look();
     } catch (error) {
@@ -40,5 +45,19 @@ export async function watchRing(
       await looking;
       await signers?.leave();
     },
+  };
+}
+
+/** Logs when the clock goes off, and when it is right again. */
+function clockTeller(clock: WatchRingOptions["clock"], log: Pick<Logger, "info" | "error">): () => void {
+  let wasOff = false;
+  return () => {
+    const { isOff } = clock;
+    if (isOff === wasOff) return;
+    wasOff = isOff;
+    const offsetSeconds = (clock.offsetMs() ?? 0) / 1000;
+    if (isOff) {
+      log.error({ alarm: "signing_clock", offsetSeconds }, "this clock is far from the database's: nothing is signed");
+    } else log.info({ offsetSeconds }, "this clock is near the database's again");
   };
 }

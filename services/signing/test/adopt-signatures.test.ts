@@ -56,17 +56,22 @@ test("signatures come back into the ledger as they were, and those that no key o
   const original = await signing(lost);
   const lines = original.map((outcome, at) => {
     if (outcome.kind !== "signed") throw new Error(outcome.kind);
-    const { statement, value } = outcome.signature;
+    const { statement, value, signing: signingNumber } = outcome.signature;
     const { tenantId, documentId, sequence } = digests[at]!;
-    return { tenantId, documentId, sequence, statement, value: Buffer.from(value).toString("base64") };
+    return { tenantId, documentId, sequence, statement, signingNumber, value: Buffer.from(value).toString("base64") };
   });
+  // Signed anew twice: a further signature must have a higher number than documents has, to replace it.
+  lines[7]!.signingNumber = 3;
+  const eighth = original[7]!;
+  if (eighth.kind !== "signed") throw new Error(eighth.kind);
+  const adopted = original.with(7, { ...eighth, signature: { ...eighth.signature, signing: 3 } });
   const held = () => Readable.from(lines.map(toHeldSignature));
 
   expect(await restored.highestSequence()).toBe(0);
   expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 300, known: 0, refused: [] });
   expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 0, known: 300, refused: [] });
   expect(await restored.highestSequence()).toBe(300);
-  expect(await signing(restored, { key, ring }, late)).toEqual(original);
+  expect(await signing(restored, { key, ring }, late)).toEqual(adopted);
   const audit = { batches: restored.batches(), sealKey, readRing: async () => ring, notedHead: undefined };
   expect(await auditLedger(audit)).toMatchObject({ entries: 300, fault: undefined });
 

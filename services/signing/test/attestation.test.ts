@@ -1,4 +1,5 @@
 /** Signing signs what documents attested, and nothing else: who has delivery's identity is not enough. */
+import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { MongoClient } from "mongodb";
 import { createSecretKey, randomBytes } from "node:crypto";
@@ -78,6 +79,13 @@ test("a new key takes the place of the old one while both are accepted, and then
       Object.assign(item, { attestation: attest(item, createSecretKey(key)) });
     const sent = [attested(digest(), oldKey), attested(digest(), newKey)];
     const { results } = await running.unattested.signSnapshots({ items: sent });
+    // Endorsed with the key that documents has.
+    for (const [at, key] of [oldKey, newKey].entries()) {
+      const { outcome } = results[at]!;
+      if (outcome.case !== "signature") continue;
+      const { endorsement, ...signature } = outcome.value;
+      expect(Buffer.from(endorsement)).toEqual(endorsementOf(createSecretKey(key), signature));
+    }
     return results.map(({ outcome }) => outcome.case === "signature");
   };
   expect(await signedBy({ ATTESTATION_KEY_FILE: oldFile })).toEqual([true, false]);

@@ -4,7 +4,7 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { digest, digestOf, kekFiles, runSigning, signaturesOf, verifies } from "./running-signing.ts";
 
 const database = testDatabaseName("signing");
@@ -51,6 +51,29 @@ test("a snapshot's statement has its nine lines, and Web Crypto verifies it with
   expect(await verifies(list, { ...signature!, statement: signature!.statement.replace("withheld", "usable") })).toBe(
     false,
   );
+});
+
+test("a process whose clock is a minute from the database's does not sign, and states lists by the database's time", async () => {
+  const items = [digest()];
+  const before = Date.now();
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    vi.setSystemTime(before + 30 * 60_000);
+    const refusal = await one.signing.signSnapshots({ items }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: Code.Unavailable,
+      rawMessage: expect.stringContaining("ahead of the database's"),
+    });
+    const ready = await fetch(`http://127.0.0.1:${one.service.opsPort}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining("nothing is signed")]);
+    const metrics = await (await fetch(`http://127.0.0.1:${one.service.opsPort}/metrics`)).text();
+    expect(Number(/^vidimus_signing_clock_offset_seconds\S* (.*)$/m.exec(metrics)?.[1])).toBeCloseTo(1_800, -1);
+    const { stated } = await one.trustList.listKeys({});
+    expect(Date.parse(stated!.statement.split("\n")[2]!)).toBeLessThan(before + 60_000);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(signaturesOf(await one.signing.signSnapshots({ items }))).toHaveLength(1);
 });
 
 test("a repeat gets the same signature back, byte for byte, from either process", async () => {

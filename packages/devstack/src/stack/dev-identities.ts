@@ -4,30 +4,14 @@ import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DatabaseAccess, makeDatabaseAccess, writeBrokerConfig, writePrivate } from "./dev-access.ts";
+import { writeGrants } from "./dev-grants.ts";
 import { type ServiceName, serviceNames } from "./service-plan.ts";
 
 /** Trust domain of the dev stack. Names under `localhost` lead nowhere else (RFC 6761). */
 const trustDomain = "vidimus.localhost";
 
 /** Identity of the CLI, the demonstration and the tests: it may do everything. */
-const operator = "operator";
-
-const operatorGrant = {
-  identity: serviceIdentity(trustDomain, operator),
-  tenants: ["*"],
-  services: [
-    "vidimus.access.v1.AccessService",
-    "vidimus.access.v1.MemberService",
-    "vidimus.documents.v1.DocumentService",
-    "vidimus.documents.v1.SchemaService",
-    "vidimus.documents.v1.WorkflowService",
-    "vidimus.phrases.v1.PhraseService",
-    "vidimus.delivery.v1.EndpointService",
-    "vidimus.delivery.v1.DeliveryLogService",
-    "vidimus.signing.v1.KeyAdminService",
-  ],
-  roles: ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"],
-};
+const operator = "operator" as const;
 
 /** Certificates, grants and access to the servers of a dev stack. */
 export interface DevIdentities {
@@ -42,18 +26,26 @@ export interface DevIdentities {
   readonly database: DatabaseAccess;
   /** Makes a certificate with other names, for tests. */
   issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
-  /** Replaces the certificate of a service by a new one, which it takes within a second. */
-  renew(service: ServiceName): Promise<void>;
+  /**
+   * Replaces the certificate of a service, or of the operator, by a new one, which a service takes
+   * within a second.
+   */
+  renew(name: ServiceName | typeof operator): Promise<void>;
+  /**
+   * Makes a new authority, which is believed beside the old one and issues all later certificates.
+   *
+   * @returns removes the old authority
+   */
+  replaceAuthority(): Promise<() => Promise<void>>;
 }
 
 /**
  * Makes a certificate authority, certificates, and access to broker and database in a folder, which
  * only its owner can enter. The authority's key and the passwords are nowhere but in memory, so new
- * ones are made at every start. Grants that are there already are kept, because they may have been
- * edited.
+ * ones are made at every start. Grants that are there already are kept and completed.
  */
 export async function makeIdentities(dir: string): Promise<DevIdentities> {
-  const authority = createAuthority();
+  let authority = createAuthority();
   await mkdir(dir, { recursive: true });
   await chmod(dir, 0o700);
   const caFile = join(dir, "ca.pem");
@@ -70,19 +62,17 @@ export async function makeIdentities(dir: string): Promise<DevIdentities> {
   return {
     operator: await issueFor(operator),
     services: Object.fromEntries(services) as DevIdentities["services"],
-    grantsFile: await writeGrants(dir),
+    grantsFile: await writeGrants(dir, serviceIdentity(trustDomain, operator)),
     brokerConfig: await writeBrokerConfig(dir, trustDomain, await issueFor("nats")),
     database: await makeDatabaseAccess(dir),
     issue,
-    renew: async (service) => void (await issueFor(service)),
+    renew: async (name) => void (await issueFor(name)),
+    replaceAuthority: async () => {
+      const old = authority.pair.cert;
+      authority = createAuthority();
+      const { cert } = authority.pair;
+      await writeFile(caFile, old + cert);
+      return () => writeFile(caFile, cert);
+    },
   };
-}
-
-async function writeGrants(dir: string): Promise<string> {
-  const file = join(dir, "grants.json");
-  const text = `${JSON.stringify({ grants: [operatorGrant] }, null, 2)}\n`;
-  await writeFile(file, text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-  return file;
 }

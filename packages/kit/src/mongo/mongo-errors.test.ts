@@ -49,6 +49,9 @@ const unavailable: readonly (readonly [string, Error])[] = [
   ["a write concern that a shutdown interrupted", concern(91)],
   ["a retryable write", server(1, ["RetryableWriteError"])],
   ["a transaction that may be repeated", server(1, ["TransientTransactionError"])],
+  ...["EPIPE", "ECONNRESET", "ECONNABORTED", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"].map(
+    (code) => [`a socket's ${code}`, Object.assign(new Error("This socket has been ended"), { code })] as const,
+  ),
   ...[6, 7, 64, 89, 91, 112, 134, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436].map(
     (code) => [`code ${code}`, server(code)] as const,
   ),
@@ -63,6 +66,7 @@ const others: readonly (readonly [string, Error])[] = [
   ["a wrong argument", new MongoInvalidArgumentError("no")],
   ["a session that was used after its end", new MongoExpiredSessionError()],
   ["a bug", new TypeError("x is not a function")],
+  ["a file that is missing", Object.assign(new Error("no such file"), { code: "ENOENT" })],
   ["an abort", new Error("the caller left")],
 ];
 

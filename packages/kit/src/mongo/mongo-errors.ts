@@ -25,14 +25,28 @@ const closedOrFull: ReadonlySet<string> = new Set([
   "MongoNotConnectedError",
 ]);
 
+/** Failures of a socket that the driver passes on as they are when its write buffer is full. */
+const socketFailures: ReadonlySet<unknown> = new Set([
+  "EPIPE",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
 /** Whether MongoDB is unavailable at the moment, so that the same call may succeed later. */
 export function isMongoUnavailable(failure: unknown): boolean {
   const error = unwrapped(failure);
   if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return true;
   if (error instanceof MongoDriverError) return closedOrFull.has(error.name);
-  if (!(error instanceof MongoServerError)) return false;
+  if (!(error instanceof MongoServerError)) return isSocketFailure(error);
   const isTransient = typeof error.code === "number" && transientCodes.has(error.code);
   return isTransient || error.hasErrorLabel("RetryableWriteError") || error.hasErrorLabel("TransientTransactionError");
+}
+
+function isSocketFailure(error: unknown): boolean {
+  return error instanceof Error && "code" in error && socketFailures.has(error.code);
 }
 
 /**

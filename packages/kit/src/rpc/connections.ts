@@ -1,7 +1,10 @@
 import type { Http2SecureServer, Http2Server, ServerHttp2Session } from "node:http2";
 import { isIPv4, type Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
+import { isBelieved } from "../tls/believed-chain.ts";
+import type { CertificateSource } from "../tls/service-credentials.ts";
 import { flowWindowBytes } from "./message-limit.ts";
 
 /** Whether only this machine reaches an address. */
@@ -31,8 +34,21 @@ export interface Connections {
   destroy(): void;
 }
 
-/** Tracks all connections for a stop, and closes each at `ageMs` ±10 %. */
-export function trackConnections(servers: Iterable<Http2Server | Http2SecureServer>, ageMs: number): Connections {
+/**
+ * Time that the calls of a connection have to finish once its authority was removed. With the second
+ * that it takes to notice the removal, such a connection lives for five seconds more at most.
+ */
+const revokedMs = 4_000;
+
+/**
+ * Tracks all connections for a stop, and closes each at `ageMs` ±10 %. Ends those whose certificate
+ * comes from an authority that `certificate` believes no longer.
+ */
+export function trackConnections(
+  servers: Iterable<Http2Server | Http2SecureServer>,
+  ageMs: number,
+  certificate?: CertificateSource,
+): Connections {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   const onConnection = (socket: Socket) => {
@@ -50,11 +66,37 @@ export function trackConnections(servers: Iterable<Http2Server | Http2SecureServ
     });
   };
   for (const server of servers) server.on("connection", onConnection).on("session", onSession);
+  if (certificate) endRevoked(servers, sessions, certificate);
   return {
     closeSessions: () => sessions.forEach((session) => session.close()),
     destroy: () => sockets.forEach((socket) => socket.destroy()),
   };
 }
+
+/** Sends GOAWAY to the clients that are believed no longer, and destroys their sockets later on. */
+function endRevoked(
+  servers: Iterable<Http2Server | Http2SecureServer>,
+  sessions: ReadonlySet<ServerHttp2Session>,
+  certificate: CertificateSource,
+): void {
+  const sockets = new Set<TLSSocket>();
+  for (const server of servers) {
+    server.on("secureConnection", (socket: TLSSocket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    });
+  }
+  certificate.onChange(({ authorities }) => {
+    const revoked = [...sockets].filter((socket) => !isBelieved(socket, authorities));
+    const peers = new Set(revoked.map(peerOf));
+    for (const session of sessions) if (session.socket && peers.has(peerOf(session.socket))) session.close();
+    setTimeout(() => revoked.forEach((socket) => socket.destroy()), revokedMs).unref();
+  });
+}
+
+/** Tells a connection from the others of a server; a session knows its socket only by a proxy. */
+const peerOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">) =>
+  `${remoteAddress}:${remotePort}`;
 
 /** Time for the answers of refused calls to reach their callers. */
 const refusalMs = 500;

@@ -5,12 +5,14 @@ import type { StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from 
 import { createMethodUrl, runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { freeBuffer } from "../free-buffer.ts";
+import type { ServiceCredentials } from "../tls/service-credentials.ts";
 import type { Tracing } from "../telemetry/tracing/tracing.ts";
 import { endWithCall, endWithStream, startClientSpan } from "./call-span.ts";
 import { channelOptions } from "./channel-options.ts";
+import { keepDrainingCalls } from "./draining-calls.ts";
 import { type CallOrder, GrpcExchange } from "./grpc-exchange.ts";
 import { requestMetadata } from "./metadata.ts";
-import { markPrompt } from "./replica-balancer.ts";
+import { markPrompt, renewalOptions } from "./replica-balancer.ts";
 import { Replicas } from "./replicas.ts";
 import { withSecondTry } from "./second-try.ts";
 import { fromWire, toWire } from "./wire-message.ts";
@@ -23,9 +25,10 @@ interface GrpcTransportOptions {
   target: string;
   /**
    * Default: plaintext HTTP/2. Their `checkServerIdentity` must check the server's identity, because
-   * the host name of the target is not checked.
+   * the host name of the target is not checked. Those of `serviceCredentials` renew the connections
+   * when the certificate changes.
    */
-  credentials?: ChannelCredentials;
+  credentials?: ChannelCredentials | ServiceCredentials;
   /**
    * Largest message in either direction; a larger one fails with ResourceExhausted. Default: 16
    * MiB.
@@ -59,9 +62,11 @@ const serverName = "vidimus";
  */
 export function createGrpcTransport(options: GrpcTransportOptions): GrpcTransport {
   const { target, interceptors = [], messageBytesMax = 16 * 1024 * 1024, defaultTimeoutMs = 10_000, tracing } = options;
+  keepDrainingCalls();
   const replicas = new Replicas();
   const channel = new Channel(target, options.credentials ?? credentials.createInsecure(), {
     ...channelOptions(replicas, messageBytesMax, options.windowBytes),
+    ...(options.credentials && "certificate" in options.credentials && renewalOptions(options.credentials)),
     // By default grpc-js sends the host of the target, and Node refuses to send an IP address.
     ...(options.credentials && { "grpc.ssl_target_name_override": serverName }),
   });

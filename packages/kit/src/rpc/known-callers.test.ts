@@ -2,21 +2,19 @@ import { Code, createClient } from "@connectrpc/connect";
 import { credentials } from "@grpc/grpc-js";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { once } from "node:events";
-import { connect as connectTls, type TLSSocket } from "node:tls";
 import { describe, expect, it, vi } from "vitest";
 import { patient } from "../testing/patient.ts";
 import type { Grant } from "../grants/grants.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createAuthority } from "../tls/certificate-authority.ts";
 import { serviceCredentials } from "../tls/service-credentials.ts";
-import { certificateOf, domain, TestCertificate } from "../tls/testing/certificates.ts";
+import { certificateOf, domain, type TestCertificate } from "../tls/testing/certificates.ts";
 import { callContext } from "./call-context.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { startMeshServer } from "./mesh-server.ts";
 import { meshRoute, type RpcRoute, teamsRoute } from "./route.ts";
 import { startRpcServer } from "./server.ts";
-import { cleanUp, collect, type Door, failure, numberIn, opened, phrase, type Phrases } from "./testing/doors.ts";
+import { collect, type Door, failure, numberIn, opened, phrase, type Phrases } from "./testing/doors.ts";
 import { piece, serve } from "./testing/doors.ts";
 import { logLines } from "./testing/log-lines.ts";
 
@@ -219,73 +217,6 @@ describe("the teams door under TLS", () => {
     const line = expect.objectContaining({ msg: "caller refused", reason, who: identity });
     expect(lines).toEqual([line, line]);
   });
-});
-
-describe("certificates that are replaced", () => {
-  const next = createAuthority("the next CA");
-  const both = authority.pair.cert + next.pair.cert;
-
-  it.each([0, 1])(
-    "fail no call while a new CA replaces the old one (door %i)",
-    async (at) => {
-      const server = certificateOf(authority, "phrases");
-      const door = doorsWith(server)[at]!;
-      // Connections of 200 ms, so that each step is met by new ones.
-      const { port } = await serve(door, implementation, { sessionAgeMs: 200 });
-      const caller = new TestCertificate(as(door.admitted), authority.pair.cert);
-      const transport = opened(
-        createGrpcTransport({ target: `dns:///localhost:${port}`, credentials: serviceCredentials(caller, "phrases") }),
-      );
-      const client = createClient(PhraseService, transport);
-      const stop = new AbortController();
-      cleanUp(() => stop.abort());
-      let calls = 0;
-      const call = async () => {
-        while (!stop.signal.aborted) {
-          await client.upsertPhrase(demo);
-          calls += 1;
-        }
-      };
-      const running = Promise.all(Array.from({ length: 8 }, call));
-      const pass = async () => {
-        const serial = await serialOf(port, caller);
-        const before = calls;
-        await vi.waitFor(() => expect(calls).toBeGreaterThan(before + 200), patient);
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return serial;
-      };
-      const first = await pass();
-      const pair = (identity: string) => next.issue({ uris: [identity] });
-      server.replace({ cert: server.value.cert.toString(), key: server.value.key.toString() }, both);
-      caller.replace({ cert: caller.value.cert.toString(), key: caller.value.key.toString() }, both);
-      await pass();
-      server.replace(pair(`spiffe://${domain}/phrases`), both);
-      await pass();
-      caller.replace(pair(door.admitted), both);
-      await pass();
-      server.replace({ cert: server.value.cert.toString(), key: server.value.key.toString() }, next.pair.cert);
-      const last = await pass();
-      stop.abort();
-      await running;
-      expect(last).not.toBe(first);
-      // The old CA is no longer believed.
-      expect((await failure(clientOf(port, as(door.admitted)).upsertPhrase(demo, { timeoutMs: 2_000 }))).code).not.toBe(
-        Code.PermissionDenied,
-      );
-    },
-    60_000,
-  );
-
-  /** The serial number of the certificate that a new connection is shown. */
-  async function serialOf(port: number, { value }: TestCertificate): Promise<string> {
-    const { cert, key } = value;
-    const options = { host: "127.0.0.1", port, cert, key, ca: both, checkServerIdentity: () => undefined };
-    const socket: TLSSocket = connectTls({ ...options, ALPNProtocols: ["h2"] });
-    await once(socket, "secureConnect");
-    const { serialNumber } = socket.getPeerCertificate();
-    socket.destroy();
-    return serialNumber;
-  }
 });
 
 describe("our client", () => {

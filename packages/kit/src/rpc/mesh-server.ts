@@ -48,7 +48,7 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
     const trustDomain = trustDomainOf(certificate.value.identity);
     guard.set(meshGuard({ routes, peers: new ConnectionPeers(http2Servers, report), trustDomain, report }));
   }
-  const connections = trackConnections(http2Servers, sessionAgeMs);
+  const connections = trackConnections(http2Servers, sessionAgeMs, certificate);
   return {
     host,
     port,

@@ -1,4 +1,5 @@
 import { type ChannelOptions, connectivityState, experimental, Metadata } from "@grpc/grpc-js";
+import type { CertificateSource, ServiceCredentials } from "../tls/service-credentials.ts";
 import { Replica, Replicas, silentMs } from "./replicas.ts";
 
 type LoadBalancer = experimental.LoadBalancer;
@@ -14,6 +15,10 @@ interface Server {
 const balancerName = "vidimus_replicas";
 /** Channel option with the channel's `Replicas`. */
 const replicasOption = "vidimus.replicas";
+/** Channel option with the certificate of the channel. */
+const certificateOption = "vidimus.certificate";
+/** Counts the certificates of a channel. grpc-js makes new connections when an option has changed. */
+const generationOption = "vidimus.certificate_generation";
 /** Marks the metadata of a prompt call for the balancer, which removes it. */
 const promptKey = "vidimus-prompt";
 
@@ -30,6 +35,15 @@ export function replicaOptions(replicas: Replicas): ChannelOptions {
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ [balancerName]: {} }] }),
     [replicasOption]: replicas,
   };
+}
+
+/**
+ * Returns the channel options by which a changed certificate renews the connections, so that none
+ * outlives the old one or an authority that was removed. New calls wait for the new connections,
+ * running ones end on the old ones.
+ */
+export function renewalOptions({ certificate }: ServiceCredentials): ChannelOptions {
+  return { [certificateOption]: certificate };
 }
 
 /**
@@ -58,6 +72,13 @@ class ReplicaBalancer implements LoadBalancer {
   readonly #connections: experimental.ChildLoadBalancerHandler;
   readonly #known = new WeakMap<experimental.SubchannelInterface, Replica>();
   #replicas = new Replicas();
+  #certificate: CertificateSource | undefined;
+  #generation = 0;
+  #latest: Parameters<LoadBalancer["updateAddressList"]> | undefined;
+  readonly #renew = () => {
+    this.#generation += 1;
+    if (this.#latest) this.updateAddressList(...this.#latest);
+  };
 
   constructor(helper: experimental.ChannelControlHelper) {
     const updateState: typeof helper.updateState = (state, picker, error) => {
@@ -70,20 +91,24 @@ class ReplicaBalancer implements LoadBalancer {
     );
   }
 
-  updateAddressList(
-    endpoints: Parameters<LoadBalancer["updateAddressList"]>[0],
-    _config: experimental.TypedLoadBalancingConfig,
-    options: ChannelOptions,
-    note: string,
-  ): boolean {
+  updateAddressList(...update: Parameters<LoadBalancer["updateAddressList"]>): boolean {
+    const [endpoints, , options, note] = update;
+    this.#latest = update;
     const replicas: unknown = options[replicasOption];
     if (replicas instanceof Replicas) this.#replicas = replicas;
+    this.#follow(options[certificateOption]);
     return this.#connections.updateAddressList(
       endpoints,
       experimental.parseLoadBalancingConfig({ round_robin: {} }),
-      options,
+      { ...options, [generationOption]: this.#generation },
       note,
     );
+  }
+
+  #follow(certificate: CertificateSource | undefined): void {
+    if (this.#certificate === certificate) return;
+    this.#certificate = certificate;
+    certificate?.onChange(this.#renew);
   }
 
   exitIdle(): void {
@@ -95,6 +120,7 @@ class ReplicaBalancer implements LoadBalancer {
   }
 
   destroy(): void {
+    this.#certificate?.removeListener(this.#renew);
     this.#replicas.set([]);
     this.#connections.destroy();
   }

@@ -70,7 +70,7 @@ export async function startRpcServer(options: TeamsServerOptions): Promise<RpcSe
     shutdownSignal: shutdown.signal,
     routes: (router) => registerAll(router, options),
   });
-  const connections = trackConnections([app.server], sessionAgeMs);
+  const connections = trackConnections([app.server], sessionAgeMs, certificate);
   await listen({ host, port, hostSetting: "HOST", portSetting: "GRPC_PORT" }, () => app.listen({ host, port }));
   return {
     host,

@@ -57,6 +57,16 @@ describe.each(doors)("our client at a $name door", (door) => {
     expect(calls).toBeGreaterThan(100);
   }, 20_000);
 
+  test("a call that outlives its connection's GOAWAY by seconds gets its answer", async () => {
+    const gate = Promise.withResolvers<void>();
+    const upsertPhrase = () => gate.promise.then(() => phrase(1));
+    const { port } = await serve(door, { upsertPhrase }, { sessionAgeMs: 100 });
+    const call = connect(port).upsertPhrase({});
+    // Past the first keepalive ping of the client, which comes after 2 s.
+    setTimeout(gate.resolve, 2_500);
+    expect(numberIn((await call).phraseJson)).toBe(1);
+  });
+
   test("calls go round all three servers of a target", async () => {
     const servers = await Promise.all([1, 2, 3].map((value) => serve(door, { upsertPhrase: () => phrase(value) })));
     const target = `ipv4:${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;

@@ -11,7 +11,7 @@ export const clientCertificate = { requestCert: true, rejectUnauthorized: true }
  * Returns what a server takes from its certificate. TLS 1.3 only, without session tickets: a
  * resumed session would skip the check of the client's certificate.
  */
-export function serverContext({ cert, key, ca }: TlsMaterial): SecureContextOptions {
+export function serverContext({ cert, key, ca }: Pick<TlsMaterial, "cert" | "key" | "ca">): SecureContextOptions {
   return { cert, key, ca, minVersion: "TLSv1.3", secureOptions: constants.SSL_OP_NO_TICKET };
 }
 

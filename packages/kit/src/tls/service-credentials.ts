@@ -11,17 +11,21 @@ export interface CertificateSource {
   removeListener(listener: (value: TlsMaterial) => void): void;
 }
 
+/** Credentials of a channel, with the certificate whose changes renew its connections. */
+export type ServiceCredentials = ChannelCredentials & { readonly certificate: CertificateSource };
+
 /**
  * Makes the credentials of a channel to a service of the same trust domain. The server must prove
  * that service's identity; its host name does not count, because the identity says more: a name in
  * DNS may lead to any pod. New connections use the newest certificate of `source`.
  */
-export function serviceCredentials(source: CertificateSource, service: string): ChannelCredentials {
+export function serviceCredentials(source: CertificateSource, service: string): ServiceCredentials {
   const expected = serviceIdentity(trustDomainOf(source.value.identity), service);
   const provider = certificateProvider(source);
-  return experimental.createCertificateProviderChannelCredentials(provider, provider, {
+  const credentials = experimental.createCertificateProviderChannelCredentials(provider, provider, {
     checkServerIdentity: (_host, certificate) => checkServer(certificate, expected),
   });
+  return Object.assign(credentials, { certificate: source });
 }
 
 function checkServer(certificate: PeerCertificate, expected: string): Error | undefined {

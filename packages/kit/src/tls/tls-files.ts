@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import { ConfigError, type EnvReader } from "../env.ts";
 import { readPrivateFile, readSmallFile } from "../private-file.ts";
 import { identityOf } from "./peer-identity.ts";
+import { serverContext } from "./server-context.ts";
 
 /** Files of a process's own certificate. It is used for the doors and for calls to others. */
 export interface TlsFiles {
@@ -33,6 +35,8 @@ export interface TlsMaterial {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly ca: Buffer;
+  /** The certificates in `ca`. */
+  readonly authorities: readonly X509Certificate[];
   readonly identity: string;
   /** End of the certificate's validity, in ms since 1970. */
   readonly validToMs: number;
@@ -50,7 +54,7 @@ export function readPemFiles({ certFile, keyFile, caFile }: TlsFiles): [cert: Bu
 }
 
 /**
- * Checks the contents of the three files.
+ * Checks the contents of the three files, and that doors and clients can be opened with them.
  *
  * @throws ConfigError that lists every fault, without any of the key
  */
@@ -61,9 +65,9 @@ export function parsePem(
 ): TlsMaterial {
   const [cert = Buffer.alloc(0), key = Buffer.alloc(0), ca = Buffer.alloc(0)] = contents;
   const faults: string[] = [];
-  const parsed = attempt(() => new X509Certificate(cert), `${names.certFile}: holds no PEM certificate`, faults);
+  const [parsed] = certificatesIn(cert, names.certFile, faults);
   const privateKey = attempt(() => createPrivateKey(key), `${names.keyFile}: holds no PEM private key`, faults);
-  attempt(() => new X509Certificate(ca), `${names.caFile}: holds no PEM certificate`, faults);
+  const authorities = certificatesIn(ca, names.caFile, faults);
   let identity = "";
   if (parsed) {
     const named = identityOf(parsed);
@@ -76,8 +80,28 @@ export function parsePem(
   if (parsed && privateKey && !parsed.checkPrivateKey(privateKey)) {
     faults.push(`${names.keyFile}: is not the key of ${names.certFile}`);
   }
+  if (faults.length === 0) {
+    // What OpenSSL refuses beyond that would otherwise be found by a door that runs.
+    attempt(() => createSecureContext(serverContext({ cert, key, ca })), `${names.certFile}: cannot be used`, faults);
+  }
   if (!parsed || faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return { cert, key, ca, identity, validToMs: parsed.validToDate.getTime() };
+  return { cert, key, ca, authorities, identity, validToMs: parsed.validToDate.getTime() };
+}
+
+const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
+
+/**
+ * Reads every certificate of a file. One that was read while it was written ends within a
+ * certificate: OpenSSL refuses such a chain, and silently leaves such an authority out.
+ */
+function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {
+  const text = pem.toString("latin1");
+  const blocks = Array.from(text.matchAll(pemBlock)).filter(([, label]) => label?.endsWith("CERTIFICATE"));
+  if (/-----|-\s*$/.test(text.replaceAll(pemBlock, ""))) {
+    faults.push(`${name}: ends within a certificate, or holds something that is not PEM`);
+  } else if (blocks.length === 0) faults.push(`${name}: holds no PEM certificate`);
+  const fault = `${name}: holds a certificate that cannot be read`;
+  return blocks.flatMap(([block]) => attempt(() => new X509Certificate(block), fault, faults) ?? []);
 }
 
 function attempt<T>(read: () => T, fault: string, faults: string[]): T | undefined {

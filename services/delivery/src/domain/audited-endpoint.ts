@@ -27,10 +27,11 @@ export function auditedEndpoint(before?: ManagedEndpoint, after?: ManagedEndpoin
 
 /** Settings that may be shown, by the names that management gives them. */
 function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
-  const { url, enabled, events, documentTypes, headers, maxInFlight, ratePerSecond, previousSecretEndsAt } = endpoint;
+  const { url, name, description, enabled, events, documentTypes, headers, maxInFlight } = endpoint;
+  const { ratePerSecond, previousSecretEndsAt } = endpoint;
   const headerNames = Object.keys(headers).toSorted();
-  const origin = new URL(url).origin;
-  return { origin, enabled, events, documentTypes, headerNames, maxInFlight, ratePerSecond, previousSecretEndsAt };
+  const shown = { origin: new URL(url).origin, name, description, enabled, events, documentTypes, headerNames };
+  return { ...shown, maxInFlight, ratePerSecond, previousSecretEndsAt };
 }
 
 /** That something was changed whose values no audit may hold. */

@@ -10,6 +10,23 @@ export function newSecret(): Buffer {
   return randomBytes(secretBytes);
 }
 
+const givenSecret = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+const [givenBytesMin, givenBytesMax] = [24, 64];
+
+/**
+ * A secret of the caller's, decoded. The bounds are those of Standard Webhooks.
+ *
+ * @throws DomainError `invalid`, without any part of it
+ */
+export function parseSecret(text: string): Buffer {
+  const [, base64 = ""] = givenSecret.exec(text) ?? [];
+  const secret = Buffer.from(base64, "base64");
+  const isExact = secret.toString("base64") === base64;
+  if (isExact && secret.byteLength >= givenBytesMin && secret.byteLength <= givenBytesMax) return secret;
+  const message = `must be whsec_ and the base64 of ${givenBytesMin} to ${givenBytesMax} random bytes`;
+  throw new DomainError("invalid", `secret ${message}`, { violations: [{ pointer: "/secret", message }] });
+}
+
 /** A secret as it is shown. */
 export function showSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;

@@ -2,6 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import type { AttemptOutcome } from "./delivery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { NoticeFacts } from "./endpoint-notice.ts";
+import type { SnapshotFacts } from "./payload.ts";
 
 /** States of a delivery, as they are shown. `held`: it is pending, and its endpoint is disabled. */
 export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
@@ -18,6 +19,8 @@ export function shownState(state: StoredState, endpoint: Pick<Endpoint, "enabled
 export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAfterMs"> {
   readonly failure?: string;
   readonly replayId?: string;
+  /** Of what was sent again: its `vidimus-attempt`. */
+  readonly number?: number;
 }
 
 /** A delivery as people look at it. */
@@ -35,6 +38,9 @@ export interface LoggedDelivery {
   readonly createdAt: Date;
   readonly endedAt?: Date;
   readonly nextAttemptAt?: Date;
+  readonly signingNumber: number;
+  /** Of a snapshot; absent for a notice. */
+  readonly snapshot?: SnapshotFacts;
   /** Of a notice; absent for a snapshot. */
   readonly notice?: NoticeFacts;
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 import type { NoticeFacts } from "./endpoint-notice.ts";
-import type { Reference } from "./payload.ts";
+import type { Reference, SnapshotFacts } from "./payload.ts";
 
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
 export interface Lane {
@@ -22,6 +22,8 @@ export interface Delivery extends Lane, Reference {
   readonly createdAt: Date;
   /** Length of its body, in bytes, at most a kilobyte too high. */
   readonly bodyBytes: number;
+  /** Of a snapshot; absent for a notice, and where only sending needs it. */
+  readonly snapshot?: SnapshotFacts;
   /** Of a notice; absent for a snapshot. */
   readonly notice?: NoticeFacts;
 }

@@ -62,7 +62,7 @@ export interface GateAnswer {
    */
   readonly result: "accepted" | "refused" | "failed" | "gone";
   /** The answer's `Retry-After`. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Whether it was admitted as a probe. */
   readonly probe: boolean;
 }

@@ -11,9 +11,23 @@ export interface Backlog {
   readonly lastFailure?: LoggedAttempt;
 }
 
+/** What waits for an endpoint that is disabled. */
+export interface HeldBacklog {
+  /** Deliveries, as far as they are counted. */
+  readonly count: number;
+  /** Whether there are more. */
+  readonly hasMore: boolean;
+  /** When the oldest was stored. */
+  readonly oldestAt?: Date;
+}
+
 /** How an endpoint does. */
-export interface EndpointHealth extends GateHealth {
+export interface EndpointHealth extends Omit<GateHealth, "gate"> {
+  /** `disabled`: nothing goes out. */
+  readonly gate: GateHealth["gate"] | "disabled";
   readonly backlog?: Backlog;
+  /** Of a disabled endpoint. */
+  readonly held?: HeldBacklog;
   readonly lastAcceptedAt?: Date;
 }
 

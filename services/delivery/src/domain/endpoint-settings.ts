@@ -27,6 +27,24 @@ const deniedHeaders: ReadonlySet<string> = new Set([
 ]);
 const deniedPrefixes = ["proxy-", "vidimus-", "webhook-", "x-forwarded-", "x-vidimus-"];
 
+/** Whether the platform sets a header itself, or it belongs to the connection. Others are an endpoint's own. */
+export function isReservedHeader(name: string): boolean {
+  return deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** A name for people, trimmed and in NFC; "" for none. @throws DomainError `invalid` */
+export function requireName(text: string): string {
+  const name = text.trim().normalize("NFC");
+  if (text === "" || /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(name)) return name;
+  throw refusal("/name", "must have 1 to 200 characters and no control characters");
+}
+
+/** @throws DomainError `invalid` */
+export function requireDescription(text: string): string {
+  if (/^(?:[\n\r\t]|[^\p{Cc}\p{Cs}]){0,1000}$/u.test(text)) return text;
+  throw refusal("/description", "must have at most 1000 characters, of control characters only line ends and tabs");
+}
+
 /** The events, each once and in the order of the closed set. @throws DomainError `invalid` */
 export function requireEvents(names: readonly string[]): EndpointEvent[] {
   const known = endpointEvents.join(", ");
@@ -61,9 +79,7 @@ export function requireHeaders(given: Readonly<Record<string, string>>): Record<
     names.add(name);
     // No underscore: many proxies drop such headers without a word.
     if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw refusal(pointer, "must be named by letters, digits and hyphens");
-    if (deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix))) {
-      throw refusal(pointer, "is set by the platform or by the connection");
-    }
+    if (isReservedHeader(name)) throw refusal(pointer, "is set by the platform or by the connection");
     if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/.test(value)) {
       throw refusal(pointer, "must have 1 to 1024 visible ASCII characters, with spaces only between them");
     }

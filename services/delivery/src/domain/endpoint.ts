@@ -61,6 +61,10 @@ export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 /** An endpoint as management sees it. */
 export interface ManagedEndpoint extends Endpoint {
   readonly updatedAt: Date;
+  /** For people; "": the host of its URL. */
+  readonly name: string;
+  /** For people. */
+  readonly description: string;
   /** Present while it is disabled. */
   readonly disabled?: Disablement;
   /** When the older of two secrets ends. */

@@ -23,6 +23,18 @@ export interface Snapshot extends Reference {
   sha256: Uint8Array;
 }
 
+/** What the log tells of a snapshot's webhook, as `createPayload` writes it. */
+export interface SnapshotFacts {
+  /** For example `snapshot.usable`. */
+  readonly event: string;
+  readonly documentType: string;
+  readonly version: number;
+}
+
+export function factsOf({ status, documentType, version }: Omit<Snapshot, keyof Reference>): SnapshotFacts {
+  return { event: `snapshot.${status}`, documentType, version };
+}
+
 /** How many older pending snapshots of a document are listed with a snapshot. */
 export const olderPendingMax = 256;
 
@@ -58,6 +70,8 @@ export interface Payload {
   keyId: string;
   committedAt: Date;
   body: Uint8Array;
+  /** Of a snapshot. */
+  facts?: SnapshotFacts;
   /** That of the snapshot. */
   traceparent?: string | undefined;
 }
@@ -95,7 +109,8 @@ export function snapshotKey({ tenantId, documentId, sequence }: Reference): stri
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {
   const { signingNumber } = signature;
   const webhookId = webhookIdOf(snapshot, signingNumber);
-  const event = `snapshot.${snapshot.status}`;
+  const facts = factsOf(snapshot);
+  const { event } = facts;
   const { tenantId, documentId, documentType, version, status, sequence } = snapshot;
   const { keyId, statement } = signature;
   const value = Buffer.from(signature.value).toString("base64");
@@ -116,5 +131,5 @@ export function createPayload(snapshot: Snapshot, signature: SnapshotSignature):
   const open = Buffer.from(`${envelope.slice(0, -2)},"snapshot":`);
   const body = Buffer.concat([open, snapshot.bytes, Buffer.from("}}")]);
   const { committedAt, traceparent } = snapshot;
-  return { webhookId, signingNumber, event, keyId, committedAt, body, traceparent };
+  return { webhookId, signingNumber, event, facts, keyId, committedAt, body, traceparent };
 }

@@ -22,7 +22,7 @@ const sealed = { documentType: "core/article", version: 1n, status: "usable", sn
 function endpointOf(tenantId: string): ManagedEndpoint {
   const settings = { secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true, maxInFlight: 32 };
   const names = { tenantId, endpointId: tenantId, url: `https://${tenantId}.example/` };
-  const managed = { createdAt: now, updatedAt: now, notices: [], revision: 1 };
+  const managed = { createdAt: now, updatedAt: now, name: "", description: "", notices: [], revision: 1 };
   return { ...names, ...settings, ...managed, events: eventsByDefault };
 }
 

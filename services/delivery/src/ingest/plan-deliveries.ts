@@ -1,6 +1,6 @@
 import { type Delivery, deliveryIdOf, type Lane, laneKey } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { bodyBytesOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { bodyBytesOf, factsOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
 import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 
@@ -64,7 +64,8 @@ export function planDeliveries(input: DeliveryPlanInput): DeliveryPlan {
     const webhookId = webhookIdOf(snapshot);
     const deliveryId = deliveryIdOf(endpoint, webhookId);
     const bodyBytes = bodyBytesOf(snapshot);
-    const delivery = { ...lane, deliveryId, webhookId, signingNumber: 1, sequence, createdAt: now, bodyBytes };
+    const names = { ...lane, deliveryId, webhookId, signingNumber: 1, sequence };
+    const delivery = { ...names, createdAt: now, bodyBytes, snapshot: factsOf(snapshot) };
     deliveries.push({ ...delivery, place: placeOf(delivery, endpoint) });
   }
 

@@ -39,7 +39,7 @@ export function createSettle({ feed, log }: SettleDeps): Settle {
     inFlightMax: 2,
     spacingMsOf: () => settleSpacingMs,
     run: async (items) => {
-      const settlements = items.map(({ result }) => toSettlement(result));
+      const settlements = items.map(({ result }) => settlementToProto(result));
       const trace = tracedFor(items.map(({ traceparent }) => traceparent));
       // All signals abort when the process stops.
       await feed.settleSnapshots({ settlements }, items[0] ? { ...trace, signal: items[0].signal } : trace);
@@ -56,11 +56,12 @@ export function createSettle({ feed, log }: SettleDeps): Settle {
   };
 }
 
-function toSettlement(result: Settleable) {
+/** The settlement of a snapshot as a message. */
+export function settlementToProto(result: Settleable) {
   const reference = referenceToProto(result.snapshot);
   if ("unsendable" in result) return { reference, outcome: { case: "unsendable" as const, value: result.unsendable } };
-  const { keyId, statement, value } = result.signature;
-  return { reference, outcome: { case: "signature" as const, value: { keyId, statement, value } } };
+  const { endorsement, ...signature } = result.signature;
+  return { reference, outcome: { case: "signature" as const, value: signature }, endorsement };
 }
 
 /** Logs each snapshot once in ten minutes, in case that settling it has to be repeated. */

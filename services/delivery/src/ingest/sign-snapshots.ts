@@ -5,13 +5,19 @@ import { createPayload, type FeedSnapshot, type Payload, type SnapshotSignature 
 /** Why a snapshot can never be sent. Trying again cannot repair it. */
 export type Unsendable = "bytes_differ" | "signed_differently" | "refused_by_signing";
 
+/** A signature as signing answers it. */
+export interface EndorsedSignature extends SnapshotSignature {
+  /** For documents; passed on unread. */
+  readonly endorsement: Uint8Array;
+}
+
 /**
  * What signing made of a snapshot. Unattested: signing does not accept what documents attested; it
  * may when both have the same key again, so the snapshot stays pending.
  */
 export type SignResult =
   | { readonly snapshot: FeedSnapshot; readonly isUnattested: true }
-  | { readonly snapshot: FeedSnapshot; readonly signature: SnapshotSignature; readonly payload: Payload }
+  | { readonly snapshot: FeedSnapshot; readonly signature: EndorsedSignature; readonly payload: Payload }
   | { readonly snapshot: FeedSnapshot; readonly unsendable: Unsendable };
 
 interface SignSnapshotsDeps {
@@ -59,8 +65,8 @@ async function sign(
     const outcome = response.results[index]?.outcome;
     if (outcome?.case === "unattested") return { snapshot, isUnattested: true };
     if (outcome?.case !== "signature") return { snapshot, unsendable: "signed_differently" };
-    const { keyId, statement, value, signingNumber } = outcome.value;
-    const signature = { keyId, statement, value, signingNumber: Math.max(1, signingNumber) };
+    const { keyId, statement, value, signingNumber, endorsement } = outcome.value;
+    const signature = { keyId, statement, value, signingNumber: Math.max(1, signingNumber), endorsement };
     return { snapshot, signature, payload: createPayload(snapshot, signature) };
   });
 }

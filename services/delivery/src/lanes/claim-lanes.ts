@@ -4,6 +4,7 @@ import type { LaneStore } from "../store/lane-store.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
+import type { MissingBodies } from "./missing-bodies.ts";
 import type { StoredGates } from "./stored-gates.ts";
 
 export interface ClaimLanesDeps {
@@ -12,6 +13,7 @@ export interface ClaimLanesDeps {
   readonly lanes: Pick<LaneStore, "claim">;
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly bodies: BodyBudget;
+  readonly missingBodies: Pick<MissingBodies, "waitingOf">;
   readonly leaseMs: number;
 }
 
@@ -44,7 +46,9 @@ export async function claimLanes(
   let count: number | undefined;
   let isCut = false;
   try {
-    const scope = { endpointId, ...claimable };
+    // A probe of a lane that cannot be sent would keep the others from being probed.
+    const without = claimable.dueBy ? [] : deps.missingBodies.waitingOf(endpointId, now);
+    const scope = { endpointId, without, ...claimable };
     const claimed = await deps.lanes.claim(scope, new Date(now + deps.leaseMs), (bearer) => {
       isCut = !bodies.take(bearer);
       return !isCut;

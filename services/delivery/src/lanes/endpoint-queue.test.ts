@@ -107,3 +107,15 @@ it("probes an endpoint that was enabled after its breaker had opened", () => {
   queue.applySettings({ maxInFlight: 4, enabledAt: new Date(now) }, now);
   expect(queue.probeAt()).toBe(now);
 });
+
+it("a probe that has just become due is claimed by who is preferred for the tenant, and by others when it is overdue", () => {
+  const openAt = (nextProbeAt: number) => {
+    const queue = open();
+    queue.adopt({ ...newGate, open: { since: now - 60_000, nextProbeAt, spacingMs: 5_000 } });
+    return queue;
+  };
+  const foreign = new Date(now - 5_000);
+  expect(openAt(now - 1).beginClaim(foreign, now)).toBeUndefined();
+  expect(openAt(now - 1).beginClaim(new Date(now), now)).toEqual({ limit: 1 });
+  expect(openAt(now - 5_000).beginClaim(foreign, now)).toEqual({ limit: 1 });
+});

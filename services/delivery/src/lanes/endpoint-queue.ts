@@ -194,8 +194,11 @@ export class EndpointQueue {
 
   #claimable(dueBy: Date, now: number): Claimable | undefined {
     const { kind } = this.#admission(now);
-    // A lane that is leased already is probed before another one is claimed.
-    if (kind === "probe") return this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
+    if (kind === "probe") {
+      // Just due, it is for who is preferred for the tenant. A lane that is leased already comes first.
+      const isOurs = (this.probeAt() ?? 0) <= dueBy.getTime();
+      return isOurs && this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
+    }
     const limit = Math.min(claimMax, this.capacity(now));
     if (limit > 0) return { dueBy, limit };
     this.#hasMoreDue = true;
@@ -254,9 +257,7 @@ export class EndpointQueue {
     this.#shared.answerTimes.note(this.endpointId, outcome.tookMs);
     this.#movedAt = now;
     const result = outcome.status === 410 ? ("gone" as const) : verdictOf(outcome);
-    const { retryAfterMs } = outcome;
-    const pause = retryAfterMs === undefined ? {} : { retryAfterMs };
-    const answer = { lane: lane.documentId, result, probe: isProbe, ...pause };
+    const answer = { lane: lane.documentId, result, probe: isProbe, retryAfterMs: outcome.retryAfterMs };
     const { state, event } = settle(this.gate, this.#limits, answer, now, Math.random());
     this.#gate = state;
     return event;
@@ -292,8 +293,7 @@ export class EndpointQueue {
     const { maxInFlight, ratePerSecond } = this.#limits;
     const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
     const { aheadMs, bodyBytes, answerTimes } = this.#shared;
-    const answerMs = answerTimes.of(this.endpointId);
-    return { places, ratePerSecond, answerMs, aheadMs, bodyBytes: bodyBytes() };
+    return { places, ratePerSecond, aheadMs, answerMs: answerTimes.of(this.endpointId), bodyBytes: bodyBytes() };
   }
 }
 

@@ -4,21 +4,20 @@ import type { LaneStore } from "../store/lane-store.ts";
 import type { Prepared } from "./attempt-lane.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { rowOf } from "./lanes-in-hand.ts";
+import type { MissingBodies } from "./missing-bodies.ts";
 
 interface GiveUpDeps {
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly lanes: Pick<LaneStore, "appointBearers" | "release">;
+  readonly missingBodies: MissingBodies;
 }
-
-/** How soon a lane is tried again whose body could not be had. */
-const unavailableMs = 5_000;
 
 /**
  * Gives up a lane whose next attempt cannot be made, and what waits behind it for the same reason. The
  * rows of a disabled endpoint stay as they are: only their leases end.
  */
 export async function giveUpLane(
-  { deliveries, lanes }: GiveUpDeps,
+  { deliveries, lanes, missingBodies }: GiveUpDeps,
   queue: EndpointQueue,
   lane: LeasedLane,
   kind: Exclude<Prepared["kind"], "ready">,
@@ -34,7 +33,7 @@ export async function giveUpLane(
     case "outrun":
       return row && lanes.appointBearers([row], new Date());
     case "unavailable":
-      return lanes.release([lane], new Date(Date.now() + unavailableMs));
+      return lanes.release([lane], new Date(missingBodies.note(queue.endpointId, lane.bearer.deliveryId, Date.now())));
     case "lost":
   }
 }

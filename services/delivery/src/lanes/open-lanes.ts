@@ -16,6 +16,7 @@ import { startEndingOld } from "./end-old-deliveries.ts";
 import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-directory.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
 import { createReactions, type EndpointName, type EndpointReactions } from "./endpoint-reactions.ts";
+import { MissingBodies } from "./missing-bodies.ts";
 import { createPayloadCache, type PayloadCache } from "./payload-cache.ts";
 import { Sender } from "./sender.ts";
 import { StoredGates } from "./stored-gates.ts";
@@ -73,6 +74,7 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   );
   const gates = new StoredGates({ states, announceClosed, log });
   const bodies = new BodyBudget(bodyBytesMax);
+  const missingBodies = new MissingBodies();
   const aheadMs = aheadMsOf({ leaseMs, attemptMs });
   const shared = { aheadMs, bodyBytes: payloads.meanBytes, answerTimes: new AnswerTimes(), bodies };
   const queues = new EndpointQueues({ shared, states, gates, isPreferredFor });
@@ -82,7 +84,7 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   const { journal, resentRows, post } = deps;
   const attempting = { directory, payloads, lanes, journal, resentRows, post, retries, attemptMs, leaseMs, log };
   const sender = stack.use(
-    new Sender({ ...attempting, queues, gates, bodies, alarm, deliveries, disableGone, metrics }),
+    new Sender({ ...attempting, queues, gates, bodies, missingBodies, alarm, deliveries, disableGone, metrics }),
   );
   stack.use(watchWantedProbes({ states, queues, sender, pollMs, log }));
   stack.use(startClaiming({ lanes, queues, sender, alarm, isPreferredFor, pollMs, overdueMs, log }));

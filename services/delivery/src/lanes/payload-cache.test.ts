@@ -44,6 +44,10 @@ function open() {
   return { cache, pulled, signed };
 }
 
+/** What a tenant that is to be sent much asks for at once. */
+const backlogOf = (tenantId: string) =>
+  Array.from({ length: 40 }, (_, at): Reference => ({ tenantId, documentId: "owed", sequence: at + 1 }));
+
 const payloadOf = (bodyBytes: number): Payload => {
   const names = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k" };
   return { ...names, committedAt: new Date(), body: Buffer.alloc(bodyBytes) };
@@ -67,6 +71,20 @@ describe("a payload that is not in memory", () => {
     await Promise.all([cache.get(referenceOf(1)), cache.get(referenceOf(2)), cache.get(referenceOf(1))]);
     expect(pulled).toEqual([[1, 2]]);
   });
+});
+
+it("a backlog is made in small batches while another tenant has just published", async () => {
+  const { cache, pulled } = open();
+  cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 1 });
+  await Promise.all(backlogOf("owed").map((each) => cache.get(each)));
+  expect(pulled.map(({ length }) => length)).toEqual([16, 16, 8]);
+});
+
+it("a backlog does not give way to what its own tenant publishes", async () => {
+  const { cache, pulled } = open();
+  cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 1 });
+  await Promise.all(backlogOf("acme").map((each) => cache.get(each)));
+  expect(pulled.map(({ length }) => length)).toEqual([40]);
 });
 
 it("what came first is dropped first, though it was used since: what waits to be sent came later", async () => {

@@ -1,11 +1,7 @@
-import type { Client } from "@connectrpc/connect";
-import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { LRUCache } from "lru-cache";
 import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts";
-import { pullMax, pullSnapshots } from "../ingest/pull-snapshots.ts";
-import { signSnapshots } from "../ingest/sign-snapshots.ts";
+import { FreshTenants } from "./fresh-tenants.ts";
+import { createPayloadMaker, type MakePayload, type PayloadMakerDeps } from "./payload-maker.ts";
 
 /** The payload of a snapshot whose deliveries were stored, and how many these are. */
 export interface StoredPayload {
@@ -31,9 +27,7 @@ export interface PayloadCache {
   meanBytes(): number;
 }
 
-interface PayloadCacheDeps {
-  readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">;
-  readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
+interface PayloadCacheDeps extends PayloadMakerDeps {
   /** Whether the trust list has a key. */
   readonly isListed: (keyId: string) => boolean;
 }
@@ -59,8 +53,8 @@ interface Kept {
  */
 export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal): PayloadCache {
   const cache = new LRUCache<string, Kept>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
-  const underway = new Map<string, Promise<Payload | undefined>>();
-  const make = createMaker(deps, signal);
+  const fresh = new FreshTenants();
+  const make = createPayloadMaker(deps, fresh, signal);
   // Peeking leaves the order of the insertions as it is. So what was sent already is dropped first,
   // and not what still waits to be sent.
   const known = (reference: Reference) => {
@@ -69,33 +63,28 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
   };
   let meanBytes = 0;
 
-  function put({ reference, payload, uses }: StoredPayload): void {
+  function keep({ reference, payload, uses }: StoredPayload): void {
     cache.set(snapshotKey(reference), { payload, uses });
     const bytes = payload.body.byteLength;
     meanBytes += meanBytes === 0 ? bytes : (bytes - meanBytes) / meanOf;
   }
 
-  function begin(reference: Reference): Promise<Payload | undefined> {
-    const key = snapshotKey(reference);
-    const begun = underway.get(key);
-    if (begun) return begun;
-    const made = make(reference)
-      .then((payload) => {
-        // A claim has lanes of one endpoint; lanes of others may send the same payload later.
-        if (payload) put({ reference, payload, uses: Number.POSITIVE_INFINITY });
-        return payload;
-      })
-      .finally(() => underway.delete(key));
-    underway.set(key, made);
-    return made;
-  }
+  const begin = onceAtATime(async (reference) => {
+    const payload = await make(reference);
+    // A claim has lanes of one endpoint; lanes of others may send the same payload later.
+    if (payload) keep({ reference, payload, uses: Number.POSITIVE_INFINITY });
+    return payload;
+  });
 
   function prefetch(references: readonly Reference[]): void {
     // What fails is made again when it is asked for.
     for (const each of references) if (!known(each)) begin(each).catch(() => {});
   }
   return {
-    put,
+    put(stored) {
+      fresh.note(stored.reference.tenantId);
+      keep(stored);
+    },
     noteEnded(reference) {
       const key = snapshotKey(reference);
       const kept = cache.peek(key);
@@ -115,22 +104,17 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
   };
 }
 
-/** Makes payloads, many at once; undefined for those that documents or signing have not. */
-function createMaker(deps: PayloadCacheDeps, signal: AbortSignal) {
-  return createBatcher<Reference, Payload | undefined>({
-    itemsMax: pullMax,
-    inFlightMax: 2,
-    turnOf: ({ tenantId }) => tenantId,
-    run: async (references) => {
-      const made = new Map<string, Payload>();
-      for await (const page of pullSnapshots(deps.feed, references, signal)) {
-        for (const result of await signSnapshots(deps, page, signal)) {
-          if ("payload" in result) made.set(snapshotKey(result.snapshot), result.payload);
-        }
-      }
-      return references.map((reference) => made.get(snapshotKey(reference)));
-    },
-  });
+/** Makes what is being made already for others once. */
+function onceAtATime(make: MakePayload): MakePayload {
+  const underway = new Map<string, Promise<Payload | undefined>>();
+  return (reference) => {
+    const key = snapshotKey(reference);
+    const begun = underway.get(key);
+    if (begun) return begun;
+    const made = make(reference).finally(() => underway.delete(key));
+    underway.set(key, made);
+    return made;
+  };
 }
 
 function sizeOf({ payload: { body } }: Kept): number {

@@ -13,6 +13,7 @@ import { BodyBudget } from "./body-budget.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
 import { StoredGates } from "./stored-gates.ts";
+import { MissingBodies } from "./missing-bodies.ts";
 import { Sender } from "./sender.ts";
 
 const now = new Date();
@@ -49,6 +50,7 @@ async function openSender() {
     queues,
     gates,
     bodies,
+    missingBodies: new MissingBodies(),
     alarm: new Alarm(),
     directory: { find: async (endpointId) => endpointOf(endpointId) },
     payloads: {

@@ -23,6 +23,7 @@ import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
 import { giveUpLane } from "./give-up-lane.ts";
 import { rowOf } from "./lanes-in-hand.ts";
+import type { MissingBodies } from "./missing-bodies.ts";
 import { createRecorder } from "./lane-recorder.ts";
 import { LaneReservations, type Reservation } from "./lane-reservations.ts";
 import { logAttempt } from "./log-attempt.ts";
@@ -33,6 +34,7 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly queues: EndpointQueues;
   readonly gates: Pick<StoredGates, "ensureKnown" | "keep">;
   readonly bodies: BodyBudget;
+  readonly missingBodies: MissingBodies;
   /** Wakes who looks for due lanes in the database. */
   readonly alarm: Pick<Alarm, "ring" | "ringAt">;
   readonly payloads: PayloadCache;

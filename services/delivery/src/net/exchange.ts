@@ -4,8 +4,8 @@ import type { Dispatcher } from "undici";
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** The beginning of its body, at most 1 KiB. */
-  readonly beginning: string;
+  /** The beginning of its body, about 16 KiB at most. */
+  readonly beginning: Buffer;
 }
 
 /** There was no answer in time. */
@@ -14,7 +14,6 @@ export class LateAnswerError extends Error {
 }
 
 const answerReadBytesMax = 16 * 1024;
-const answerKeptBytesMax = 1024;
 
 /**
  * Makes a request and reads its answer to the end, to 16 KiB or to the deadline. There the
@@ -96,10 +95,6 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #end(error?: Error): void {
     clearTimeout(this.#deadline);
     if (!this.#head) return this.#reject(error ?? new Error("the answer has no status"));
-    this.#resolve({ ...this.#head, beginning: this.#beginning });
-  }
-  get #beginning(): string {
-    if (this.#chunks.length === 0) return "";
-    return Buffer.concat(this.#chunks).subarray(0, answerKeptBytesMax).toString();
+    this.#resolve({ ...this.#head, beginning: Buffer.concat(this.#chunks) });
   }
 }

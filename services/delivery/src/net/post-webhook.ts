@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type Dispatcher, errors } from "undici";
 import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
 import type { Reference } from "../domain/payload.ts";
+import { beginningWithout, hiddenValuesOf } from "../domain/hidden-headers.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
 import { exchange, LateAnswerError } from "./exchange.ts";
 import { AddressRefusedError, assertMayDial, type DialRule, ResolveError } from "./guarded-agent.ts";
@@ -35,7 +36,12 @@ interface PostWebhookOptions {
   attemptMs: number;
 }
 
-/** Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept. */
+const answerBytesMax = 1_024;
+
+/**
+ * Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept, without
+ * what the request's own headers hide.
+ */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);
   return async ({ url, headers, body }) => {
@@ -44,7 +50,9 @@ export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions
     const tookMs = () => Math.round(performance.now() - started);
     try {
       const request = { ...targetOf(url), method: "POST", headers, body };
-      const { status, retryAfter, beginning: answer } = await exchange(agent, request, attemptMs);
+      const { status, retryAfter, beginning } = await exchange(agent, request, attemptMs);
+      const answer =
+        beginning.byteLength > 0 ? beginningWithout(hiddenValuesOf(headers), beginning, answerBytesMax) : "";
       const retryAfterMs = parseRetryAfter(retryAfter, new Date());
       return { startedAt, tookMs: tookMs(), status, answer, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     } catch (error) {

@@ -48,7 +48,7 @@ export async function resend(
   const { tenantId, documentId, sequence } = reference;
   const delivery = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
   const bodyBytes = payload.body.byteLength;
-  const fate = { outcome, isAccepted: isAccepted(outcome), replayId, isLast: isLast(outcome) };
-  await record({ ...delivery, bodyBytes, ...fate });
+  const fate = { outcome, isAccepted: isAccepted(outcome), replayId, attempt, isLast: isLast(outcome) };
+  await record({ ...delivery, bodyBytes, ...(payload.facts ? { snapshot: payload.facts } : {}), ...fate });
   return outcome;
 }

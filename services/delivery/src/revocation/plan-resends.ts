@@ -1,6 +1,6 @@
 import { deliveryIdOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { bodyBytesOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
+import { bodyBytesOf, factsOf, type Snapshot, webhookIdOf } from "../domain/payload.ts";
 import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import type { DeliveryFate } from "../store/resent-row-store.ts";
@@ -41,7 +41,8 @@ export function planResends(
     const { endpointId } = endpoint;
     const deliveryId = deliveryIdOf(endpoint, webhookId);
     const names = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
-    return Object.assign(names, { createdAt: now, bodyBytes: bodyBytesOf(snapshot), place: "due" as const });
+    const rest = { createdAt: now, bodyBytes: bodyBytesOf(snapshot), snapshot: factsOf(snapshot) };
+    return Object.assign(names, rest, { place: "due" as const });
   });
 }
 

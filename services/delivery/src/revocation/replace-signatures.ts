@@ -4,7 +4,7 @@ import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signi
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Reference } from "../domain/payload.ts";
 import { pullSnapshots } from "../ingest/pull-snapshots.ts";
-import { referenceToProto } from "../ingest/references.ts";
+import { settlementToProto } from "../ingest/settle-snapshots.ts";
 import { type SignResult, signSnapshots } from "../ingest/sign-snapshots.ts";
 import type { ResendStore } from "../store/resend-store.ts";
 
@@ -35,12 +35,7 @@ export async function replaceSignatures(
   for await (const page of pullSnapshots(deps.feed, references, signal)) {
     const results = requireAttested(await signSnapshots(deps, page, signal));
     for (const result of results) if ("unsendable" in result) reportUnsendable(deps.log, result);
-    const settlements = results.flatMap((result) => {
-      if (!("signature" in result)) return [];
-      const { keyId, statement, value } = result.signature;
-      const outcome = { case: "signature" as const, value: { keyId, statement, value } };
-      return { reference: referenceToProto(result.snapshot), outcome };
-    });
+    const settlements = results.flatMap((result) => ("signature" in result ? settlementToProto(result) : []));
     if (settlements.length === 0) continue;
     const signed = results.flatMap((result) => ("signature" in result ? result.snapshot : []));
     await deps.resends.add(signed, new Date(Date.now() + deps.resigningGraceMs));

@@ -14,6 +14,8 @@ export interface RunResigningDeps extends Omit<SendResendsDeps, "resends"> {
   readonly audit: Pick<Client<typeof SignatureAuditService>, "listSignatures" | "getSignatures">;
   readonly resigning: Pick<ResigningStore, "save" | "finish">;
   readonly resends: Pick<ResendStore, "add" | "due" | "remove" | "tenants">;
+  /** Keys that were listed and are no more, now. */
+  readonly revoked: () => readonly string[];
   /** Whether the trust list has a key. */
   readonly isListed: (keyId: string) => boolean;
   /** See `DeliveryPace`. */
@@ -27,34 +29,70 @@ const reportEveryMs = 60_000;
 
 /**
  * Does what follows a revocation: replaces the signatures of keys that are not listed, in documents,
- * and sends the newest snapshots of documents again. Every step may be repeated; where it stands is
- * stored, so another process goes on.
+ * and sends the newest snapshots of documents again. Replacing goes first: sending takes more than an
+ * hour for 100,000 documents, and a key that is revoked meanwhile interrupts it. Every step may be
+ * repeated; where it stands is stored, so another process goes on.
  *
  * @returns once all is done, or another process has the lease
  */
 export async function runResigning(
   deps: RunResigningDeps,
   claimed: ClaimedResigning,
-  revoked: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  let run: ResigningRun | undefined = claimed.run ?? begin(claimed, revoked);
+  const fresh = (run?: ResigningRun) => newlyRevoked(deps, claimed, run);
+  let run: ResigningRun | undefined = claimed.run ?? begin(claimed, fresh());
   if (!claimed.run && !(await deps.resigning.save(claimed, run))) return;
-  while (run?.phase === "walk") run = await walkPage(deps, claimed, run, signal);
-  if (!run) return;
-  const resent = await sendAll(deps, signal);
+  let resent = 0;
+  for (;;) {
+    const walked: ResigningRun | undefined = await walkAll(deps, claimed, run, signal);
+    if (!walked) return;
+    run = walked;
+    resent += await sendAll(deps, () => fresh(walked).length > 0, signal);
+    if (fresh(run).length === 0) break;
+  }
   await deps.resigning.finish(claimed, run.keyIds);
   const { keyIds, replaced } = run;
   deps.log.info({ keyIds, replaced, resent }, "signatures of revoked keys are replaced");
 }
 
-function begin({ doneKeyIds, hasFinished }: ClaimedResigning, revoked: readonly string[]): ResigningRun {
+/** Revoked keys that neither an earlier run nor this one is for. */
+function newlyRevoked({ revoked }: RunResigningDeps, { doneKeyIds }: ClaimedResigning, run?: ResigningRun): string[] {
+  return revoked().filter((keyId) => !doneKeyIds.includes(keyId) && !run?.keyIds.includes(keyId));
+}
+
+function begin({ hasFinished }: ClaimedResigning, keyIds: string[]): ResigningRun {
   const now = new Date();
-  const keyIds = revoked.filter((keyId) => !doneKeyIds.includes(keyId));
   const phase = keyIds.length === 0 && hasFinished ? "send" : "walk";
   // Without a revocation that delivery has seen, none was made a moment ago.
   const since = keyIds.length > 0 ? now : new Date(0);
   return { keyIds, since, phase, passAt: now, pageToken: "", replaced: 0 };
+}
+
+/** Replaces signatures until none of a revoked key is left. @returns undefined without the lease */
+async function walkAll(
+  deps: RunResigningDeps,
+  claimed: ClaimedResigning,
+  begun: ResigningRun,
+  signal: AbortSignal,
+): Promise<ResigningRun | undefined> {
+  let run: ResigningRun | undefined = begun;
+  while (run) {
+    const added = newlyRevoked(deps, claimed, run);
+    if (added.length > 0) run = extended(run, added);
+    if (run.phase === "send") return run;
+    run = await walkPage(deps, claimed, run, signal);
+  }
+  return undefined;
+}
+
+/** A run that is for more keys. A pass that is under way goes on, and another one follows it. */
+function extended(run: ResigningRun, added: readonly string[]): ResigningRun {
+  const since = new Date();
+  const keyIds = [...run.keyIds, ...added];
+  return run.phase === "walk"
+    ? { ...run, keyIds, since }
+    : { ...run, keyIds, since, phase: "walk", passAt: since, pageToken: "" };
 }
 
 /** Replaces signatures of one page. @returns where it stands then; undefined without the lease */
@@ -89,16 +127,20 @@ async function afterPass(
   return { ...run, passAt: new Date(Math.max(soundFrom, Date.now())) };
 }
 
-/** Sends again what is noted, each second a share of every tenant, so that none waits for another. */
-async function sendAll(deps: RunResigningDeps, signal: AbortSignal): Promise<number> {
+/**
+ * Sends again what is noted, each second a share of every tenant, so that none waits for another.
+ *
+ * @param isInterrupted ends it early; the rest stays noted
+ */
+async function sendAll(deps: RunResigningDeps, isInterrupted: () => boolean, signal: AbortSignal): Promise<number> {
   const report = throttle(reportEveryMs, (error: unknown) =>
     deps.log.warn({ err: error }, "snapshots wait to be sent again"),
   );
   let stored = 0;
-  for (;;) {
+  while (!isInterrupted()) {
     const startedAt = Date.now();
     const tenants = await deps.resends.tenants();
-    if (tenants.length === 0) return stored;
+    if (tenants.length === 0) break;
     for (const tenantId of tenants) {
       signal.throwIfAborted();
       stored += await sendResends(deps, tenantId, deps.resendsPerSecond, signal).catch((error: unknown) => {
@@ -108,4 +150,5 @@ async function sendAll(deps: RunResigningDeps, signal: AbortSignal): Promise<num
     }
     await pause(Math.max(0, startedAt + secondMs - Date.now()), undefined, { signal });
   }
+  return stored;
 }

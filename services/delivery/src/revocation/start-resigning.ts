@@ -5,7 +5,7 @@ import type { ResigningStore } from "../store/resigning-store.ts";
 import type { TrustList } from "../trust/trust-list.ts";
 import { runResigning, type RunResigningDeps } from "./run-resigning.ts";
 
-export interface ResigningDeps extends Omit<RunResigningDeps, "isListed"> {
+export interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
   readonly trustList: Pick<TrustList, "isListed" | "revoked">;
   readonly resigning: Pick<ResigningStore, "done" | "claim" | "renew" | "save" | "finish" | "release">;
   readonly resends: RunResigningDeps["resends"] & Pick<ResendStore, "isEmpty">;
@@ -60,10 +60,10 @@ async function loop(deps: ResigningDeps, noted: Noted, signal: AbortSignal): Pro
         const known = await deps.resigning.done();
         done = new Set(known);
         isDone = known !== undefined && revoked.every((keyId) => done.has(keyId));
-        if (!isDone) await workIfFree(deps, revoked, signal);
+        if (!isDone) await workIfFree(deps, signal);
       } else if (revoked && noted.isLikely) {
         noted.isLikely = false;
-        const isFree = (await deps.resends.isEmpty()) || (await workIfFree(deps, revoked, signal));
+        const isFree = (await deps.resends.isEmpty()) || (await workIfFree(deps, signal));
         noted.isLikely ||= !isFree;
       }
       waitingFor = "";
@@ -85,7 +85,7 @@ async function loop(deps: ResigningDeps, noted: Noted, signal: AbortSignal): Pro
  *
  * @returns whether no other process had the lease
  */
-async function workIfFree(deps: ResigningDeps, revoked: readonly string[], stopped: AbortSignal): Promise<boolean> {
+async function workIfFree(deps: ResigningDeps, stopped: AbortSignal): Promise<boolean> {
   const leaseUntil = () => new Date(Date.now() + deps.leaseMs);
   const claimed = await deps.resigning.claim(new Date(), leaseUntil());
   if (!claimed) return false;
@@ -98,8 +98,9 @@ async function workIfFree(deps: ResigningDeps, revoked: readonly string[], stopp
     );
   }, deps.leaseMs / 4);
   const isListed = (keyId: string) => deps.trustList.isListed(keyId);
+  const revoked = () => deps.trustList.revoked() ?? [];
   try {
-    await runResigning({ ...deps, isListed }, claimed, revoked, signal);
+    await runResigning({ ...deps, isListed, revoked }, claimed, signal);
   } catch (error) {
     if (!lost.signal.aborted) throw error;
   } finally {

@@ -1,23 +1,24 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { AuditedReplays } from "../store/audited-replays.ts";
 import type { ReplayStore } from "../store/replay-store.ts";
 import { replayToProto } from "./delivery-message.ts";
 import { requireReplay } from "./get-replay.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface CancelReplayDeps {
-  replays: Pick<ReplayStore, "find" | "cancel">;
+  replays: Pick<ReplayStore, "find">;
+  auditedReplays: Pick<AuditedReplays, "cancel">;
 }
 
 /** Implements `CancelReplay`. */
 export function cancelReplay(
-  { replays }: CancelReplayDeps,
+  { replays, auditedReplays }: CancelReplayDeps,
   mayChange: MayChange,
 ): MethodImpl<typeof DeliveryLogService.method.cancelReplay> {
   return async (request, context) => {
-    mayChange(context);
-    const { tenantId, replayId } = await requireReplay(replays, request);
-    await replays.cancel(tenantId, replayId, new Date());
+    const by = mayChange(context);
+    await auditedReplays.cancel(await requireReplay(replays, request), new Date(), by);
     return { replay: replayToProto(await requireReplay(replays, request)) };
   };
 }

@@ -5,6 +5,7 @@ import { cancelReplay, type CancelReplayDeps } from "./cancel-replay.ts";
 import { getDelivery, type GetDeliveryDeps } from "./get-delivery.ts";
 import { getReplay, type GetReplayDeps } from "./get-replay.ts";
 import { listDeliveries, type ListDeliveriesDeps } from "./list-deliveries.ts";
+import { listReplays, type ListReplaysDeps } from "./list-replays.ts";
 import { integratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
 import { redeliver, type RedeliverDeps } from "./redeliver.ts";
 import { startReplay, type StartReplayDeps } from "./start-replay.ts";
@@ -13,6 +14,7 @@ type DeliveryLogRoutesDeps = CancelReplayDeps &
   GetDeliveryDeps &
   GetReplayDeps &
   ListDeliveriesDeps &
+  ListReplaysDeps &
   RedeliverDeps &
   StartReplayDeps;
 
@@ -24,6 +26,7 @@ export function deliveryLogRoutes(deps: DeliveryLogRoutesDeps): DoorRoutes {
     redeliver: ["gateway"],
     startReplay: ["gateway"],
     getReplay: ["gateway"],
+    listReplays: ["gateway"],
     cancelReplay: ["gateway"],
   });
   const teams = teamsRoute(methodsOf(deps, integratorsMayChange), {
@@ -32,6 +35,7 @@ export function deliveryLogRoutes(deps: DeliveryLogRoutesDeps): DoorRoutes {
     redeliver: "write",
     startReplay: "write",
     getReplay: "read",
+    listReplays: "read",
     cancelReplay: "write",
   });
   return { teams: [teams], mesh: [mesh] };
@@ -44,6 +48,7 @@ function methodsOf(deps: DeliveryLogRoutesDeps, mayChange: MayChange) {
     redeliver: redeliver(deps, mayChange),
     startReplay: startReplay(deps, mayChange),
     getReplay: getReplay(deps),
+    listReplays: listReplays(deps),
     cancelReplay: cancelReplay(deps, mayChange),
   });
 }

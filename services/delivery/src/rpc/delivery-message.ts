@@ -7,6 +7,7 @@ import type {
 } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { type LoggedAttempt, type LoggedDelivery, type Replay, shownState } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
+import type { SnapshotFacts } from "../domain/payload.ts";
 
 /**
  * A delivery as its message, with its last attempt.
@@ -18,14 +19,16 @@ export function deliveryToProto(
   endpoint: Pick<Endpoint, "enabled"> | undefined,
 ): MessageInitShape<typeof DeliverySchema> {
   const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, attemptCount } = delivery;
-  const { endedAt, nextAttemptAt, notice } = delivery;
+  const { endedAt, nextAttemptAt, notice, snapshot } = delivery;
   const state = shownState(delivery.state, endpoint);
   const last = delivery.attempts.at(-1);
   return {
     deliveryId,
     tenantId,
     endpointId,
-    ...(notice ? { event: notice.event, aboutEndpointId: documentId } : { documentId, sequence: BigInt(sequence) }),
+    ...(notice
+      ? { event: notice.event, aboutEndpointId: documentId }
+      : { documentId, sequence: BigInt(sequence), ...(snapshot ? factsToProto(snapshot) : {}) }),
     webhookId,
     state,
     attemptCount,
@@ -34,6 +37,10 @@ export function deliveryToProto(
     ...(nextAttemptAt && state !== "held" ? { nextAttemptAt: timestampFromDate(nextAttemptAt) } : {}),
     ...(last ? { lastAttempt: attemptToProto(last) } : {}),
   };
+}
+
+function factsToProto({ event, documentType, version }: SnapshotFacts) {
+  return { event, documentType, version: BigInt(version) };
 }
 
 /** An attempt as its message. */
@@ -45,11 +52,16 @@ export function attemptToProto(attempt: LoggedAttempt): MessageInitShape<typeof 
 
 /** A replay as its message. */
 export function replayToProto(replay: Replay): MessageInitShape<typeof ReplaySchema> {
-  const { replayId, tenantId, endpointId, state, counts, createdAt, endedAt, reached } = replay;
+  const { replayId, tenantId, endpointId, since, until, states, latestOnly } = replay;
+  const { state, counts, createdAt, endedAt, reached } = replay;
   return {
     replayId,
     tenantId,
     endpointId,
+    ...(since ? { since: timestampFromDate(since) } : {}),
+    until: timestampFromDate(until),
+    states: [...states],
+    latestOnly,
     state,
     seen: BigInt(counts.seen),
     delivered: BigInt(counts.delivered),

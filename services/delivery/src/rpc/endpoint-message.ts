@@ -13,6 +13,8 @@ export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): Mes
     endpointId,
     tenantId,
     url,
+    name: endpoint.name || new URL(url).host.slice(0, 200),
+    description: endpoint.description,
     createdAt: timestampFromDate(endpoint.createdAt),
     updatedAt: timestampFromDate(endpoint.updatedAt),
     events: [...events],
@@ -27,7 +29,7 @@ export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): Mes
 }
 
 function toHealth(health: EndpointHealth): MessageInitShape<typeof EndpointHealthSchema> {
-  const { gate, openSince, nextProbeAt, backlog, lastAcceptedAt } = health;
+  const { gate, openSince, nextProbeAt, backlog, held, lastAcceptedAt } = health;
   return {
     gate,
     ...(openSince ? { openSince: timestampFromDate(openSince) } : {}),
@@ -35,6 +37,8 @@ function toHealth(health: EndpointHealth): MessageInitShape<typeof EndpointHealt
     ...(lastAcceptedAt ? { lastAcceptedAt: timestampFromDate(lastAcceptedAt) } : {}),
     ...(backlog ? { oldestPendingAt: timestampFromDate(backlog.oldestAt) } : {}),
     ...(backlog ? { pendingDocuments: BigInt(backlog.documents) } : {}),
+    ...(held ? { heldDeliveries: held.count, hasMoreHeld: held.hasMore } : {}),
+    ...(held?.oldestAt ? { oldestHeldAt: timestampFromDate(held.oldestAt) } : {}),
     ...(backlog?.lastFailure ? { lastFailure: attemptToProto(backlog.lastFailure) } : {}),
   };
 }

@@ -7,6 +7,7 @@ import { deleteEndpoint, type DeleteEndpointDeps } from "./delete-endpoint.ts";
 import { disableEndpoint } from "./disable-endpoint.ts";
 import { enableEndpoint, type EnableEndpointDeps } from "./enable-endpoint.ts";
 import type { EndpointSettingsDeps } from "./endpoint-settings.ts";
+import type { KnownTypesDeps } from "./known-types.ts";
 import { getEndpoint, type GetEndpointDeps } from "./get-endpoint.ts";
 import { listEndpoints, type ListEndpointsDeps } from "./list-endpoints.ts";
 import { integratorsMayChange, gatewayMayChange, type MayChange } from "./may-change.ts";
@@ -19,6 +20,7 @@ type EndpointRoutesDeps = CreateEndpointDeps &
   EnableEndpointDeps &
   EndpointSettingsDeps &
   GetEndpointDeps &
+  KnownTypesDeps &
   ListAuditEntriesDeps &
   ListEndpointsDeps &
   TestEndpointDeps;

@@ -1,9 +1,11 @@
 import { DomainError } from "@vidimus/kit/errors";
 import {
+  requireDescription,
   requireDocumentTypes,
   requireEvents,
   requireHeaders,
   requireMaxInFlight,
+  requireName,
   requireRate,
 } from "../domain/endpoint-settings.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
@@ -16,6 +18,8 @@ export interface EndpointSettingsDeps {
 /** Settings in a request; absent ones keep their value. */
 interface SettingsRequest {
   readonly url?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
   readonly events?: { readonly names: readonly string[] } | undefined;
   readonly documentTypes?: { readonly names: readonly string[] } | undefined;
   readonly headers?: { readonly values: Readonly<Record<string, string>> } | undefined;
@@ -24,7 +28,10 @@ interface SettingsRequest {
 }
 
 /** The settings of an endpoint that a request may give. */
-type Settings = Pick<ManagedEndpoint, "url" | "events" | "documentTypes" | "headers" | "maxInFlight" | "ratePerSecond">;
+type Settings = Pick<
+  ManagedEndpoint,
+  "url" | "name" | "description" | "events" | "documentTypes" | "headers" | "maxInFlight" | "ratePerSecond"
+>;
 
 /** The settings that a request to create an endpoint has. @throws DomainError `invalid` */
 export function readSettings(
@@ -71,6 +78,8 @@ function readGiven(request: SettingsRequest): Partial<Settings> {
   const documentTypes = request.documentTypes && requireDocumentTypes(request.documentTypes.names);
   const ratePerSecond = request.ratePerSecond === undefined ? undefined : requireRate(request.ratePerSecond);
   return {
+    ...(request.name === undefined ? {} : { name: requireName(request.name) }),
+    ...(request.description === undefined ? {} : { description: requireDescription(request.description) }),
     ...(request.events ? { events: requireEvents(request.events.names) } : {}),
     ...(documentTypes ? { documentTypes } : {}),
     ...(request.headers ? { headers: requireHeaders(request.headers.values) } : {}),

@@ -6,8 +6,9 @@ import type { LoggedDelivery } from "../domain/delivery-log.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { attemptToProto, deliveryToProto } from "./delivery-message.ts";
+import { type DeliveryRequestDeps, recomputedRequest } from "./delivery-request.ts";
 
-export interface GetDeliveryDeps {
+export interface GetDeliveryDeps extends DeliveryRequestDeps {
   endpoints: Pick<EndpointStore, "find">;
   deliveryLog: Pick<DeliveryLogStore, "find">;
 }
@@ -17,7 +18,10 @@ export function getDelivery(deps: GetDeliveryDeps): MethodImpl<typeof DeliveryLo
   return async (request) => {
     const delivery = await requireDelivery(deps.deliveryLog, request);
     const endpoint = await deps.endpoints.find(delivery.tenantId, delivery.endpointId);
-    return { delivery: deliveryToProto(delivery, endpoint), attempts: delivery.attempts.map(attemptToProto) };
+    const isAsked = request.includeRequest && endpoint !== undefined;
+    const sent = isAsked ? await recomputedRequest(deps, delivery, endpoint) : undefined;
+    const attempts = delivery.attempts.map(attemptToProto);
+    return { delivery: deliveryToProto(delivery, endpoint), attempts, ...(sent ? { request: sent } : {}) };
   };
 }
 

@@ -1,29 +1,28 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
+import { deliveryIdOf } from "../domain/delivery.ts";
 import { type DeliveryState, deliveryStates, requireStates, shownState } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { deliveryToProto } from "./delivery-message.ts";
+import { requirePageSize } from "./page-size.ts";
+import { refused } from "./refused.ts";
 
 export interface ListDeliveriesDeps {
   endpoints: Pick<EndpointStore, "find" | "list">;
   deliveryLog: Pick<DeliveryLogStore, "list">;
 }
 
-const [limitDefault, limitMax] = [50, 200];
-
 /** Implements `ListDeliveries`. Without an endpoint it lists those of all that are registered. */
 export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof DeliveryLogService.method.listDeliveries> {
   return async (request, { signal }) => {
     const tenantId = requireTenantId(request.tenantId);
     const states = requireStates(request.states, deliveryStates);
-    const limit = request.limit === 0 ? limitDefault : request.limit;
-    if (limit > limitMax) throw invalid("/limit", `must be an integer from 1 to ${limitMax}`);
+    const limit = requirePageSize(request.limit);
     const documentId = request.documentId === "" ? undefined : requireUuid(request.documentId, "/documentId");
     const endpoints = await endpointsOf(deps, tenantId, request.endpointId, signal);
     const after = readToken(request.pageToken);
@@ -33,6 +32,7 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
       ...storedStates(states, endpoints),
       limit: limit + 1,
       ...(documentId === undefined ? {} : { documentId }),
+      ...(request.webhookId === "" ? {} : { deliveryIds: deliveryIdsOf(endpoints, request.webhookId) }),
       ...(request.since ? { since: timestampDate(request.since) } : {}),
       ...(request.until ? { until: timestampDate(request.until) } : {}),
       ...(after ? { after } : {}),
@@ -59,6 +59,11 @@ async function endpointsOf(
   return new Map([[id, await endpoints.find(tenantId, id, signal)]]);
 }
 
+/** A delivery's id is a hash of its endpoint and webhook, so those of a webhook need no index of their own. */
+function deliveryIdsOf(endpoints: ReadonlyMap<string, unknown>, webhookId: string): string[] {
+  return Array.from(endpoints.keys(), (endpointId) => deliveryIdOf({ endpointId }, webhookId));
+}
+
 /** What is stored of deliveries that are shown in these states. */
 function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<string, Endpoint | undefined>) {
   const [isHeldWanted, isPendingWanted] = [states.includes("held"), states.includes("pending")];
@@ -78,10 +83,6 @@ function readToken(token: string): { createdAt: Date; deliveryId: string } | und
 
 function requireUuid(text: string, pointer: string): string {
   const id = parseUuid(text);
-  if (id === undefined) throw invalid(pointer, "must be a UUID");
+  if (id === undefined) throw refused(pointer, "must be a UUID");
   return id;
-}
-
-function invalid(pointer: string, message: string): DomainError {
-  return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
 }

@@ -5,6 +5,7 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import { type LoggedDelivery, shownState } from "../domain/delivery-log.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
 import { resend, type ResendDeps } from "../replay/resend.ts";
+import type { AuditedReplays } from "../store/audited-replays.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
@@ -16,6 +17,7 @@ import type { MayChange } from "./may-change.ts";
 export interface RedeliverDeps extends Omit<ResendDeps, "record"> {
   endpoints: Pick<EndpointStore, "find">;
   deliveryLog: Pick<DeliveryLogStore, "find" | "recordResent">;
+  auditedReplays: Pick<AuditedReplays, "noteRedelivery">;
   lanes: Pick<LaneStore, "expedite">;
   /** Has an endpoint whose breaker is open probed within seconds. */
   wantProbe: (endpoint: EndpointName) => Promise<void>;
@@ -33,12 +35,13 @@ export function redeliver(
   mayChange: MayChange,
 ): MethodImpl<typeof DeliveryLogService.method.redeliver> {
   return async (request, context) => {
-    mayChange(context);
+    const by = mayChange(context);
     const delivery = await requireDelivery(deps.deliveryLog, request);
     const endpoint = await deps.endpoints.find(delivery.tenantId, delivery.endpointId);
     if (shownState(delivery.state, endpoint) === "held") {
       throw new DomainError("failed_precondition", "the delivery is held, and is sent when its endpoint is enabled");
     }
+    await deps.auditedReplays.noteRedelivery(delivery, by);
     const attempt = delivery.state === "pending" ? await hurry(deps, delivery) : await resendOnce(deps, delivery);
     const now = await requireDelivery(deps.deliveryLog, request);
     return { delivery: deliveryToProto(now, endpoint), ...(attempt ? { attempt } : {}) };

@@ -11,9 +11,10 @@ export function deliveryRows(db: Db): Collection<DeliveryRow> {
 /** Names of indexes that queries name as a hint. */
 export const laneIndex = "lane";
 export const dueIndex = "schedule";
+export const pendingIndex = "pending_of_endpoint";
 
 /**
- * Indexes of `deliveries`. The first three have undelivered rows only, so that their size
+ * Indexes of `deliveries`. The first four have undelivered rows only, so that their size
  * follows the backlog and not the history. Deliveries are unique by their id.
  */
 export const deliveryIndexes = {
@@ -30,6 +31,10 @@ export const deliveryIndexes = {
   },
   [laneIndex]: {
     key: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 },
+    partialFilterExpression: { state: "pending" },
+  },
+  [pendingIndex]: {
+    key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 },
     partialFilterExpression: { state: "pending" },
   },
   expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },

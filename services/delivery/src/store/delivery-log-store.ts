@@ -10,6 +10,7 @@ import {
   tellingDelivery,
 } from "../domain/delivery-log.ts";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
+import { pendingIndex } from "./delivery-indexes.ts";
 import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
@@ -18,6 +19,8 @@ export interface DeliveryQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly documentId?: string;
+  /** Present when not all of them are asked for. */
+  readonly deliveryIds?: readonly string[];
   /** Empty: all. */
   readonly states: readonly StoredState[];
   /** Present when not the pending ones of all endpoints are asked for. */
@@ -32,13 +35,14 @@ export interface DeliveryQuery {
 /** An attempt that an operator or a replay asked for. */
 export interface Resent extends Pick<
   LoggedDelivery,
-  "deliveryId" | "tenantId" | "endpointId" | "documentId" | "sequence" | "webhookId"
+  "deliveryId" | "tenantId" | "endpointId" | "documentId" | "sequence" | "webhookId" | "signingNumber" | "snapshot"
 > {
-  readonly signingNumber: number;
   readonly bodyBytes: number;
   readonly outcome: AttemptOutcome;
   readonly isAccepted: boolean;
   readonly replayId: string;
+  /** Its `vidimus-attempt`. */
+  readonly attempt: number;
   /** Whether nothing more will be tried in this replay. */
   readonly isLast: boolean;
 }
@@ -86,9 +90,12 @@ export class DeliveryLogStore {
 
   /** Newest first, each with its last attempt only. */
   async list(query: DeliveryQuery, signal?: AbortSignal): Promise<LoggedDelivery[]> {
-    // Without a hint a list of a document may walk the log of an endpoint from its beginning.
-    const hint = query.documentId === undefined ? logOfEndpointIndex : ofDocumentIndex;
-    const options = { limit: query.limit, maxTimeMS: searchMsMax, hint, ...(signal ? { signal } : {}) };
+    const options = {
+      limit: query.limit,
+      maxTimeMS: searchMsMax,
+      hint: indexFor(query),
+      ...(signal ? { signal } : {}),
+    };
     const found = this.#rows.find(toFilter(query), { ...options, projection: { attempts: { $slice: -1 } } });
     return (await found.sort({ createdAt: -1, _id: -1 }).toArray()).map(fromRow);
   }
@@ -128,6 +135,13 @@ export class DeliveryLogStore {
   }
 }
 
+/** Without a hint a list of a document may walk the log of an endpoint from its beginning. */
+function indexFor({ deliveryIds, documentId, states }: DeliveryQuery): string {
+  if (deliveryIds) return "_id_";
+  if (documentId !== undefined) return ofDocumentIndex;
+  return states.length === 1 && states[0] === "pending" ? pendingIndex : logOfEndpointIndex;
+}
+
 function toSigned({ signingNumber, state, endedReplayId, attempts }: SnapshotRow): SignedDelivery {
   const lastReplayId = attempts.at(-1)?.replayId;
   return {
@@ -140,15 +154,16 @@ function toSigned({ signingNumber, state, endedReplayId, attempts }: SnapshotRow
 
 function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow> {
   const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
-  const { outcome, isAccepted, replayId, isLast, bodyBytes } = resent;
+  const { outcome, isAccepted, replayId, attempt: number, isLast, bodyBytes, snapshot } = resent;
   const expiresAt = new Date(now.getTime() + keptMs);
   const state = isAccepted ? { state: "delivered" as const } : {};
-  const created = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber, bodyBytes, createdAt: now };
+  const names = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
+  const created = { ...names, bodyBytes, createdAt: now, ...(snapshot ? { snapshot } : {}) };
   return {
     updateOne: {
       filter: { _id: deliveryId, state: { $in: ["delivered", "superseded", "exhausted"] } },
       update: {
-        $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId }], $slice: -attemptsMax } },
+        $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId, number }], $slice: -attemptsMax } },
         $inc: { attemptCount: 1 },
         $set: { ...state, endedAt: now, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
         $setOnInsert: { ...created, generation: 0, retryCount: 0, ...(isAccepted ? {} : { state: "exhausted" }) },
@@ -159,9 +174,10 @@ function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow>
 }
 
 function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
-  const { tenantId, endpointIds, documentId, states, pendingOf, since, until, after } = query;
+  const { tenantId, endpointIds, documentId, deliveryIds, states, pendingOf, since, until, after } = query;
   const createdAt = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) };
   const [only, ...others] = endpointIds;
+  const [state, ...otherStates] = states;
   const older = after && [
     { createdAt: { $lt: after.createdAt } },
     { createdAt: after.createdAt, _id: { $lt: after.deliveryId } },
@@ -170,7 +186,8 @@ function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
     tenantId,
     endpointId: only !== undefined && others.length === 0 ? only : { $in: [...endpointIds] },
     ...(documentId === undefined ? {} : { documentId }),
-    ...(states.length > 0 ? { state: { $in: [...states] } } : {}),
+    ...(deliveryIds ? { _id: { $in: [...deliveryIds] } } : {}),
+    ...(state ? { state: otherStates.length > 0 ? { $in: [...states] } : state } : {}),
     ...(pendingOf ? { $nor: [{ state: "pending" as const, endpointId: { $nin: [...pendingOf] } }] } : {}),
     ...(since || until ? { createdAt } : {}),
     ...(older ? { $or: older } : {}),
@@ -178,14 +195,15 @@ function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
 }
 
 function fromRow(row: DeliveryRow): LoggedDelivery {
-  const { _id, tenantId, endpointId, documentId, sequence, webhookId, state, attemptCount, createdAt } = row;
-  const { endedAt, nextAttemptAt, attempts, notice } = row;
+  const { _id, tenantId, endpointId, documentId, sequence, signingNumber, webhookId, state, createdAt } = row;
+  const { endedAt, nextAttemptAt, attemptCount, attempts, snapshot, notice } = row;
   return {
     deliveryId: _id,
     tenantId,
     endpointId,
     documentId,
     sequence,
+    signingNumber,
     webhookId,
     state,
     attemptCount,
@@ -193,6 +211,7 @@ function fromRow(row: DeliveryRow): LoggedDelivery {
     attempts: attempts.map(fromAttemptRow),
     ...(endedAt ? { endedAt } : {}),
     ...(nextAttemptAt ? { nextAttemptAt } : {}),
+    ...(snapshot ? { snapshot } : {}),
     ...(notice ? { notice } : {}),
   };
 }

@@ -58,6 +58,7 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
     retryCount: 0,
     attempts: [],
     createdAt,
+    ...(delivery.snapshot ? { snapshot: delivery.snapshot } : {}),
     ...(delivery.notice ? { notice: delivery.notice } : {}),
   };
 }

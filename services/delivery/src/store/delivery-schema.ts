@@ -9,7 +9,7 @@ import { ResendStore } from "./resend-store.ts";
 
 /** How delivery keeps its rows. */
 export const deliverySchema: Schema = {
-  base: 2,
+  base: 3,
   steps: [],
   indexes: {
     ...EndpointStore.indexes,

@@ -4,6 +4,7 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import { type EndpointHealth, gateHealthOf } from "../domain/endpoint-health.ts";
 import { dueIndex } from "./delivery-indexes.ts";
 import { fromAttemptRow, logOfEndpointIndex } from "./delivery-log-store.ts";
+import { heldDeliveries } from "./held-deliveries.ts";
 import type { EndpointStateStore } from "./endpoint-state-store.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
@@ -20,7 +21,7 @@ export class EndpointHealthStore {
     this.#states = states;
   }
 
-  /** By endpoint id; empty when it takes too long. What waits for a disabled endpoint is no backlog. */
+  /** By endpoint id; empty when it takes too long. What waits for a disabled endpoint is held, and no backlog. */
   async find(
     tenantId: string,
     endpoints: readonly Pick<Endpoint, "endpointId" | "enabled">[],
@@ -28,19 +29,26 @@ export class EndpointHealthStore {
   ): Promise<ReadonlyMap<string, EndpointHealth>> {
     const endpointIds = endpoints.map(({ endpointId }) => endpointId);
     const enabledIds = endpoints.flatMap(({ endpointId, enabled }) => (enabled ? endpointId : []));
+    const options = { maxTimeMS: searchMsMax, ...(signal ? { signal } : {}) };
+    const heldOf = async ({ endpointId, enabled }: (typeof endpoints)[number]) =>
+      enabled ? undefined : heldDeliveries(this.#rows, tenantId, endpointId, options);
     try {
-      const [states, backlogs, accepted] = await Promise.all([
+      const [states, backlogs, held, accepted] = await Promise.all([
         this.#states.listOf(tenantId, signal),
         this.#backlogs(tenantId, enabledIds, signal),
+        Promise.all(endpoints.map(heldOf)),
         Promise.all(endpointIds.map((endpointId) => this.#lastAccepted(tenantId, endpointId, signal))),
       ]);
       const gates = new Map(states.map(({ endpointId, gate }) => [endpointId, gate]));
       const now = new Date();
       return new Map(
         endpointIds.map((endpointId, index) => {
-          const [backlog, lastAcceptedAt] = [backlogs.get(endpointId), accepted[index]];
+          const [backlog, waiting, lastAcceptedAt] = [backlogs.get(endpointId), held[index], accepted[index]];
           const known = { ...(backlog ? { backlog } : {}), ...(lastAcceptedAt ? { lastAcceptedAt } : {}) };
-          return [endpointId, { ...gateHealthOf(gates.get(endpointId), now), ...known }];
+          const gate = waiting
+            ? { gate: "disabled" as const, held: waiting }
+            : gateHealthOf(gates.get(endpointId), now);
+          return [endpointId, { ...gate, ...known }];
         }),
       );
     } catch (error) {

@@ -6,7 +6,7 @@ import type { SecretBox } from "./secret-box.ts";
 /** An endpoint as its row. Secrets and headers are sealed anew, for its URL of now. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
-  const { documentTypes, headers, ratePerSecond, enabledAt, disabled, notices } = endpoint;
+  const { name, description, documentTypes, headers, ratePerSecond, enabledAt, disabled, notices } = endpoint;
   return {
     _id: endpointId,
     tenantId,
@@ -17,6 +17,8 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
     events: [...events],
     maxInFlight,
     revision,
+    ...(name ? { name } : {}),
+    ...(description ? { description } : {}),
     ...(documentTypes ? { documentTypes: [...documentTypes] } : {}),
     ...(Object.keys(headers).length > 0 ? { headers: sealHeaders(box, endpoint) } : {}),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
@@ -29,10 +31,12 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
 /** A row as its endpoint. A secret whose time has ended is left out. */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
   const owner = { tenantId: row.tenantId, endpointId: row._id, url: row.url };
-  const { documentTypes, ratePerSecond, enabledAt, disabled } = row;
+  const { name = "", description = "", documentTypes, ratePerSecond, enabledAt, disabled } = row;
   const { secrets, previousSecretEndsAt } = openSecrets(box, row, now);
   return {
     ...owner,
+    name,
+    description,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     secrets,

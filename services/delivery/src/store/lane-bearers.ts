@@ -20,13 +20,19 @@ export class LaneBearers {
     this.#rows = rows;
   }
 
-  /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
-  async appoint(lanes: readonly Lane[], now: Date): Promise<void> {
-    const distinct = [...new Map(lanes.map((each) => [laneKey(each), each])).values()];
-    const [first, ...others] = distinct;
-    if (!first) return;
-    const oldest = others.length === 0 ? await this.#oldestOf(first) : await this.#oldestOfMany(distinct);
-    await this.#appoint(oldest, now);
+  /**
+   * Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer.
+   *
+   * @returns the lanes with undelivered rows, unless it has given all of them one: some have one from
+   * elsewhere
+   */
+  async appoint<Named extends Lane>(lanes: readonly Named[], now: Date): Promise<Named[]> {
+    const distinct = new Map(lanes.map((each) => [laneKey(each), each]));
+    const [first, ...others] = distinct.values();
+    if (!first) return [];
+    const oldest = others.length === 0 ? await this.#oldestOf(first) : await this.#oldestOfMany([...distinct.values()]);
+    if (await this.#appoint([...oldest.values()], now)) return [];
+    return [...oldest.keys()].flatMap((key) => distinct.get(key) ?? []);
   }
 
   /**
@@ -56,16 +62,16 @@ export class LaneBearers {
     return oldest.length;
   }
 
-  /** The index has no signing number: a sort by it would read the whole lane. */
-  async #oldestOf(lane: Lane): Promise<string[]> {
+  /** By lane. The index has no signing number: a sort by it would read the whole lane. */
+  async #oldestOf(lane: Lane): Promise<Map<string, string>> {
     const filter: Filter<DeliveryRow> = { ...laneFilter(lane), state: "pending" };
     const projection = { sequence: 1, signingNumber: 1 };
     const found = this.#rows.find<Oldest>(filter, { projection, hint: laneIndex, limit: signaturesMax });
     const [oldest] = (await found.sort({ sequence: 1 }).toArray()).toSorted(compareRows);
-    return oldest ? [oldest._id] : [];
+    return new Map(oldest ? [[laneKey(lane), oldest._id]] : []);
   }
 
-  async #oldestOfMany(lanes: readonly Lane[]): Promise<string[]> {
+  async #oldestOfMany(lanes: readonly Lane[]): Promise<Map<string, string>> {
     const wanted = new Set(lanes.map(laneKey));
     const among = (key: keyof Lane) => ({ $in: [...new Set(lanes.map((lane) => lane[key]))] });
     const names = { tenantId: among("tenantId"), documentId: among("documentId"), endpointId: among("endpointId") };
@@ -84,14 +90,21 @@ export class LaneBearers {
       ],
       { hint: laneIndex, allowDiskUse: true },
     );
-    return (await found.toArray()).flatMap(({ _id, first }) => (wanted.has(laneKey(_id)) ? first._id : []));
+    const rows = (await found.toArray()).map(({ _id, first }) => [laneKey(_id), first._id] as const);
+    return new Map(rows.filter(([key]) => wanted.has(key)));
   }
 
-  /** A lane that has got a bearer meanwhile refuses a second one. */
-  async #appoint(deliveryIds: readonly string[], now: Date): Promise<void> {
-    if (deliveryIds.length === 0) return;
+  /** A lane that has got a bearer meanwhile refuses a second one. @returns whether none has */
+  async #appoint(deliveryIds: readonly string[], now: Date): Promise<boolean> {
+    if (deliveryIds.length === 0) return true;
     const statements = deliveryIds.map((_id) => appointment(_id, now));
-    await this.#rows.bulkWrite(statements, { ordered: false }).catch(duplicatePositions);
+    try {
+      const { matchedCount } = await this.#rows.bulkWrite(statements, { ordered: false });
+      return matchedCount === statements.length;
+    } catch (error) {
+      duplicatePositions(error);
+      return false;
+    }
   }
 }
 

@@ -31,7 +31,23 @@ export interface ClaimScope {
   /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
   readonly dueBy?: Date;
   readonly limit: number;
+  /** Bearers that are left out. */
+  readonly without?: readonly string[];
 }
+
+/** The bearer of each endpoint that is due first. */
+const firstOfEach = [
+  // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
+  { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
+  { $sort: { endpointId: 1, nextAttemptAt: 1 } },
+  {
+    $group: {
+      _id: "$endpointId",
+      tenantId: { $first: "$tenantId" },
+      nextAttemptAt: { $first: "$nextAttemptAt" },
+    },
+  },
+];
 
 /** The lanes in `deliveries` as a queue that any number of processes take from. */
 export class LaneStore {
@@ -54,21 +70,9 @@ export class LaneStore {
    * For each endpoint with anything pending, when its next attempt is due or its first lease ends.
    */
   async schedule(): Promise<EndpointDue[]> {
-    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(
-      [
-        // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
-        { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
-        { $sort: { endpointId: 1, nextAttemptAt: 1 } },
-        {
-          $group: {
-            _id: "$endpointId",
-            tenantId: { $first: "$tenantId" },
-            nextAttemptAt: { $first: "$nextAttemptAt" },
-          },
-        },
-      ],
-      { hint: dueIndex },
-    );
+    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(firstOfEach, {
+      hint: dueIndex,
+    });
     return (await found.toArray()).map(({ _id: endpointId, tenantId, nextAttemptAt }) => {
       return { endpointId, tenantId, nextAttemptAt };
     });
@@ -80,12 +84,13 @@ export class LaneStore {
    * @param mayTake asked about each before its lease is taken; the first refusal ends the claim
    */
   async claim(
-    { endpointId, dueBy, limit }: ClaimScope,
+    { endpointId, dueBy, limit, without = [] }: ClaimScope,
     leaseUntil: Date,
     mayTake: (bearer: RowHead) => boolean = () => true,
   ): Promise<LeasedLane[]> {
     const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : { nextAttemptAt: { $gt: new Date(0) }, lease: absent };
-    const found = this.#rows.find<RowHead>({ endpointId, ...due }, { projection: { attempts: 0 }, limit });
+    const others = without.length > 0 ? { _id: { $nin: [...without] } } : {};
+    const found = this.#rows.find<RowHead>({ endpointId, ...due, ...others }, { projection: { attempts: 0 }, limit });
     const bearers = await found.sort({ nextAttemptAt: 1 }).hint(dueIndex).toArray();
     const refused = bearers.findIndex((bearer) => !mayTake(bearer));
     const leased = await this.#lease(refused === -1 ? bearers : bearers.slice(0, refused), leaseUntil);
@@ -191,13 +196,20 @@ export class LaneStore {
    * the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
-    if (arrivals.length === 0) return;
-    const newest = new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each]));
-    const operations = Array.from(newest.values(), (arrival) => ({
+    let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
+    // A lane may get its next bearer just when none was found: who has that one must be told, too.
+    while (untold.length > 0 && !(await this.#tell(untold, now))) {
+      untold = await this.#bearers.appoint(untold, now);
+    }
+  }
+
+  /** @returns whether each lane had a bearer that could be told */
+  async #tell(arrivals: readonly Arrival[], now: Date): Promise<boolean> {
+    const operations = arrivals.map((arrival) => ({
       updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
     }));
     const { matchedCount } = await this.#rows.bulkWrite(operations, { ordered: false });
-    if (matchedCount < operations.length) await this.appointBearers(arrivals, now);
+    return matchedCount === operations.length;
   }
 
   /** Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer. */
@@ -216,16 +228,27 @@ export class LaneStore {
    * @param without endpoints that are left out
    */
   async backlog(without: readonly string[]): Promise<{ endpointId: string; oldestAt: Date }[]> {
-    const found = this.#rows.aggregate<{ _id: string; oldestAt: Date }>(
+    const ofEndpoint = { tenantId: "$tenantId", endpointId: "$_id" };
+    const isOf = [{ $eq: ["$tenantId", "$$tenantId"] }, { $eq: ["$endpointId", "$$endpointId"] }];
+    const oldest = [
+      { $match: { state: "pending", $expr: { $and: isOf } } },
+      { $sort: { createdAt: 1, _id: 1 } },
+      { $limit: 1 },
+      { $project: { createdAt: 1 } },
+    ];
+    const found = this.#rows.aggregate<{ _id: string; oldest: { createdAt: Date } }>(
       [
-        { $match: { endpointId: { $nin: [...without] }, nextAttemptAt: { $gt: new Date(0) } } },
-        { $group: { _id: "$endpointId", oldestAt: { $min: "$createdAt" } } },
-        { $sort: { oldestAt: 1 } },
+        // As for the schedule: one row an endpoint. The index of its undelivered rows has the oldest last.
+        ...firstOfEach,
+        { $match: { _id: { $nin: [...without] } } },
+        { $lookup: { from: this.#rows.collectionName, let: ofEndpoint, pipeline: oldest, as: "oldest" } },
+        { $unwind: "$oldest" },
+        { $sort: { "oldest.createdAt": 1 } },
         { $limit: 100 },
       ],
       { hint: dueIndex },
     );
-    return (await found.toArray()).map(({ _id, oldestAt }) => ({ endpointId: _id, oldestAt }));
+    return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
   }
 
   /** Makes all lanes of an endpoint due that wait for a backoff: it has recovered. */

@@ -1,7 +1,6 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
-import type { Collection, Db, Filter } from "mongodb";
+import type { ClientSession, Collection, Db, Filter } from "mongodb";
 import { uuidv7 } from "@vidimus/kit/ids";
-import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Replay, ReplayCounts } from "../domain/delivery-log.ts";
 import type { ReplayRow } from "./rows.ts";
 
@@ -14,6 +13,8 @@ export interface ClaimedReplay {
   readonly claim: string;
 }
 
+const ofEndpointIndex = "of_endpoint";
+
 /** Keeps replays. */
 export class ReplayStore {
   static readonly indexes = {
@@ -21,24 +22,48 @@ export class ReplayStore {
       // One at a time: two would send the same document's snapshots beside each other.
       running: { key: { endpointId: 1 }, unique: true, partialFilterExpression: { state: "running" } },
       lease: { key: { leaseUntil: 1 }, partialFilterExpression: { state: "running" } },
+      [ofEndpointIndex]: { key: { tenantId: 1, endpointId: 1, _id: -1 } },
       expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
     },
   } as const satisfies DatabaseIndexes;
+  readonly #db: Db;
   readonly #replays: Collection<ReplayRow>;
+  /** Of what people ask for. */
+  readonly #options: { readonly session?: ClientSession };
 
-  constructor(db: Db) {
+  constructor(db: Db, session?: ClientSession) {
+    this.#db = db;
     this.#replays = db.collection("replays");
+    this.#options = session ? { session } : {};
   }
 
-  /** @returns whether it was stored; not while another replay of the endpoint runs */
-  async insert(replay: Replay): Promise<boolean> {
-    try {
-      await this.#replays.insertOne(toRow(replay));
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
+  /** The same store, for writes that belong to the transaction of a session. */
+  within(session: ClientSession): Pick<ReplayStore, "insert" | "cancel"> {
+    return new ReplayStore(this.#db, session);
+  }
+
+  /** Rejects with a duplicate key while another replay of the endpoint runs. */
+  async insert(replay: Replay): Promise<void> {
+    await this.#replays.insertOne(toRow(replay), this.#options);
+  }
+
+  /** The replay of an endpoint that runs. */
+  async findRunning(tenantId: string, endpointId: string): Promise<Replay | undefined> {
+    const row = await this.#replays.findOne({ tenantId, endpointId, state: "running" }, { hint: "running" });
+    return row ? fromRow(row) : undefined;
+  }
+
+  /** An endpoint's, newest first. @param after the last one of the page before */
+  async list(
+    tenantId: string,
+    endpointId: string,
+    limit: number,
+    after?: string,
+    signal?: AbortSignal,
+  ): Promise<Replay[]> {
+    const filter = { tenantId, endpointId, ...(after === undefined ? {} : { _id: { $lt: after } }) };
+    const options = { limit, hint: ofEndpointIndex, ...(signal ? { signal } : {}) };
+    return (await this.#replays.find(filter, options).sort({ _id: -1 }).toArray()).map(fromRow);
   }
 
   async find(tenantId: string, replayId: string): Promise<Replay | undefined> {
@@ -94,9 +119,11 @@ export class ReplayStore {
     await this.#replays.updateOne(mine(claimed), { $set: ended(state, now) });
   }
 
-  /** Ends a running replay, whoever works on it. */
-  async cancel(tenantId: string, replayId: string, now: Date): Promise<void> {
-    await this.#replays.updateOne({ _id: replayId, tenantId, state: "running" }, { $set: ended("cancelled", now) });
+  /** Ends a running replay, whoever works on it. @returns false when none of that id runs */
+  async cancel(tenantId: string, replayId: string, now: Date): Promise<boolean> {
+    const update = { $set: ended("cancelled", now) };
+    const filter = { _id: replayId, tenantId, state: "running" as const };
+    return (await this.#replays.updateOne(filter, update, this.#options)).matchedCount === 1;
   }
 }
 

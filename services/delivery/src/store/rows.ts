@@ -2,6 +2,7 @@ import type { Binary } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointNotice, NoticeFacts } from "../domain/endpoint-notice.ts";
 import type { Disablement } from "../domain/endpoint.ts";
+import type { SnapshotFacts } from "../domain/payload.ts";
 
 /** `endpoints`: one row per endpoint. */
 export interface EndpointRow {
@@ -9,6 +10,10 @@ export interface EndpointRow {
   _id: string;
   tenantId: string;
   url: string;
+  /** For people; absent: the host of its URL. */
+  name?: string;
+  /** For people; absent: none. */
+  description?: string;
   createdAt: Date;
   updatedAt: Date;
   /** One, or two after a rotation; newest first. */
@@ -56,7 +61,9 @@ export interface DeliveryRow {
   sequence: number;
   signingNumber: number;
   webhookId: string;
-  /** What a notice says. No body is stored. */
+  /** What a snapshot's webhook says, for the log. No body is stored. */
+  snapshot?: SnapshotFacts;
+  /** What a notice says. */
   notice?: NoticeFacts;
   /** Length of its body, in bytes, at most a kilobyte too high. */
   bodyBytes: number;
@@ -113,6 +120,8 @@ export interface AttemptRow {
   answer?: string;
   /** The replay or redelivery that made it. */
   replayId?: string;
+  /** Of what was sent again: its `vidimus-attempt`. */
+  number?: number;
   /** Names the attempt, where its record has to be told from a repeated one. */
   token?: string;
 }

@@ -1,10 +1,12 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import {
   type ListSnapshotsRequest,
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
+import { partialRoute } from "@vidimus/kit/rpc/route";
 import { route } from "@vidimus/kit/rpc/server";
 import { createHash } from "node:crypto";
 import { silentProcess } from "./scratch-log.ts";
@@ -40,8 +42,21 @@ function openRows() {
     unsendable: new Map<string, string>(),
     /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
-    counts: { read: 0 },
+    counts: { read: 0, types: 0 },
+    /** Types of tenants' own, beside core/article and core/tag. */
+    ownTypes: new Map<string, string[]>(),
   };
+}
+
+/** The types of a tenant. */
+function schemaRoute({ counts, ownTypes }: ReturnType<typeof openRows>) {
+  return partialRoute(SchemaService, {
+    listSchemaGenerations: ({ tenantId }: { tenantId: string }) => {
+      counts.types += 1;
+      const types = ["core/article", "core/tag", ...(ownTypes.get(tenantId) ?? [])];
+      return { schemaGenerations: types.map((type) => ({ type, generation: 0 })) };
+    },
+  });
 }
 
 function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }: ReturnType<typeof openRows>) {
@@ -159,7 +174,7 @@ export async function openFeed() {
     host: "127.0.0.1",
     port: 0,
     drainMs: 100,
-    routes: [feedRoute(rows), auditRoute(rows)],
+    routes: [feedRoute(rows), auditRoute(rows), schemaRoute(rows)],
   });
   return {
     target: `127.0.0.1:${server.port}`,
@@ -187,8 +202,9 @@ export async function openFeed() {
     /** Ends the pending state of a snapshot. */
     settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
-    /** How many references `GetSnapshots` was asked for. */
+    /** How many references `GetSnapshots` was asked for, and how often the types were listed. */
     counts: rows.counts,
+    ownTypes: rows.ownTypes,
     isPending: (reference: Ref) => rows.pending.has(keyOf(reference)),
     signatureOf: (reference: Ref) => rows.signatures.get(keyOf(reference)),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

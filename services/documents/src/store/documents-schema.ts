@@ -13,7 +13,7 @@ import { WorkflowStore } from "./workflow-store.ts";
  * since the rows that there are lack its column.
  */
 export const documentsSchema: Schema = {
-  base: 1,
+  base: 2,
   steps: [],
   indexes: {
     ...DocumentStore.indexes,

@@ -9,6 +9,7 @@ import { SnapshotStore } from "./snapshot-store.ts";
 /** A signature that documents holds, as `restore.ts` of signing takes it. */
 export interface SignatureLine extends SnapshotKey {
   readonly statement: string;
+  readonly signingNumber: number;
   /** Base64. */
   readonly value: string;
 }
@@ -97,10 +98,12 @@ export class RestoredSnapshots {
 
   /** Every signature that documents holds. */
   async *signatures(): AsyncGenerator<SignatureLine> {
-    const columns = { ...keyColumns, "signature.statement": 1, "signature.value": 1 };
+    const columns = { ...keyColumns, signature: 1 };
     const rows = this.#snapshots.find({ signature: { $exists: true } }, { sort: byKey, hint: byKey });
     for await (const { signature, ...key } of rows.project<SnapshotKey & Pick<SnapshotRow, "signature">>(columns)) {
-      if (signature) yield { ...key, statement: signature.statement, value: signature.value.toString("base64") };
+      if (!signature) continue;
+      const { statement, signingNumber, value } = signature;
+      yield { ...key, statement, signingNumber, value: value.toString("base64") };
     }
   }
 

@@ -132,7 +132,7 @@ export interface SnapshotRow {
   committedAt: Date;
   bytes: Binary;
   sha256: Binary;
-  signature?: { keyId: string; statement: string; value: Binary };
+  signature?: { keyId: string; statement: string; value: Binary; signingNumber: number };
   /** Until delivery settles it. */
   pending?: true;
   /** W3C Trace Context of the call that made it, when its trace is recorded. */

@@ -15,8 +15,8 @@ export function settlementOperations(settlements: readonly SnapshotSettlement[])
   const unsendable = groupSnapshots(settlements.filter((each): each is Unsendable => "unsendable" in each));
   const operations = [
     ...signed.map(({ filter, members }) => {
-      const signatures = members.map(({ signature: { keyId, statement, value } }) => {
-        return { keyId, statement, value: new Binary(value) };
+      const signatures = members.map(({ signature: { keyId, statement, value, signingNumber } }) => {
+        return { keyId, statement, value: new Binary(value), signingNumber };
       });
       return { updateMany: { filter, update: keepSignature(ofDocument(filter, signatures)) } };
     }),
@@ -35,20 +35,15 @@ function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values
 }
 
 /**
- * A signature that stands is replaced only by a newer one of another key: calls can arrive out of
- * order, and a snapshot signed anew after a revocation must keep the new signature.
+ * A signature that stands is replaced only by one with a higher signing number: calls can arrive out
+ * of order, and a snapshot signed anew after a revocation must keep the new signature. Times of
+ * signing do not count: a revoked key may have signed while signing's clock was ahead.
  */
 function keepSignature(next: object) {
-  const isNewer = { $gt: [signedAt("$$next.statement"), signedAt("$signature.statement")] };
-  const replaces = { $and: [{ $ne: ["$$next.keyId", "$signature.keyId"] }, isNewer] };
-  const isFirst = { $eq: [{ $type: "$signature" }, "missing"] };
-  const kept = { $cond: [{ $or: [isFirst, replaces] }, "$$next", "$signature"] };
+  // A missing number is lower than any.
+  const isNewer = { $gt: ["$$next.signingNumber", "$signature.signingNumber"] };
+  const kept = { $cond: [isNewer, "$$next", "$signature"] };
   return [{ $set: { signature: { $let: { vars: { next }, in: kept } } } }, { $unset: ["pending", "unsendable"] }];
-}
-
-/** The seventh line of a statement, an ISO time of fixed length, which compares as text. */
-function signedAt(statement: string) {
-  return { $arrayElemAt: [{ $split: [statement, "\n"] }, 6] };
 }
 
 /** A row that is settled already keeps what it has. */

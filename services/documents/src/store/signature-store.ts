@@ -78,6 +78,5 @@ function behind({ tenantId, documentId, sequence }: SnapshotKey) {
 
 function fromRow({ signature, ...key }: SignatureColumns): HeldSignature {
   if (!signature) return key;
-  const { keyId, statement, value } = signature;
-  return { ...key, signature: { keyId, statement, value: value.value() } };
+  return { ...key, signature: { ...signature, value: signature.value.value() } };
 }

@@ -67,6 +67,7 @@ const errorSchema = {
               line: { type: "integer", minimum: 1, description: "Of a CSV." },
               index: { type: "integer", minimum: 0, description: "Of an array." },
               reason: { type: "string", description: "The case in one word, where there are cases to tell apart." },
+              replayId: { type: "string", format: "uuid", description: "The replay that runs." },
             },
           },
         },

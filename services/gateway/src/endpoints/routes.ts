@@ -16,6 +16,7 @@ import { deleteEndpoint } from "./webhooks/delete-endpoint.ts";
 import { getDeliveries } from "./webhooks/get-deliveries.ts";
 import { getDelivery } from "./webhooks/get-delivery.ts";
 import { getReplay } from "./webhooks/get-replay.ts";
+import { getReplays } from "./webhooks/get-replays.ts";
 import { postCancel } from "./webhooks/post-cancel.ts";
 import { postRedeliver } from "./webhooks/post-redeliver.ts";
 import { postReplays } from "./webhooks/post-replays.ts";
@@ -65,6 +66,7 @@ export const routes = [
   getDelivery,
   postRedeliver,
   postReplays,
+  getReplays,
   getReplay,
   postCancel,
 ] satisfies readonly Route<never>[];

@@ -15,7 +15,7 @@ export function accessCollections(db: Db) {
 
 /** How the gateway keeps its rows. */
 export const accessSchema: Schema = {
-  base: 2,
+  base: 3,
   steps: [],
   indexes: {
     api_keys: {

@@ -11,6 +11,7 @@ import { inject } from "vitest";
  */
 export async function spawnGateway(env: Record<string, string>) {
   const lines: string[] = [];
+  const database = env["MONGODB_DATABASE"] ?? testDatabaseName("access");
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
     env: {
       ...process.env,
@@ -22,7 +23,7 @@ export async function spawnGateway(env: Record<string, string>) {
       AUTH_FAILURE_RATE_LIMIT: "off",
       WRITE_BUDGET: "off",
       MONGODB_URL: inject("mongoUrl"),
-      MONGODB_DATABASE: testDatabaseName("access"),
+      MONGODB_DATABASE: database,
       NATS_URL: inject("natsUrl"),
       ...env,
     },
@@ -45,6 +46,7 @@ export async function spawnGateway(env: Record<string, string>) {
   const exited = once(child, "exit");
   return {
     ...ports,
+    database,
     /** What it printed so far. */
     lines,
     /** Asks it to stop, and answers its exit code. */

@@ -3,9 +3,6 @@ import { type Ledger, type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { checkSignature } from "./standing-signature.ts";
 import { parseStatement } from "./statement.ts";
 
-/** A signature that documents holds. */
-export type AdoptableSignature = Omit<LedgerEntry, "signing">;
-
 /** A signature that was not taken into the ledger, and why. */
 interface RefusedSignature {
   readonly snapshotKey: string;
@@ -32,17 +29,18 @@ const chunkMax = 256;
 /**
  * Takes signatures into a ledger that was restored from an older backup: without them the snapshots
  * would be signed a second time, and a receiver would get other bytes under the same id. A signature
- * is taken only if a key of the ring made it. May be repeated: one that is in the ledger stays as it is.
+ * is taken only if a key of the ring made it, under the signing number that documents has: it replaces
+ * a signature only by one with a higher number. May be repeated: one that is in the ledger stays as it is.
  */
-export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<AdoptableSignature>): Promise<Adoption> {
+export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };
-  const adopt = async (chunk: readonly AdoptableSignature[]) => {
+  const adopt = async (chunk: readonly LedgerEntry[]) => {
     const { adopted, known, refused } = await adoptChunk(deps, chunk);
     sum.adopted += adopted;
     sum.known += known;
     sum.refused.push(...refused);
   };
-  let chunk: AdoptableSignature[] = [];
+  let chunk: LedgerEntry[] = [];
   for await (const each of held) {
     chunk.push(each);
     if (chunk.length < chunkMax) continue;
@@ -53,7 +51,7 @@ export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<Adopt
   return sum;
 }
 
-async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly AdoptableSignature[]): Promise<Adoption> {
+async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEntry[]): Promise<Adoption> {
   const standing = await ledger.entriesOf(chunk.map(({ snapshotKey }) => snapshotKey));
   const fresh: LedgerEntry[] = [];
   const refused: RefusedSignature[] = [];
@@ -67,22 +65,22 @@ async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly Adoptable
     }
     const reason = refusal(each, entries, ring);
     if (reason !== undefined) refused.push({ snapshotKey, reason });
-    else fresh.push({ ...each, signing: Math.max(0, ...entries.map(({ signing }) => signing)) + 1 });
+    else fresh.push({ ...each, signing: Math.max(each.signing, ...entries.map(({ signing }) => signing + 1)) });
   }
   if (fresh.length > 0) await ledger.record(fresh, ring.revision);
   return { adopted: fresh.length, known, refused };
 }
 
 /** Why a signature cannot stand in the ledger; undefined when it can. */
-function refusal(held: AdoptableSignature, entries: readonly LedgerEntry[], ring: KeyRing): string | undefined {
-  if (checkSignature({ ...held, signing: 1 }, ring).kind === "forged") {
+function refusal(held: LedgerEntry, entries: readonly LedgerEntry[], ring: KeyRing): string | undefined {
+  if (checkSignature(held, ring).kind === "forged") {
     return "no key of the restored ring made the signature that documents holds";
   }
   const stands = entries.some((entry) => checkSignature(entry, ring).kind !== "revoked");
   return stands ? "the ledger holds another signature than documents" : undefined;
 }
 
-function isSame({ statement, value }: AdoptableSignature, other: AdoptableSignature): boolean {
+function isSame({ statement, value }: LedgerEntry, other: LedgerEntry): boolean {
   return statement === other.statement && Buffer.compare(value, other.value) === 0;
 }
 
@@ -91,13 +89,14 @@ function isSame({ statement, value }: AdoptableSignature, other: AdoptableSignat
  *
  * @throws TypeError when it is none
  */
-export function toHeldSignature(line: unknown): AdoptableSignature {
+export function toHeldSignature(line: unknown): LedgerEntry {
   const isKey = (each: object) => "tenantId" in each && "documentId" in each && "sequence" in each;
   if (typeof line === "object" && line !== null && isKey(line) && "statement" in line && "value" in line) {
     const { statement, value } = line;
+    const signing = "signingNumber" in line ? Number(line.signingNumber) : 0;
     const stated = typeof statement === "string" ? parseStatement(statement) : undefined;
-    if (typeof statement === "string" && stated && typeof value === "string") {
-      return { snapshotKey: snapshotKeyOf(stated), statement, value: Buffer.from(value, "base64") };
+    if (typeof statement === "string" && stated && typeof value === "string" && signing >= 1) {
+      return { snapshotKey: snapshotKeyOf(stated), signing, statement, value: Buffer.from(value, "base64") };
     }
   }
   throw new TypeError(`stdin holds no signature: ${JSON.stringify(line)}`);

@@ -1,4 +1,5 @@
 import { type AttestedSnapshot, attestationOf } from "@vidimus/contracts/attestation";
+import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { signDigests, type SignDigestsDeps, type SignOutcome } from "./sign-digests.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
@@ -10,12 +11,25 @@ export interface AttestedDigest {
   readonly attestation: Uint8Array;
 }
 
-/** `unattested`: documents did not attest the digest, and it was not signed. */
-export type AttestedOutcome = SignOutcome | { readonly kind: "unattested" };
+/**
+ * - `signed`, with the endorsement by which documents takes the signature
+ * - `unattested`: documents did not attest the digest, and it was not signed
+ */
+export type AttestedOutcome =
+  | Exclude<SignOutcome, { kind: "signed" }>
+  | (Extract<SignOutcome, { kind: "signed" }> & { readonly endorsement: Uint8Array })
+  | { readonly kind: "unattested" };
 
-/** Whether one of the keys made the attestation. Two keys are accepted while one replaces the other. */
-export function isAttested(keys: readonly KeyObject[], snapshot: AttestedSnapshot, attestation: Uint8Array): boolean {
-  return keys.some((key) => {
+/**
+ * The key that made the attestation; undefined when none of them did. Two keys are accepted while one
+ * replaces the other.
+ */
+function attestingKey(
+  keys: readonly KeyObject[],
+  snapshot: AttestedSnapshot,
+  attestation: Uint8Array,
+): KeyObject | undefined {
+  return keys.find((key) => {
     const expected = attestationOf(key, snapshot);
     return attestation.length === expected.length && timingSafeEqual(attestation, expected);
   });
@@ -28,7 +42,8 @@ export interface SignAttestedDeps extends SignDigestsDeps {
 
 /**
  * Signs the digests that documents attested, and no other one. A caller with delivery's identity, and
- * without documents, gets nothing signed.
+ * without documents, gets nothing signed. A signature is endorsed with the key of the attestation,
+ * which is the one that documents has, also while it is replaced.
  *
  * @returns one outcome per digest, in order
  */
@@ -36,12 +51,21 @@ export async function signAttested(
   deps: SignAttestedDeps,
   items: readonly AttestedDigest[],
 ): Promise<AttestedOutcome[]> {
-  const attested = items.filter(({ digest, attestation }) => isAttested(deps.attestationKeys, digest, attestation));
+  const attested = items.flatMap((item) => {
+    const key = attestingKey(deps.attestationKeys, item.digest, item.attestation);
+    return key ? { item, key } : [];
+  });
   // Also without any, because it says whether signing is on.
   const outcomes = await signDigests(
     deps,
-    attested.map(({ digest }) => digest),
+    attested.map(({ item }) => item.digest),
   );
-  const outcomeOf = new Map(attested.map((item, index) => [item, outcomes[index]]));
+  const outcomeOf = new Map(attested.map(({ item, key }, index) => [item, endorsed(key, outcomes[index])]));
   return items.map((item) => outcomeOf.get(item) ?? { kind: "unattested" });
+}
+
+function endorsed(key: KeyObject, outcome: SignOutcome | undefined): AttestedOutcome | undefined {
+  if (outcome?.kind !== "signed") return outcome;
+  const { statement, value, signing: signingNumber } = outcome.signature;
+  return { ...outcome, endorsement: endorsementOf(key, { statement, value, signingNumber }) };
 }

@@ -52,6 +52,21 @@ const keysMax = 256;
  */
 export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
   const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
+  // First, so that whoever is told of nothing unsettled has every signature counted below.
+  for await (const { entries } of ledger.batches(signal)) {
+    const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
+    for (const some of chunks(first)) {
+      const snapshots = new Map((await held.get(some, signal)).map((each) => [each.snapshotKey, each]));
+      const missing = some.find((snapshotKey) => !snapshots.has(snapshotKey));
+      if (missing !== undefined) {
+        return { ...found, fault: `${missing} was signed, and documents has no such snapshot` };
+      }
+      found.unsettled += snapshots
+        .values()
+        .filter(({ signature }) => !signature)
+        .toArray().length;
+    }
+  }
   for await (const page of held.pages(signal)) {
     for (const some of chunks(page)) {
       const entries = await ledger.entriesOf(
@@ -66,20 +81,6 @@ export async function compareSignatures({ ledger, held, isRevoked, signal }: Com
         if (standing.some(({ signing }) => signing > same.signing)) found.outdated += 1;
         if (isRevoked(parseStatement(same.statement)?.keyId ?? "")) found.revoked += 1;
       }
-    }
-  }
-  for await (const { entries } of ledger.batches(signal)) {
-    const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
-    for (const some of chunks(first)) {
-      const snapshots = new Map((await held.get(some, signal)).map((each) => [each.snapshotKey, each]));
-      const missing = some.find((snapshotKey) => !snapshots.has(snapshotKey));
-      if (missing !== undefined) {
-        return { ...found, fault: `${missing} was signed, and documents has no such snapshot` };
-      }
-      found.unsettled += snapshots
-        .values()
-        .filter(({ signature }) => !signature)
-        .toArray().length;
     }
   }
   return { ...found, fault: undefined };

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { localWrappedCustody } from "../custody/local-wrapped.ts";
 import { assertRing, type KeyRing, listedKeys, type RingKey, signingKey } from "./key-ring.ts";
 import { activateKey, retireKey, revokeKey } from "./ring-changes.ts";
+import { CheckedClock } from "./checked-clock.ts";
 import { RingWatch, type Signers } from "./ring-watch.ts";
 import type { SealedRing } from "./sealed-ring.ts";
 import { SealedRings, type SealedRingStorage } from "./sealed-rings.ts";
@@ -94,14 +95,19 @@ class World implements SealedRingStorage {
   #start(isOn: boolean): Replica {
     const id = randomUUID();
     const signers: Signers = {
-      report: async () => void this.#seen.set(id, this.clock),
+      report: async () => {
+        this.#seen.set(id, this.clock);
+        return this.now();
+      },
+      databaseTime: async () => this.now(),
       leave: async () => void this.#seen.delete(id),
       anyAlive: async () => [...this.#seen.values()].some((at) => this.clock - at < 10 * secondMs),
     };
     const custody = localWrappedCustody(kek(this.generation), kek(this.generation - 1));
     const rings = new SealedRings(this, custody);
     const lastRingRevision = async () => undefined;
-    const clocks = { now: this.now, elapsedMs: () => this.clock };
+    const elapsedMs = () => this.clock;
+    const clock = new CheckedClock({ now: this.now, elapsedMs });
     return {
       watch: new RingWatch({
         rings,
@@ -111,7 +117,8 @@ class World implements SealedRingStorage {
         lastRingRevision,
         rules,
         isOn,
-        ...clocks,
+        clock,
+        elapsedMs,
       }),
       rings,
       isOn,

@@ -1,4 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
+import type { CheckedClock } from "./checked-clock.ts";
 import type { KeyCustody } from "./key-custody.ts";
 import { type KeyRing, type RingKey, signingKey } from "./key-ring.ts";
 import { pauseSigning } from "./ring-changes.ts";
@@ -9,8 +10,10 @@ import { type RingStorage, updateRing } from "./update-ring.ts";
 
 /** Which processes sign: `store/signer-store.ts`. */
 export interface Signers {
-  /** Says that this process signs. */
-  report(): Promise<void>;
+  /** Says that this process signs. @returns the time of the database's clock */
+  report(): Promise<Date>;
+  /** The time of the database's clock. */
+  databaseTime(): Promise<Date>;
   /** Says that it does no more. */
   leave(): Promise<void>;
   /** Whether a process reported in the last ten seconds and has not left. */
@@ -31,8 +34,8 @@ export interface RingWatchDeps {
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
-  /** The wall clock, for the ring's dates. */
-  now(): Date;
+  /** For the ring's dates. It is compared here with the database's. */
+  clock: CheckedClock;
   /** Milliseconds of a clock that never jumps. */
   elapsedMs(): number;
 }
@@ -81,11 +84,12 @@ export class RingWatch {
    * The key that signs and its ring, as a look of the last five seconds found them.
    *
    * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
-   * when the ring cannot be used
+   * when the ring cannot be used, or while the clock of this process is off
    */
   async signingState(): Promise<SigningState> {
     if (!this.#deps.isOn) throw new DomainError("failed_precondition", "signing is off");
     const { key, ring } = (await this.#freshLook()) ?? {};
+    this.#deps.clock.require();
     if (!key || !ring) throw new DomainError("failed_precondition", "no key may sign yet");
     return { key, ring };
   }
@@ -117,7 +121,7 @@ export class RingWatch {
   async #lookOnce(): Promise<Look | undefined> {
     const at = this.#deps.elapsedMs();
     try {
-      if (this.#deps.isOn) await this.#report(at);
+      await this.#report(at);
       const ring = await (this.#deps.isOn ? this.#tend() : this.#pauseUnlessSigned());
       this.#last = ring && { ring, key: await this.#open(ring), at };
       this.#fault = undefined;
@@ -133,15 +137,16 @@ export class RingWatch {
 
   async #report(at: number): Promise<void> {
     if (at - this.#reportedAt < reportEveryMs) return;
-    await this.#deps.signers.report();
+    const { signers, clock, isOn } = this.#deps;
+    await clock.compare(() => (isOn ? signers.report() : signers.databaseTime()));
     this.#reportedAt = at;
   }
 
   async #tend(): Promise<KeyRing | undefined> {
-    const { rings, rules, generate, now } = this.#deps;
+    const { rings, rules, generate, clock } = this.#deps;
     return updateRing(rings, async (standing) => {
       await this.#checkAgainstLedger(standing);
-      return tendRing(standing?.keys, now(), rules, generate);
+      return tendRing(standing?.keys, clock.now(), rules, generate);
     });
   }
 
@@ -155,14 +160,14 @@ export class RingWatch {
   }
 
   async #pauseUnlessSigned(): Promise<KeyRing | undefined> {
-    const { rings, signers, now } = this.#deps;
+    const { rings, signers, clock } = this.#deps;
     return updateRing(rings, async (standing) => {
       if (!standing) {
         await this.#checkAgainstLedger(standing);
         return [];
       }
       if (await signers.anyAlive()) return standing.keys;
-      return pauseSigning(standing.keys, now());
+      return pauseSigning(standing.keys, clock.now());
     });
   }
 

@@ -78,7 +78,8 @@ function fromProto(items: readonly SnapshotDigestMessage[]): AttestedDigest[] {
 function toProto(outcome: AttestedOutcome): MessageInitShape<typeof SignSnapshotResultSchema> {
   if (outcome.kind === "unattested") return { outcome: { case: "unattested", value: unattestedReason } };
   if (outcome.kind !== "signed") return { outcome: { case: "conflictingSha256", value: outcome.standingSha256 } };
-  const { keyId, statement, value, signedAt, signing } = outcome.signature;
-  const signature = { keyId, statement, value, signedAt: timestampFromDate(signedAt), signingNumber: signing };
+  const { keyId, statement, value, signedAt, signing: signingNumber } = outcome.signature;
+  const { endorsement } = outcome;
+  const signature = { keyId, statement, value, signedAt: timestampFromDate(signedAt), signingNumber, endorsement };
   return { outcome: { case: "signature", value: signature } };
 }

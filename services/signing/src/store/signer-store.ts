@@ -20,6 +20,7 @@ export class SignerStore implements Signers {
   static readonly indexes = {
     signers: { expiry: { key: { seenAt: 1 }, expireAfterSeconds: keptSeconds } },
   } as const satisfies DatabaseIndexes;
+  readonly #db: Db;
   readonly #rows: Collection<SignerRow>;
   readonly #id: string;
   readonly #kekIds: readonly string[];
@@ -29,14 +30,23 @@ export class SignerStore implements Signers {
    * @param kekIds of the KEKs that it holds
    */
   constructor(db: Db, id: string, kekIds: readonly string[]) {
+    this.#db = db;
     this.#rows = db.collection("signers");
     this.#id = id;
     this.#kekIds = kekIds;
   }
 
-  async report(): Promise<void> {
+  async report(): Promise<Date> {
     const change = { $currentDate: { seenAt: true }, $set: { kekIds: this.#kekIds } } as const;
-    await this.#rows.updateOne({ _id: this.#id }, change, { upsert: true });
+    const options = { upsert: true, returnDocument: "after" } as const;
+    const row = await this.#rows.findOneAndUpdate({ _id: this.#id }, change, options);
+    if (!row) throw new TypeError("the row of this process was written and is not there");
+    return row.seenAt;
+  }
+
+  async databaseTime(): Promise<Date> {
+    const { localTime } = await this.#db.command({ hello: 1 });
+    return localTime as Date;
   }
 
   async leave(): Promise<void> {

@@ -7,12 +7,13 @@ import { wholeNumber } from "../../options/whole-number.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { type AuditedService, auditedServices, openAudit } from "../../rpc/open-audit.ts";
 import { walkPages } from "../../rpc/walk-pages.ts";
-import { openSession } from "../../session.ts";
+import { CliError } from "../../cli-error.ts";
+import { openSession, type Session } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
 interface ListOptions {
-  service: AuditedService;
+  service?: AuditedService;
   actor?: string;
   action?: string[];
   since?: Date;
@@ -25,40 +26,61 @@ export function listAudit(world: World): Command {
   return new Command("list")
     .description("list who changed what and when, newest first")
     .addOption(
-      new Option("--service <name>", "tenants and API keys; endpoints; schemas and workflows; signing keys")
-        .choices(auditedServices)
-        .default("access"),
+      new Option(
+        "--service <name>",
+        "of one service only: of tenants, keys and members; endpoints; schemas; signing keys",
+      ).choices(auditedServices),
     )
     .option("--actor <name>", "only by this actor")
     .option("--action <names>", "by commas, such as create_key,revoke_key", readNameList)
     .option("--since <time>", "only those made at or after it", readDate)
     .option("--until <time>", "only those made before it", readDate)
     .option("--limit <count>", "most rows", wholeNumber(1, 100_000), 50)
-    .action(async ({ service, actor = "", action = [], since, until, limit }: ListOptions, self: Command) => {
+    .action(async ({ service, ...options }: ListOptions, self: Command) => {
       const session = await openSession(world, self);
-      using reader = await openAudit(session, service);
-      const query = {
-        actor,
-        actions: action,
-        ...(since ? { since: timestampFromDate(since) } : {}),
-        ...(until ? { until: timestampFromDate(until) } : {}),
-      };
-      const { rows, more } = await walkPages(limit, async (page) => {
-        const { entries, nextPageToken } = await reader.read({ ...query, ...page });
-        return { rows: entries.map(toShown), nextPageToken };
-      });
-      const headers = ["at", "actor", "identity", "from", "action", "subject", "detail"];
-      const lines = table(
-        headers,
-        rows.map(({ at, actor: by, identity, from, action: done, subject, detail }) => {
-          return [at ?? "", by, identity ?? "-", from ?? "-", done, subject, JSON.stringify(detail)];
-        }),
-      );
-      session.print(rows, more ? `${lines}\n(there are more: --limit)` : lines);
+      const services = service ? [service] : auditedServices;
+      const read = await Promise.allSettled(services.map((each) => readLog(session, each, options)));
+      const logs = read.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+      const [failure, ...failures] = read.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+      if (failure && logs.length === 0) throw failure;
+      const found = logs.flatMap(({ rows }) => rows).toSorted((a, b) => (b.at ?? "").localeCompare(a.at ?? ""));
+      const rows = found.slice(0, options.limit);
+      const more = found.length > rows.length || logs.some((log) => log.more);
+      session.print(rows, more ? `${toTable(rows)}\n(there are more: --limit)` : toTable(rows));
+      if (failure) throw new CliError([failure, ...failures].map(({ message }) => `not read: ${message}`).join("\n"));
     });
 }
 
-function toShown(entry: AuditEntry) {
+/** The newest rows of one service. */
+async function readLog(
+  session: Session,
+  service: AuditedService,
+  { actor = "", action = [], since, until, limit }: Omit<ListOptions, "service">,
+) {
+  using reader = await openAudit(session, service);
+  const query = {
+    actor,
+    actions: action,
+    ...(since ? { since: timestampFromDate(since) } : {}),
+    ...(until ? { until: timestampFromDate(until) } : {}),
+  };
+  return await walkPages(limit, async (page) => {
+    const { entries, nextPageToken } = await reader.read({ ...query, ...page });
+    return { rows: entries.map((entry) => toShown(service, entry)), nextPageToken };
+  });
+}
+
+function toTable(rows: readonly ReturnType<typeof toShown>[]): string {
+  const headers = ["at", "service", "actor", "identity", "from", "action", "subject", "detail"];
+  return table(
+    headers,
+    rows.map(({ at, service, actor, identity, from, action, subject, detail }) => {
+      return [at ?? "", service, actor, identity ?? "-", from ?? "-", action, subject, JSON.stringify(detail)];
+    }),
+  );
+}
+
+function toShown(service: AuditedService, entry: AuditEntry) {
   const {
     entryId: id,
     at,
@@ -75,6 +97,7 @@ function toShown(entry: AuditEntry) {
   return {
     id,
     at: isoTime(at),
+    service,
     tenant: tenantId || null,
     actor,
     role,

@@ -14,6 +14,7 @@ import { outcomeOf, toShown } from "./shown-delivery.ts";
 interface ListOptions {
   endpoint?: string;
   document?: string;
+  webhook?: string;
   state?: string[];
   since?: Date;
   until?: Date;
@@ -26,11 +27,13 @@ export function listDeliveries(world: World): Command {
     .description("list what became of webhooks, newest first")
     .option("--endpoint <id>", "only to this endpoint")
     .option("--document <id>", "only about this document")
+    .option("--webhook <id>", "only with this webhook-id")
     .option("--state <names>", "by commas: pending, held, delivered, superseded, exhausted", readNameList)
     .option("--since <time>", "only those stored at or after it", readDate)
     .option("--until <time>", "only those stored before it", readDate)
     .option("--limit <count>", "most rows", wholeNumber(1, 100_000), 50)
-    .action(async ({ endpoint = "", document = "", state = [], since, until, limit }: ListOptions, self: Command) => {
+    .action(async (options: ListOptions, self: Command) => {
+      const { endpoint = "", document = "", webhook = "", state = [], since, until, limit } = options;
       const session = await openSession(world, self);
       const tenantId = session.settings.get("tenant");
       using delivery = await openService(session, "delivery", DeliveryLogService);
@@ -38,6 +41,7 @@ export function listDeliveries(world: World): Command {
         tenantId,
         endpointId: endpoint,
         documentId: document,
+        webhookId: webhook,
         states: state,
         ...(since ? { since: timestampFromDate(since) } : {}),
         ...(until ? { until: timestampFromDate(until) } : {}),
@@ -46,19 +50,27 @@ export function listDeliveries(world: World): Command {
         const answer = await delivery.read((client, options) => client.listDeliveries({ ...query, ...page }, options));
         return { rows: answer.deliveries.map(toShown), nextPageToken: answer.nextPageToken };
       });
-      const lines = table(
-        ["id", "state", "attempts", "last", "document", "seq", "endpoint", "stored"],
-        rows.map((row) => [
-          row.id,
-          row.state,
-          String(row.attemptCount),
-          outcomeOf(row.lastAttempt),
-          row.documentId ?? row.event ?? "",
-          row.sequence === null ? "-" : String(row.sequence),
-          row.endpointId,
-          row.createdAt ?? "",
-        ]),
-      );
+      const lines = tableOf(rows);
       session.print(rows, more ? `${lines}\n(there are more: --limit)` : lines);
     });
+}
+
+function tableOf(rows: readonly ReturnType<typeof toShown>[]): string {
+  return table(
+    ["id", "state", "attempts", "last", "event", "document", "type", "version", "seq", "webhook", "endpoint", "stored"],
+    rows.map((row) => [
+      row.id,
+      row.state,
+      String(row.attemptCount),
+      outcomeOf(row.lastAttempt),
+      row.event,
+      row.documentId ?? "-",
+      row.documentType ?? "-",
+      row.version === null ? "-" : String(row.version),
+      row.sequence === null ? "-" : String(row.sequence),
+      row.webhookId,
+      row.endpointId,
+      row.createdAt ?? "",
+    ]),
+  );
 }

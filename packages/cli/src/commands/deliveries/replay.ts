@@ -57,7 +57,7 @@ async function act(
     const { replay } = await delivery.call((client, call) => client.cancelReplay({ tenantId, replayId: id }, call));
     return toShownReplay(replay);
   }
-  const { since, until, states, all, latestOnly = false } = options;
+  const { since, until, states, all = false, latestOnly = false } = options;
   if (!all && !states && !since) throw new CliError("say what to send: --since, --states or --all");
   const request = {
     tenantId,
@@ -66,6 +66,7 @@ async function act(
     ...(until ? { until: timestampFromDate(until) } : {}),
     states: states ?? [],
     latestOnly,
+    all,
   };
   const { replay } = await delivery.call((client, call) => client.startReplay(request, call));
   let shown = toShownReplay(replay);

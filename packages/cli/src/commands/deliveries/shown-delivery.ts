@@ -1,5 +1,10 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { Delivery, DeliveryAttempt, Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryRequest,
+  Replay,
+} from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { isoTime } from "../../rpc/iso-time.ts";
 
 /** A delivery as `--json` prints it. */
@@ -8,9 +13,11 @@ export function toShown(delivery: Delivery) {
   return {
     id: deliveryId,
     endpointId,
-    event: delivery.event || null,
+    event: delivery.event,
     aboutEndpointId: delivery.aboutEndpointId || null,
     documentId: delivery.documentId || null,
+    documentType: delivery.documentType || null,
+    version: Number(delivery.version) || null,
     sequence: Number(delivery.sequence) || null,
     webhookId,
     state,
@@ -50,8 +57,10 @@ export function wordsOf({ detail, answer }: ShownAttempt): string {
 }
 
 /** What a delivery is about, in a line. */
-export function subjectOf({ event, aboutEndpointId, documentId, sequence }: ShownDelivery): string {
-  return event ? `${event} of endpoint ${aboutEndpointId}` : `${documentId}, sequence ${sequence}`;
+export function subjectOf(shown: ShownDelivery): string {
+  const { event, aboutEndpointId, documentId, documentType, version, sequence } = shown;
+  if (aboutEndpointId) return `${event} of endpoint ${aboutEndpointId}`;
+  return `${event} of ${documentId}, ${documentType} version ${version}, sequence ${sequence}`;
 }
 
 /** An attempt in one line. */
@@ -61,11 +70,27 @@ export function attemptText(attempt: ShownAttempt): string {
   return `${attempt.at}  ${outcomeOf(attempt)}  ${attempt.tookMs} ms${replay}${words ? `  ${words}` : ""}`;
 }
 
+/** The request of a delivery, computed again, as `--json` prints it. */
+export function toShownRequest({ recomputed, url, headers, body }: DeliveryRequest) {
+  const named = headers.map(({ name, value }) => [name, value] as const);
+  return { recomputed, url, headers: Object.fromEntries(named), body: Buffer.from(body).toString() };
+}
+
+/** That request as it goes over the wire, and before it that it is no record. */
+export function requestLines({ url, headers, body }: ReturnType<typeof toShownRequest>): string[] {
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return ["request (computed again from what is there now)", `POST ${url}`, ...named, "", body];
+}
+
 /** A replay as `--json` prints it. */
 export function toShownReplay(replay: Replay | undefined) {
   return {
     id: replay?.replayId ?? "",
     endpointId: replay?.endpointId ?? "",
+    since: isoTime(replay?.since),
+    until: isoTime(replay?.until),
+    states: replay?.states ?? [],
+    latestOnly: replay?.latestOnly ?? false,
     state: replay?.state ?? "",
     seen: Number(replay?.seen ?? 0),
     delivered: Number(replay?.delivered ?? 0),

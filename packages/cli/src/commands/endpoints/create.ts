@@ -33,8 +33,10 @@ export function createEndpoint(world: World): Command {
       const id = made.endpoint?.endpointId;
       const ping = made.ping ? { ping: toShownPing(made.ping) } : {};
       session.print(
-        { id, secret: made.secret, ...ping },
-        `endpoint ${id} is registered. Keep its secret: it is not shown again.\n\n${made.secret}` +
+        { id, secret: made.secret || null, ...ping },
+        (made.secret
+          ? `endpoint ${id} is registered. Keep its secret: it is not shown again.\n\n${made.secret}`
+          : `endpoint ${id} is registered, with the secret that you gave`) +
           (ping.ping ? `\n\n${pingText(ping.ping)}` : ""),
       );
     });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
@@ -5,6 +6,9 @@ import { wholeNumber } from "../../options/whole-number.ts";
 /** What the options of `create` and `update` come to; those that were not given are absent. */
 export interface EndpointOptions {
   url?: string;
+  name?: string;
+  description?: string;
+  secretFile?: string;
   events?: readonly string[];
   types?: readonly string[];
   header?: Readonly<Record<string, string>>;
@@ -15,6 +19,9 @@ export interface EndpointOptions {
 /** Adds the options for the settings of an endpoint, other than its URL. */
 export function addEndpointOptions(command: Command): Command {
   return command
+    .option("--name <text>", 'for people, 1 to 200 characters; "" for the host of the URL')
+    .option("--description <text>", "for people, at most 1,000 characters")
+    .option("--secret-file <path>", "file with a secret of yours: whsec_ and the base64 of 24 to 64 random bytes")
     .option(
       "--events <names>",
       "events by commas: snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.expiring, endpoint.recovered",
@@ -27,8 +34,12 @@ export function addEndpointOptions(command: Command): Command {
 }
 
 /** The options as the settings of a request. */
-export function toSettings({ url, events, types, header, maxInFlight, rate }: EndpointOptions) {
+export function toSettings(options: EndpointOptions) {
+  const { url, name, description, secretFile, events, types, header, maxInFlight, rate } = options;
   return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(secretFile === undefined ? {} : { secret: readFileSync(secretFile, "utf8").trim() }),
     ...(url === undefined ? {} : { url }),
     ...(events ? { events: { names: [...events] } } : {}),
     ...(types ? { documentTypes: { names: [...types] } } : {}),

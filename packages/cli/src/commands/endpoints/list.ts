@@ -17,9 +17,10 @@ export function listEndpoints(world: World): Command {
     session.print(
       rows,
       table(
-        ["id", "url", "state", "pending since", "last accepted", "created"],
+        ["id", "name", "url", "state", "pending since", "last accepted", "created"],
         rows.map((row) => [
           row.id,
+          row.name,
           row.url,
           stateOf(row),
           row.health?.oldestPendingAt ?? "-",

@@ -9,6 +9,8 @@ export function toShown(endpoint: Endpoint | undefined) {
   return {
     id: endpoint?.endpointId ?? "",
     url: endpoint?.url ?? "",
+    name: endpoint?.name ?? "",
+    description: endpoint?.description ?? "",
     enabled: !disablement,
     disabled: disablement
       ? { at: isoTime(disablement.at), reason: disablement.reason, actor: disablement.actor || null }
@@ -29,7 +31,8 @@ export function toShownWithHealth(endpoint: Endpoint | undefined) {
   return { ...toShown(endpoint), health: endpoint?.health ? toShownHealth(endpoint.health) : null };
 }
 
-function toShownHealth({ gate, pendingDocuments, lastFailure, ...health }: EndpointHealth) {
+function toShownHealth(full: EndpointHealth) {
+  const { gate, pendingDocuments, lastFailure, heldDeliveries, hasMoreHeld, ...health } = full;
   return {
     gate,
     openSince: isoTime(health.openSince),
@@ -38,6 +41,9 @@ function toShownHealth({ gate, pendingDocuments, lastFailure, ...health }: Endpo
     pendingDocuments: Number(pendingDocuments),
     lastAcceptedAt: isoTime(health.lastAcceptedAt),
     lastFailure: lastFailure ? toShownAttempt(lastFailure) : null,
+    heldDeliveries,
+    hasMoreHeld,
+    oldestHeldAt: isoTime(health.oldestHeldAt),
   };
 }
 
@@ -53,10 +59,12 @@ export function stateOf({ disabled, health }: ShownEndpoint): string {
 /** How it does, one fact a line. */
 function healthLines({ health }: ShownEndpoint): string[] {
   if (!health) return [];
-  const { openSince, nextProbeAt, oldestPendingAt, pendingDocuments, lastAcceptedAt, lastFailure } = health;
+  const { openSince, nextProbeAt, oldestPendingAt, pendingDocuments, lastAcceptedAt, lastFailure, oldestHeldAt } =
+    health;
   const waiting = oldestPendingAt ? `of ${pendingDocuments} documents, the oldest since ${oldestPendingAt}` : "nothing";
   const failure = lastFailure ? `${lastFailure.at}  ${outcomeOf(lastFailure)}  ${wordsOf(lastFailure)}` : "";
   return [
+    ...(oldestHeldAt ? [`held             ${heldText(health)}, the oldest since ${oldestHeldAt}`] : []),
     ...(openSince ? [`failing          since ${openSince}`] : []),
     ...(nextProbeAt ? [`next attempt     ${nextProbeAt}`] : []),
     `pending          ${waiting}`,
@@ -65,12 +73,18 @@ function healthLines({ health }: ShownEndpoint): string[] {
   ];
 }
 
+function heldText({ heldDeliveries, hasMoreHeld }: ReturnType<typeof toShownHealth>): string {
+  return hasMoreHeld ? `more than ${heldDeliveries} deliveries` : `${heldDeliveries} deliveries`;
+}
+
 /** An endpoint for people, one setting a line. */
 export function endpointText(shown: ShownEndpoint): string {
   const { disabled } = shown;
   const by = disabled?.actor ? ` by ${disabled.actor}` : "";
   return [
     `endpoint         ${shown.id}`,
+    `name             ${shown.name}`,
+    ...(shown.description ? [`description      ${shown.description}`] : []),
     `url              ${shown.url}`,
     `state            ${stateOf(shown)}${disabled ? ` since ${disabled.at}${by}` : ""}`,
     `events           ${shown.events.join(", ")}`,

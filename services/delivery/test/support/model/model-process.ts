@@ -244,7 +244,13 @@ function openDirectory(endpoints: EndpointStore): EndpointDirectory {
 }
 
 function signed(snapshot: FeedSnapshot): SignResult {
-  const signature = { keyId: "k", statement: "s", value: Buffer.alloc(64), signingNumber: 1 };
+  const signature = {
+    keyId: "k",
+    statement: "s",
+    value: Buffer.alloc(64),
+    signingNumber: 1,
+    endorsement: Buffer.alloc(32),
+  };
   const body = Buffer.from(snapshotKey(snapshot));
   return { snapshot, signature, payload: { ...payloadOf(snapshot), body } };
 }

@@ -172,6 +172,8 @@ async function insertEndpoint(db: Db, tenantId: string, endpointId: string): Pro
     events: ["snapshot.usable", "snapshot.withheld"],
     headers: {},
     maxInFlight: 32,
+    name: "",
+    description: "",
     notices: [],
     revision: 1,
   });

@@ -47,6 +47,8 @@ export interface SnapshotSignature {
   readonly keyId: string;
   readonly statement: string;
   readonly value: Uint8Array;
+  /** 1; one more each time the snapshot was signed anew because the key before was revoked. */
+  readonly signingNumber: number;
 }
 
 /** The signature of a snapshot. */

@@ -55,12 +55,21 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 }
 
 /**
- * Reads a signature; throws `invalid` for one that cannot be an Ed25519 signature over a statement.
+ * Reads the signature of a snapshot; throws `invalid` for one that cannot be an Ed25519 signature over
+ * a statement that names snapshot and key. Version, status and digest are signing's to compare.
  */
-export function fromSignature(signature: SignatureMessage | undefined): SnapshotSignature {
-  if (!signature || signature.keyId === "" || signature.statement === "" || signature.value.byteLength !== 64) {
-    throw new DomainError("invalid", "a signature has a key_id, a statement and a value of 64 bytes");
+export function fromSignature(
+  { tenantId, documentId, sequence }: SnapshotKey,
+  signature: SignatureMessage,
+): SnapshotSignature {
+  const { keyId, statement, value, signingNumber } = signature;
+  if (value.byteLength !== 64 || signingNumber === 0) {
+    throw new DomainError("invalid", "a signature has a value of 64 bytes and a signing_number from 1");
   }
-  const { keyId, statement, value } = signature;
-  return { keyId, statement, value };
+  const lines = statement.split("\n");
+  const named = ["vidimus-snapshot-v1", tenantId, documentId, String(sequence), keyId];
+  if (lines.length !== 9 || [...lines.slice(0, 4), lines[7]].some((line, at) => line !== named[at])) {
+    throw new DomainError("invalid", "the statement names another snapshot or key");
+  }
+  return { keyId, statement, value, signingNumber };
 }

@@ -4,9 +4,9 @@ import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { type Attest, getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
 import { listSnapshots, type ListSnapshotsDeps } from "./list-snapshots.ts";
-import { settleSnapshots } from "./settle-snapshots.ts";
+import { settleSnapshots, type SettleSnapshotsDeps } from "./settle-snapshots.ts";
 
-interface SnapshotFeedDeps extends ListSnapshotsDeps {
+interface SnapshotFeedDeps extends ListSnapshotsDeps, Omit<SettleSnapshotsDeps, "snapshots"> {
   snapshots: SnapshotStore;
   attest: Attest;
 }

@@ -4,19 +4,29 @@ import type {
   SnapshotSettlement as SettlementMessage,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { DomainError } from "@vidimus/kit/errors";
-import type { SnapshotKey, SnapshotSettlement } from "../../domain/snapshots/snapshot-feed.ts";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { SnapshotKey, SnapshotSettlement, SnapshotSignature } from "../../domain/snapshots/snapshot-feed.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { fromReferences, fromSignature } from "./messages.ts";
 
 const settlementsMax = 256;
 const reasonCharactersMax = 256;
 
-/** The store of snapshots. */
-interface SettleSnapshotsDeps {
+/** Whether signing made a signature; of none without a key. */
+export type IsEndorsed = (signature: SnapshotSignature, endorsement: Uint8Array) => boolean;
+
+/** The store of snapshots, and what tells signing's signatures from others. */
+export interface SettleSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "settle">;
+  isEndorsed: IsEndorsed;
+  log: Pick<Logger, "error">;
 }
 
-/** Ends the pending state of snapshots, and keeps their signatures. */
+/**
+ * Ends the pending state of snapshots, and keeps their signatures. A signature that signing did not
+ * endorse is refused: whoever has delivery's identity could otherwise put one in the place of a
+ * genuine one, for ever.
+ */
 export function settleSnapshots(
   deps: SettleSnapshotsDeps,
 ): MethodImpl<typeof SnapshotFeedService.method.settleSnapshots> {
@@ -25,17 +35,36 @@ export function settleSnapshots(
       settlements.map(({ reference }) => reference),
       settlementsMax,
     );
-    const missing = await deps.snapshots.settle(
-      lastOfEach(keys.map((key, at) => fromSettlement(key, settlements[at]))),
+    const parsed = keys.map((key, at) => fromSettlement(key, settlements[at]));
+    const isAccepted = (each: SnapshotSettlement, at: number) =>
+      !("signature" in each) || deps.isEndorsed(each.signature, settlements[at]?.endorsement ?? new Uint8Array());
+    const accepted = parsed.filter(isAccepted);
+    const missing = accepted.length > 0 ? await deps.snapshots.settle(lastOfEach(accepted)) : 0;
+    refuse(
+      deps.log,
+      parsed.filter((each) => !accepted.includes(each)),
     );
     if (missing > 0) throw new DomainError("not_found", `${missing} of these snapshots do not exist`);
     return {};
   };
 }
 
+/** One line a call: with a wrong key on either side it is all of them. */
+function refuse(log: SettleSnapshotsDeps["log"], unendorsed: readonly SnapshotSettlement[]): void {
+  const [first] = unendorsed;
+  if (!first) return;
+  const { tenantId: tenant, documentId, sequence } = first;
+  const count = unendorsed.length;
+  log.error(
+    { alarm: "attestation", count, tenant, documentId, sequence },
+    "refused signatures that signing did not endorse",
+  );
+  throw new DomainError("failed_precondition", `signing did not endorse ${count} of these signatures`);
+}
+
 function fromSettlement(key: SnapshotKey, settlement: SettlementMessage | undefined): SnapshotSettlement {
   const { outcome } = settlement ?? {};
-  if (outcome?.case === "signature") return { ...key, signature: fromSignature(outcome.value) };
+  if (outcome?.case === "signature") return { ...key, signature: fromSignature(key, outcome.value) };
   const reason = outcome?.case === "unsendable" ? outcome.value : "";
   if (reason !== "" && reason.length <= reasonCharactersMax) return { ...key, unsendable: reason };
   throw new DomainError(

@@ -1,5 +1,10 @@
 import { durationMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Delivery, DeliveryAttempt, Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryRequest,
+  Replay,
+} from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 
 /** A delivery as it is answered. */
 export function deliveryOf(delivery: Delivery | undefined) {
@@ -8,9 +13,11 @@ export function deliveryOf(delivery: Delivery | undefined) {
   return {
     id,
     endpointId,
-    event: delivery.event || null,
+    event: delivery.event,
     aboutEndpointId: delivery.aboutEndpointId || null,
     documentId: delivery.documentId || null,
+    documentType: delivery.documentType || null,
+    version: Number(delivery.version) || null,
     sequence: Number(delivery.sequence) || null,
     webhookId,
     state,
@@ -36,13 +43,23 @@ export function attemptOf(attempt: DeliveryAttempt) {
   };
 }
 
+/** The request of a delivery, computed again, as it is answered. */
+export function requestOf({ recomputed, url, headers, body }: DeliveryRequest) {
+  const named = headers.map(({ name, value }) => [name, value] as const);
+  return { recomputed, url, headers: Object.fromEntries(named), body: Buffer.from(body).toString() };
+}
+
 /** A replay as it is answered. */
 export function replayOf(replay: Replay | undefined) {
   if (!replay) throw new Error("delivery answered without the replay");
-  const { replayId: id, endpointId, state, seen, delivered, failed, skipped } = replay;
+  const { replayId: id, endpointId, states, latestOnly, state, seen, delivered, failed, skipped } = replay;
   return {
     id,
     endpointId,
+    since: timeOf(replay.since),
+    until: timeOf(replay.until),
+    states,
+    latestOnly,
     state,
     seen: Number(seen),
     delivered: Number(delivered),

@@ -1,7 +1,19 @@
 import { Type } from "typebox";
 import { documentId } from "../schemas.ts";
 
+/** What webhooks are about. */
+export const eventNames = [
+  "snapshot.usable",
+  "snapshot.withheld",
+  "endpoint.disabled",
+  "endpoint.expiring",
+  "endpoint.recovered",
+];
+
 const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"];
+
+/** Of the deliveries that a replay sends again. */
+export const replayStates = ["delivered", "superseded", "exhausted", "missing"];
 
 const stamp = Type.String({ format: "date-time" });
 const stampOrNull = Type.Union([stamp, Type.Null()]);
@@ -26,16 +38,13 @@ export const deliverySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
     endpointId: Type.String({ format: "uuid" }),
-    event: Type.Union(
-      [Type.String({ enum: ["endpoint.disabled", "endpoint.expiring", "endpoint.recovered"] }), Type.Null()],
-      {
-        description: "null: a snapshot.",
-      },
-    ),
+    event: Type.String({ enum: eventNames }),
     aboutEndpointId: Type.Union([Type.String({ format: "uuid" }), Type.Null()], {
-      description: "The endpoint that the event is about.",
+      description: "The endpoint that the event is about. null: a snapshot.",
     }),
     documentId: Type.Union([Type.String({ format: "uuid" }), Type.Null()], { description: "null: no snapshot." }),
+    documentType: Type.Union([Type.String(), Type.Null()], { description: "null: no snapshot." }),
+    version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description: "Of the document." }),
     sequence: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
     webhookId: Type.String(),
     state: Type.String({
@@ -53,11 +62,28 @@ export const deliverySchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** The request of a delivery, computed again. */
+export const requestSchema = Type.Object(
+  {
+    recomputed: Type.Literal(true, { description: "It is computed from what is there now. No request is stored." }),
+    url: Type.String(),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: "Values of the endpoint's own headers, and of HMACs, are •••.",
+    }),
+    body: Type.String({ description: "UTF-8, the exact bytes." }),
+  },
+  { additionalProperties: false },
+);
+
 /** A replay as it is answered. */
 export const replaySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
     endpointId: Type.String({ format: "uuid" }),
+    since: stampOrNull,
+    until: stamp,
+    states: Type.Array(Type.String({ enum: replayStates })),
+    latestOnly: Type.Boolean(),
     state: Type.String({ enum: ["running", "done", "cancelled"] }),
     seen: Type.Integer({ minimum: 0 }),
     delivered: Type.Integer({ minimum: 0 }),
@@ -72,6 +98,13 @@ export const replaySchema = Type.Object(
 
 /** An id in a query. */
 export const idQuery = { ...documentId, "x-must": "a UUID" };
+
+/** The header `webhook-id`, in a query. */
+export const webhookIdQuery = Type.String({
+  pattern: "^[A-Za-z0-9_]{1,100}$",
+  "x-must": "a webhook-id",
+  examples: ["snp_0f6ac51452484d4f671082cecc54af2b_12"],
+});
 
 /** Of a delivery, in a query. */
 export const stateQuery = Type.String({ enum: deliveryStates, "x-must": `one of ${deliveryStates.join(", ")}` });
@@ -103,9 +136,11 @@ export const attemptExample = {
 export const deliveryExample = {
   id: "8f6b1d0a-90a5-8c1e-9b1e-2f6f0a3d5c77",
   endpointId: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
-  event: null,
+  event: "snapshot.usable",
   aboutEndpointId: null,
   documentId: "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11",
+  documentType: "core/article",
+  version: 14,
   sequence: 12,
   webhookId: "snp_0f6ac51452484d4f671082cecc54af2b_12",
   state: "pending",
@@ -116,9 +151,26 @@ export const deliveryExample = {
   lastAttempt: attemptExample,
 };
 
+export const requestExample = {
+  recomputed: true,
+  url: "https://hooks.example.org/vidimus",
+  headers: {
+    "x-team": "•••",
+    "webhook-id": deliveryExample.webhookId,
+    "webhook-signature": "•••",
+    "vidimus-event": "snapshot.usable",
+    "vidimus-attempt": "1",
+  },
+  body: '{"id":"snp_0f6ac51452484d4f671082cecc54af2b_12","type":"snapshot.usable"}',
+};
+
 export const replayExample = {
   id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
   endpointId: deliveryExample.endpointId,
+  since: null,
+  until: "2026-11-21T09:30:00.000Z",
+  states: ["exhausted", "missing"],
+  latestOnly: false,
   state: "running",
   seen: 640,
   delivered: 612,

@@ -5,7 +5,17 @@ import { attemptOf } from "./delivery-answer.ts";
 /** An endpoint as it is answered. */
 export function endpointOf(endpoint: Endpoint | undefined) {
   if (!endpoint) throw new Error("delivery answered without the endpoint");
-  const { endpointId: id, url, events, documentTypes, headerNames, maxInFlight, disablement } = endpoint;
+  const {
+    endpointId: id,
+    url,
+    name,
+    description,
+    events,
+    documentTypes,
+    headerNames,
+    maxInFlight,
+    disablement,
+  } = endpoint;
   const disabled = disablement && {
     at: timeOf(disablement.at),
     reason: disablement.reason,
@@ -14,6 +24,8 @@ export function endpointOf(endpoint: Endpoint | undefined) {
   return {
     id,
     url,
+    name,
+    description,
     enabled: !disabled,
     disabled: disabled ?? null,
     events,
@@ -33,7 +45,7 @@ export function endpointWithHealthOf(endpoint: Endpoint | undefined) {
   return { ...endpointOf(endpoint), health: health ? healthOf(health) : null };
 }
 
-function healthOf({ gate, pendingDocuments, lastFailure, ...health }: EndpointHealth) {
+function healthOf({ gate, pendingDocuments, lastFailure, heldDeliveries, hasMoreHeld, ...health }: EndpointHealth) {
   return {
     gate,
     openSince: timeOf(health.openSince),
@@ -42,6 +54,9 @@ function healthOf({ gate, pendingDocuments, lastFailure, ...health }: EndpointHe
     pendingDocuments: Number(pendingDocuments),
     lastAcceptedAt: timeOf(health.lastAcceptedAt),
     lastFailure: lastFailure ? attemptOf(lastFailure) : null,
+    heldDeliveries,
+    hasMoreHeld,
+    oldestHeldAt: timeOf(health.oldestHeldAt),
   };
 }
 

@@ -1,13 +1,17 @@
 import { Type } from "typebox";
-import { attemptExample, attemptSchema } from "./delivery-schemas.ts";
+import { attemptExample, attemptSchema, eventNames } from "./delivery-schemas.ts";
 
-const eventNames = [
-  "snapshot.usable",
-  "snapshot.withheld",
-  "endpoint.disabled",
-  "endpoint.expiring",
-  "endpoint.recovered",
-];
+const name = Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+  description: "For people. null, the default: the host of the url.",
+  "x-must": "1 to 200 characters without control characters, or null",
+});
+const description = Type.String({ maxLength: 1_000, description: "For people. Line ends and tabs are allowed." });
+const secret = Type.String({
+  pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$",
+  "x-must": "whsec_ and the base64 of 24 to 64 random bytes",
+  description:
+    "whsec_ and the base64 of 24 to 64 random bytes, for a receiver that has it before its first webhook. It is never shown.",
+});
 
 const url = Type.String({
   minLength: 1,
@@ -41,16 +45,18 @@ const headers = Type.Record(
   },
 );
 const maxInFlight = Type.Integer({ minimum: 1, maximum: 128, description: "Most attempts in flight. Default: 32." });
-const ratePerSecond = Type.Number({
-  minimum: 0,
-  maximum: 1_000,
-  description: "Most attempts a second, at least 0.1. 0, the default, means no limit.",
+const ratePerSecond = Type.Union([Type.Number({ minimum: 0.1, maximum: 1_000 }), Type.Null()], {
+  description: "Most attempts a second. null, the default: no limit.",
+  "x-must": "a number from 0.1 to 1000, or null for no limit",
 });
 
 /** A request to register an endpoint. */
 export const endpointInput = Type.Object(
   {
     url,
+    name: Type.Optional(name),
+    description: Type.Optional(description),
+    secret: Type.Optional(secret),
     events: Type.Optional(events),
     documentTypes: Type.Optional(documentTypes),
     headers: Type.Optional(headers),
@@ -71,6 +77,12 @@ export const endpointInput = Type.Object(
 export const endpointPatch = Type.Object(
   {
     url: Type.Optional(url),
+    name: Type.Optional(name),
+    description: Type.Optional(description),
+    secret: Type.Optional(secret),
+    rotateSecret: Type.Optional(
+      Type.Boolean({ default: false, description: "Makes a new secret, which ends every other one at once." }),
+    ),
     events: Type.Optional(events),
     documentTypes: Type.Optional(documentTypes),
     headers: Type.Optional(headers),
@@ -87,6 +99,8 @@ const orNull = <T extends ReturnType<typeof Type.Object> | typeof stamp | Return
 const endpointMembers = {
   id: Type.String({ format: "uuid" }),
   url: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
   enabled: Type.Boolean(),
   disabled: orNull(
     Type.Object(
@@ -114,10 +128,10 @@ export const endpointSchema = Type.Object(endpointMembers, { additionalPropertie
 const healthSchema = Type.Object(
   {
     gate: Type.String({
-      enum: ["closed", "open", "probing", "paused"],
+      enum: ["closed", "open", "probing", "paused", "disabled"],
       description:
         "closed: attempts go out. open: it failed again and again, and gets one probe at a time. probing: a probe is due " +
-        "or on its way. paused: it asked for a pause with Retry-After.",
+        "or on its way. paused: it asked for a pause with Retry-After. disabled: nothing goes out.",
     }),
     openSince: orNull(stamp),
     nextProbeAt: orNull(stamp),
@@ -125,6 +139,9 @@ const healthSchema = Type.Object(
     pendingDocuments: Type.Integer({ minimum: 0, description: "Documents of which a webhook is pending." }),
     lastAcceptedAt: orNull(stamp),
     lastFailure: orNull(attemptSchema),
+    heldDeliveries: Type.Integer({ minimum: 0, maximum: 10_000, description: "Held, because it is disabled." }),
+    hasMoreHeld: Type.Boolean({ description: "Whether more than 10,000 are held, which are not counted." }),
+    oldestHeldAt: orNull(stamp),
   },
   { additionalProperties: false },
 );
@@ -176,6 +193,8 @@ export const pingTimeoutMs = 18_000;
 export const endpointExample = {
   id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
   url: "https://hooks.example.org/vidimus",
+  name: "hooks.example.org",
+  description: "",
   enabled: true,
   disabled: null,
   events: ["snapshot.usable", "snapshot.withheld"],
@@ -198,6 +217,9 @@ export const endpointWithHealthExample = {
     pendingDocuments: 12,
     lastAcceptedAt: "2026-11-21T09:29:58.000Z",
     lastFailure: attemptExample,
+    heldDeliveries: 0,
+    hasMoreHeld: false,
+    oldestHeldAt: null,
   },
 };
 

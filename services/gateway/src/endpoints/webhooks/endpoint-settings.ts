@@ -1,21 +1,25 @@
 /** Settings as the body of a request gives them. */
 interface GivenSettings {
   readonly url?: string;
+  readonly name?: string | null;
+  readonly description?: string;
+  readonly secret?: string;
+  readonly rotateSecret?: boolean;
   readonly events?: readonly string[];
   readonly documentTypes?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxInFlight?: number;
-  readonly ratePerSecond?: number;
+  readonly ratePerSecond?: number | null;
 }
 
 /** Settings as delivery takes them: absent where the body has none. */
-export function settingsOf({ url, events, documentTypes, headers, maxInFlight, ratePerSecond }: GivenSettings) {
+export function settingsOf({ name, events, documentTypes, headers, ratePerSecond, ...same }: GivenSettings) {
   return {
-    ...(url === undefined ? {} : { url }),
+    ...same,
+    ...(name === undefined ? {} : { name: name ?? "" }),
     ...(events ? { events: { names: [...events] } } : {}),
     ...(documentTypes ? { documentTypes: { names: [...documentTypes] } } : {}),
     ...(headers ? { headers: { values: { ...headers } } } : {}),
-    ...(maxInFlight === undefined ? {} : { maxInFlight }),
-    ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    ...(ratePerSecond === undefined ? {} : { ratePerSecond: ratePerSecond ?? 0 }),
   };
 }

@@ -9,7 +9,7 @@ import { defineRoute } from "../../http/route.ts";
 import { clampToRpc, cursorParameter, limitParameter, pageSchema, readLimit } from "../publisher/published-page.ts";
 import { parseTimestamp } from "../publisher/timestamp.ts";
 import { deliveryOf } from "./delivery-answer.ts";
-import { deliveryExample, deliverySchema, idQuery, stateQuery, timeQuery } from "./delivery-schemas.ts";
+import { deliveryExample, deliverySchema, idQuery, stateQuery, timeQuery, webhookIdQuery } from "./delivery-schemas.ts";
 
 interface GetDeliveriesDeps {
   readonly deliveries: Pick<Client<typeof DeliveryLogService>, "listDeliveries">;
@@ -19,6 +19,7 @@ const query = Type.Object(
   {
     endpointId: Type.Optional(idQuery),
     documentId: Type.Optional(idQuery),
+    webhookId: Type.Optional(webhookIdQuery),
     state: Type.Optional(stateQuery),
     since: Type.Optional(timeQuery),
     until: Type.Optional(timeQuery),
@@ -52,11 +53,12 @@ export const getDeliveries = defineRoute({
     },
   },
   handler: (deps: GetDeliveriesDeps) => async (call) => {
-    const { endpointId = "", documentId = "", state, since, until, limit, cursor = "" } = call.query;
+    const { endpointId = "", documentId = "", webhookId = "", state, since, until, limit, cursor = "" } = call.query;
     const request = {
       tenantId: call.caller.tenantId,
       endpointId,
       documentId,
+      webhookId,
       states: state === undefined ? [] : [state],
       ...(since === undefined ? {} : { since: timeOf("since", since) }),
       ...(until === undefined ? {} : { until: timeOf("until", until) }),

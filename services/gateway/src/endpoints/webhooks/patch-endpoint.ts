@@ -1,5 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { jsonParser } from "../../http/bodies/parse-json.ts";
 import { defineRoute } from "../../http/route.ts";
@@ -12,6 +13,7 @@ import {
   endpointPatch,
   endpointSchema,
   jsonBody,
+  secretSchema,
 } from "./endpoint-schemas.ts";
 import { settingsOf } from "./endpoint-settings.ts";
 
@@ -33,14 +35,15 @@ export const patchEndpoint = defineRoute({
     summary: "Change settings of a receiver",
     description:
       "Members left out stay as they are. A list, and headers, replace the ones before. A url of another origin needs " +
-      "headers beside it, unless there are none: credentials of one server are not sent to another.",
+      "headers beside it, unless there are none: credentials of one server are not sent to another. A secret, or " +
+      "rotateSecret, ends every other secret in the same step as the url changes; only the answer to rotateSecret shows one.",
     body: { "application/json": { schema: endpointPatch, example: { events: ["snapshot.usable"], maxInFlight: 4 } } },
     success: {
       status: 200,
       description: "Changed",
       content: {
         "application/json": {
-          schema: dataSchema({ endpoint: endpointSchema }),
+          schema: dataSchema({ endpoint: endpointSchema, secret: Type.Optional(secretSchema) }),
           example: { ok: true, data: { endpoint: endpointExample } },
         },
       },
@@ -50,7 +53,7 @@ export const patchEndpoint = defineRoute({
   handler: (deps: PatchEndpointDeps) => async (call) => {
     const name = { tenantId: call.caller.tenantId, endpointId: call.params.id };
     const request = { ...name, ...settingsOf(parseBody(call.body)) };
-    const { endpoint } = await deps.endpoints.updateEndpoint(request, call.rpc);
-    return ok(200, { endpoint: endpointOf(endpoint) });
+    const { endpoint, secret } = await deps.endpoints.updateEndpoint(request, call.rpc);
+    return ok(200, { endpoint: endpointOf(endpoint), ...(secret ? { secret } : {}) });
   },
 });

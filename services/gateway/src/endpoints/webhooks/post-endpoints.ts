@@ -33,7 +33,9 @@ export const postEndpoints = defineRoute({
   doc: {
     operationId: "createEndpoint",
     summary: "Register a receiver of webhooks",
-    description: "Only this answer shows the secret. A tenant has at most 100 endpoints.",
+    description:
+      "Only this answer shows the secret that was made; one that you give is not shown at all, and secret is null. A " +
+      "tenant has at most 100 endpoints.",
     body: {
       "application/json": {
         schema: endpointInput,
@@ -45,7 +47,11 @@ export const postEndpoints = defineRoute({
       description: "Registered",
       content: {
         "application/json": {
-          schema: dataSchema({ endpoint: endpointSchema, secret: secretSchema, ping: Type.Optional(pingSchema) }),
+          schema: dataSchema({
+            endpoint: endpointSchema,
+            secret: Type.Union([secretSchema, Type.Null()]),
+            ping: Type.Optional(pingSchema),
+          }),
           example: { ok: true, data: { endpoint: endpointExample, secret: secretExample } },
         },
       },
@@ -57,6 +63,6 @@ export const postEndpoints = defineRoute({
     const request = { tenantId: call.caller.tenantId, ...settingsOf(settings), url, disabled: !enabled, verify };
     const made = await deps.endpoints.createEndpoint(request, { ...call.rpc, timeoutMs: pingTimeoutMs });
     const ping = verify ? { ping: pingOf(made.ping) } : {};
-    return ok(201, { endpoint: endpointOf(made.endpoint), secret: made.secret, ...ping });
+    return ok(201, { endpoint: endpointOf(made.endpoint), secret: made.secret || null, ...ping });
   },
 });

@@ -1,6 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { jsonParser } from "../../http/bodies/parse-json.ts";
@@ -9,7 +10,7 @@ import { defineRoute } from "../../http/route.ts";
 import { clampToRpc } from "../publisher/published-page.ts";
 import { parseTimestamp } from "../publisher/timestamp.ts";
 import { replayOf } from "./delivery-answer.ts";
-import { replayExample, replaySchema } from "./delivery-schemas.ts";
+import { replayExample, replaySchema, replayStates } from "./delivery-schemas.ts";
 import { dataSchema, endpointParams, jsonBody, noEndpoint } from "./endpoint-schemas.ts";
 
 interface PostReplaysDeps {
@@ -23,13 +24,16 @@ const replayInput = Type.Object(
     since: Type.Optional(time("Only snapshots committed at or after it. ISO 8601, as in queries.")),
     until: Type.Optional(time("Only snapshots committed before it. Default: now.")),
     states: Type.Optional(
-      Type.Array(Type.String({ enum: ["delivered", "superseded", "exhausted", "missing"] }), {
+      Type.Array(Type.String({ enum: replayStates }), {
         minItems: 1,
         description: "Of the deliveries to send again; missing: snapshots that have none. Default: all four.",
       }),
     ),
     latestOnly: Type.Optional(
       Type.Boolean({ default: false, description: "Only the newest snapshot of each document." }),
+    ),
+    all: Type.Optional(
+      Type.Boolean({ default: false, description: "Required without since and states, and refused with one of them." }),
     ),
   },
   { additionalProperties: false },
@@ -49,7 +53,8 @@ export const postReplays = defineRoute({
     summary: "Send a receiver snapshots again",
     description:
       "Goes on in the background, in order per document, with the same webhook-id as before and vidimus-replay-id. " +
-      '{"latestOnly": true} fills a new endpoint. One replay of an endpoint runs at a time.',
+      '{"all": true, "latestOnly": true} fills a new endpoint. One replay of an endpoint runs at a time: details of the ' +
+      "409 name the one that runs.",
     body: {
       "application/json": { schema: replayInput, example: { since: replayExample.reached, states: ["exhausted"] } },
     },
@@ -66,7 +71,7 @@ export const postReplays = defineRoute({
     errors: { ...noEndpoint, CONFLICT: "another replay of this endpoint runs" },
   },
   handler: (deps: PostReplaysDeps) => async (call) => {
-    const { since, until, states = [], latestOnly = false } = parseBody(call.body);
+    const { since, until, states = [], latestOnly = false, all = false } = parseBody(call.body);
     const request = {
       tenantId: call.caller.tenantId,
       endpointId: call.params.id,
@@ -74,11 +79,21 @@ export const postReplays = defineRoute({
       ...(until === undefined ? {} : { until: timeOf("until", until) }),
       states,
       latestOnly,
+      all,
     };
-    const { replay } = await deps.deliveries.startReplay(request, call.rpc);
+    const { replay } = await deps.deliveries.startReplay(request, call.rpc).catch(nameRunning);
     return ok(201, { replay: replayOf(replay) });
   },
 });
+
+/** Names the replay that runs for programs, too. */
+function nameRunning(error: unknown): never {
+  const refusal = fromConnectError(error);
+  const { replay_id: replayId } = refusal?.metadata ?? {};
+  if (!refusal || replayId === undefined) throw error;
+  const { message, reason } = refusal;
+  throw new HttpError("CONFLICT", message, { details: [{ pointer: "", message, reason, replayId }] });
+}
 
 function timeOf(name: string, text: string) {
   const ms = parseTimestamp(text);

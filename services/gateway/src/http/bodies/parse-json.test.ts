@@ -18,9 +18,9 @@ function detailsOf(schema: Parameters<typeof jsonParser>[0], body: unknown) {
 
 test.each([
   [
-    { url, name: "x" },
+    { url, nam: "x" },
     "",
-    'knows no "name"; there are url, events, documentTypes, headers, maxInFlight, ratePerSecond, enabled, verify',
+    'knows no "nam"; there are url, name, description, secret, events, documentTypes, headers, maxInFlight, ratePerSecond, enabled, verify',
   ],
   [
     { url, headers: { X_A: "1" } },

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/delivery/v1/delivery_log_service.proto.
  */
 export const file_vidimus_delivery_v1_delivery_log_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci52aWRpbXVzL2RlbGl2ZXJ5L3YxL2RlbGl2ZXJ5X2xvZ19zZXJ2aWNlLnByb3RvEhN2aWRpbXVzLmRlbGl2ZXJ5LnYxIqEDCghEZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIc2VxdWVuY2UYBSABKAQSEgoKd2ViaG9va19pZBgGIAEoCRINCgVzdGF0ZRgHIAEoCRIVCg1hdHRlbXB0X2NvdW50GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKDGxhc3RfYXR0ZW1wdBgMIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0Eg0KBWV2ZW50GA0gASgJEhkKEWFib3V0X2VuZHBvaW50X2lkGA4gASgJIrYBCg9EZWxpdmVyeUF0dGVtcHQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHRvb2sYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGc3RhdHVzGAMgASgNEg8KB2ZhaWx1cmUYBCABKAkSDgoGZGV0YWlsGAUgASgJEg4KBmFuc3dlchgGIAEoCRIRCglyZXBsYXlfaWQYByABKAki3QEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSEwoLZG9jdW1lbnRfaWQYAyABKAkSDgoGc3RhdGVzGAQgAygJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGltaXQYByABKA0SEgoKcGFnZV90b2tlbhgIIAEoCSJkChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEjEKCmRlbGl2ZXJpZXMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI8ChJHZXREZWxpdmVyeVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIn4KE0dldERlbGl2ZXJ5UmVzcG9uc2USLwoIZGVsaXZlcnkYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EjYKCGF0dGVtcHRzGAIgAygLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeUF0dGVtcHQiOgoQUmVkZWxpdmVyUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZGVsaXZlcnlfaWQYAiABKAkiewoRUmVkZWxpdmVyUmVzcG9uc2USLwoIZGVsaXZlcnkYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EjUKB2F0dGVtcHQYAiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5QXR0ZW1wdCKfAgoGUmVwbGF5EhEKCXJlcGxheV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSDQoFc3RhdGUYBCABKAkSDAoEc2VlbhgFIAEoBBIRCglkZWxpdmVyZWQYBiABKAQSDgoGZmFpbGVkGAcgASgEEg8KB3NraXBwZWQYCCABKAQSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3JlYWNoZWQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrcBChJTdGFydFJlcGxheVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc3RhdGVzGAUgAygJEhMKC2xhdGVzdF9vbmx5GAYgASgIIkIKE1N0YXJ0UmVwbGF5UmVzcG9uc2USKwoGcmVwbGF5GAEgASgLMhsudmlkaW11cy5kZWxpdmVyeS52MS5SZXBsYXkiOAoQR2V0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJcmVwbGF5X2lkGAIgASgJIkAKEUdldFJlcGxheVJlc3BvbnNlEisKBnJlcGxheRgBIAEoCzIbLnZpZGltdXMuZGVsaXZlcnkudjEuUmVwbGF5IjsKE0NhbmNlbFJlcGxheVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXJlcGxheV9pZBgCIAEoCSJDChRDYW5jZWxSZXBsYXlSZXNwb25zZRIrCgZyZXBsYXkYASABKAsyGy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlcGxheTLgBAoSRGVsaXZlcnlMb2dTZXJ2aWNlEmkKDkxpc3REZWxpdmVyaWVzEioudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2USYAoLR2V0RGVsaXZlcnkSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldERlbGl2ZXJ5UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RGVsaXZlcnlSZXNwb25zZRJaCglSZWRlbGl2ZXISJS52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlZGVsaXZlclJlcXVlc3QaJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlZGVsaXZlclJlc3BvbnNlEmAKC1N0YXJ0UmVwbGF5EicudmlkaW11cy5kZWxpdmVyeS52MS5TdGFydFJlcGxheVJlcXVlc3QaKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2USWgoJR2V0UmVwbGF5EiUudmlkaW11cy5kZWxpdmVyeS52MS5HZXRSZXBsYXlSZXF1ZXN0GiYudmlkaW11cy5kZWxpdmVyeS52MS5HZXRSZXBsYXlSZXNwb25zZRJjCgxDYW5jZWxSZXBsYXkSKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaKS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNhbmNlbFJlcGxheVJlc3BvbnNlQipaKHZpZGltdXMvY29udHJhY3RzL2RlbGl2ZXJ5L3YxO2RlbGl2ZXJ5djFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ci52aWRpbXVzL2RlbGl2ZXJ5L3YxL2RlbGl2ZXJ5X2xvZ19zZXJ2aWNlLnByb3RvEhN2aWRpbXVzLmRlbGl2ZXJ5LnYxIskDCghEZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIc2VxdWVuY2UYBSABKAQSEgoKd2ViaG9va19pZBgGIAEoCRINCgVzdGF0ZRgHIAEoCRIVCg1hdHRlbXB0X2NvdW50GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKDGxhc3RfYXR0ZW1wdBgMIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0Eg0KBWV2ZW50GA0gASgJEhkKEWFib3V0X2VuZHBvaW50X2lkGA4gASgJEhUKDWRvY3VtZW50X3R5cGUYDyABKAkSDwoHdmVyc2lvbhgQIAEoBCK2AQoPRGVsaXZlcnlBdHRlbXB0EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgR0b29rGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnN0YXR1cxgDIAEoDRIPCgdmYWlsdXJlGAQgASgJEg4KBmRldGFpbBgFIAEoCRIOCgZhbnN3ZXIYBiABKAkSEQoJcmVwbGF5X2lkGAcgASgJIvEBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEg4KBnN0YXRlcxgEIAMoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAcgASgNEhIKCnBhZ2VfdG9rZW4YCCABKAkSEgoKd2ViaG9va19pZBgJIAEoCSJkChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEjEKCmRlbGl2ZXJpZXMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJVChJHZXREZWxpdmVyeVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJEhcKD2luY2x1ZGVfcmVxdWVzdBgDIAEoCCK1AQoTR2V0RGVsaXZlcnlSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNgoIYXR0ZW1wdHMYAiADKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5QXR0ZW1wdBI1CgdyZXF1ZXN0GAMgASgLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeVJlcXVlc3QidgoPRGVsaXZlcnlSZXF1ZXN0EhIKCnJlY29tcHV0ZWQYASABKAgSCwoDdXJsGAIgASgJEjQKB2hlYWRlcnMYAyADKAsyIy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5SGVhZGVyEgwKBGJvZHkYBCABKAwiLQoORGVsaXZlcnlIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSI6ChBSZWRlbGl2ZXJSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkZWxpdmVyeV9pZBgCIAEoCSJ7ChFSZWRlbGl2ZXJSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNQoHYXR0ZW1wdBgCIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0IpoDCgZSZXBsYXkSEQoJcmVwbGF5X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRzZWVuGAUgASgEEhEKCWRlbGl2ZXJlZBgGIAEoBBIOCgZmYWlsZWQYByABKAQSDwoHc2tpcHBlZBgIIAEoBBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHcmVhY2hlZBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFc2luY2UYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYDiADKAkSEwoLbGF0ZXN0X29ubHkYDyABKAgixAEKElN0YXJ0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYBSADKAkSEwoLbGF0ZXN0X29ubHkYBiABKAgSCwoDYWxsGAcgASgIIkIKE1N0YXJ0UmVwbGF5UmVzcG9uc2USKwoGcmVwbGF5GAEgASgLMhsudmlkaW11cy5kZWxpdmVyeS52MS5SZXBsYXkiOAoQR2V0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJcmVwbGF5X2lkGAIgASgJIkAKEUdldFJlcGxheVJlc3BvbnNlEisKBnJlcGxheRgBIAEoCzIbLnZpZGltdXMuZGVsaXZlcnkudjEuUmVwbGF5Il8KEkxpc3RSZXBsYXlzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJcChNMaXN0UmVwbGF5c1Jlc3BvbnNlEiwKB3JlcGxheXMYASADKAsyGy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiOwoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJcmVwbGF5X2lkGAIgASgJIkMKFENhbmNlbFJlcGxheVJlc3BvbnNlEisKBnJlcGxheRgBIAEoCzIbLnZpZGltdXMuZGVsaXZlcnkudjEuUmVwbGF5MsIFChJEZWxpdmVyeUxvZ1NlcnZpY2USaQoOTGlzdERlbGl2ZXJpZXMSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZRJgCgtHZXREZWxpdmVyeRInLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RGVsaXZlcnlSZXF1ZXN0GigudmlkaW11cy5kZWxpdmVyeS52MS5HZXREZWxpdmVyeVJlc3BvbnNlEloKCVJlZGVsaXZlchIlLnZpZGltdXMuZGVsaXZlcnkudjEuUmVkZWxpdmVyUmVxdWVzdBomLnZpZGltdXMuZGVsaXZlcnkudjEuUmVkZWxpdmVyUmVzcG9uc2USYAoLU3RhcnRSZXBsYXkSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlN0YXJ0UmVwbGF5UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuU3RhcnRSZXBsYXlSZXNwb25zZRJaCglHZXRSZXBsYXkSJS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldFJlcGxheVJlcXVlc3QaJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldFJlcGxheVJlc3BvbnNlEmAKC0xpc3RSZXBsYXlzEicudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0UmVwbGF5c1JlcXVlc3QaKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RSZXBsYXlzUmVzcG9uc2USYwoMQ2FuY2VsUmVwbGF5EigudmlkaW11cy5kZWxpdmVyeS52MS5DYW5jZWxSZXBsYXlSZXF1ZXN0GikudmlkaW11cy5kZWxpdmVyeS52MS5DYW5jZWxSZXBsYXlSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * One webhook for one endpoint.
@@ -42,14 +42,14 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   endpointId: string;
 
   /**
-   * The document; "" when `event` is not.
+   * The document; "" when it is no snapshot.
    *
    * @generated from field: string document_id = 4;
    */
   documentId: string;
 
   /**
-   * The snapshot's place among those of its document; 0 when `event` is not "".
+   * The snapshot's place among those of its document; 0 when it is none.
    *
    * @generated from field: uint64 sequence = 5;
    */
@@ -107,7 +107,8 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   lastAttempt?: DeliveryAttempt | undefined;
 
   /**
-   * `endpoint.disabled`, `endpoint.expiring` or `endpoint.recovered`; "" for a snapshot.
+   * `snapshot.usable`, `snapshot.withheld`, `endpoint.disabled`, `endpoint.expiring` or
+   * `endpoint.recovered`.
    *
    * @generated from field: string event = 13;
    */
@@ -119,6 +120,20 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
    * @generated from field: string about_endpoint_id = 14;
    */
   aboutEndpointId: string;
+
+  /**
+   * Type of the document, for example `core/article`; "" when it is no snapshot.
+   *
+   * @generated from field: string document_type = 15;
+   */
+  documentType: string;
+
+  /**
+   * Version of the document; 0 when it is no snapshot.
+   *
+   * @generated from field: uint64 version = 16;
+   */
+  version: bigint;
 };
 
 /**
@@ -253,6 +268,13 @@ export type ListDeliveriesRequest = Message<"vidimus.delivery.v1.ListDeliveriesR
    * @generated from field: string page_token = 8;
    */
   pageToken: string;
+
+  /**
+   * Only with this webhook id, if not "".
+   *
+   * @generated from field: string webhook_id = 9;
+   */
+  webhookId: string;
 };
 
 /**
@@ -309,6 +331,13 @@ export type GetDeliveryRequest = Message<"vidimus.delivery.v1.GetDeliveryRequest
    * @generated from field: string delivery_id = 2;
    */
   deliveryId: string;
+
+  /**
+   * Whether to compute its request again.
+   *
+   * @generated from field: bool include_request = 3;
+   */
+  includeRequest: boolean;
 };
 
 /**
@@ -337,6 +366,13 @@ export type GetDeliveryResponse = Message<"vidimus.delivery.v1.GetDeliveryRespon
    * @generated from field: repeated vidimus.delivery.v1.DeliveryAttempt attempts = 2;
    */
   attempts: DeliveryAttempt[];
+
+  /**
+   * Present if it was asked for, and the endpoint and the snapshot are still there.
+   *
+   * @generated from field: vidimus.delivery.v1.DeliveryRequest request = 3;
+   */
+  request?: DeliveryRequest | undefined;
 };
 
 /**
@@ -345,6 +381,80 @@ export type GetDeliveryResponse = Message<"vidimus.delivery.v1.GetDeliveryRespon
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
   messageDesc(file_vidimus_delivery_v1_delivery_log_service, 5);
+
+/**
+ * The request of a delivery's last attempt, or of its first one, if there was none yet. No request is
+ * stored: it is computed again from the snapshot, its signature of now and the endpoint's settings of
+ * now. So it has another signature, and another `webhook-id`, than what was sent, if the key was
+ * revoked since, and another URL, if that was changed.
+ *
+ * @generated from message vidimus.delivery.v1.DeliveryRequest
+ */
+export type DeliveryRequest = Message<"vidimus.delivery.v1.DeliveryRequest"> & {
+  /**
+   * Always true, so that nobody takes it for a record.
+   *
+   * @generated from field: bool recomputed = 1;
+   */
+  recomputed: boolean;
+
+  /**
+   * Where it is posted to.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * By name.
+   *
+   * @generated from field: repeated vidimus.delivery.v1.DeliveryHeader headers = 3;
+   */
+  headers: DeliveryHeader[];
+
+  /**
+   * The exact bytes.
+   *
+   * @generated from field: bytes body = 4;
+   */
+  body: Uint8Array;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DeliveryRequest.
+ * Use `create(DeliveryRequestSchema)` to create a new message.
+ */
+export const DeliveryRequestSchema: GenMessage<DeliveryRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 6);
+
+/**
+ * A header of a request.
+ *
+ * @generated from message vidimus.delivery.v1.DeliveryHeader
+ */
+export type DeliveryHeader = Message<"vidimus.delivery.v1.DeliveryHeader"> & {
+  /**
+   * In lowercase.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * `•••` for a header that the endpoint asked for, since it may be a credential, and for an HMAC,
+   * since a receiver would believe whoever posts it.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DeliveryHeader.
+ * Use `create(DeliveryHeaderSchema)` to create a new message.
+ */
+export const DeliveryHeaderSchema: GenMessage<DeliveryHeader> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 7);
 
 /**
  * A request to send a delivery again.
@@ -372,7 +482,7 @@ export type RedeliverRequest = Message<"vidimus.delivery.v1.RedeliverRequest"> &
  * Use `create(RedeliverRequestSchema)` to create a new message.
  */
 export const RedeliverRequestSchema: GenMessage<RedeliverRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 6);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 8);
 
 /**
  * The delivery was attempted, or is due at once.
@@ -400,7 +510,7 @@ export type RedeliverResponse = Message<"vidimus.delivery.v1.RedeliverResponse">
  * Use `create(RedeliverResponseSchema)` to create a new message.
  */
 export const RedeliverResponseSchema: GenMessage<RedeliverResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 7);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 9);
 
 /**
  * A replay of snapshots to an endpoint.
@@ -484,6 +594,34 @@ export type Replay = Message<"vidimus.delivery.v1.Replay"> & {
    * @generated from field: google.protobuf.Timestamp reached = 11;
    */
   reached?: Timestamp | undefined;
+
+  /**
+   * Only snapshots committed at or after this time, if present.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 12;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only snapshots committed before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 13;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only snapshots whose delivery is in one of these states, `missing` where there is none.
+   *
+   * @generated from field: repeated string states = 14;
+   */
+  states: string[];
+
+  /**
+   * Only the newest snapshot of each document.
+   *
+   * @generated from field: bool latest_only = 15;
+   */
+  latestOnly: boolean;
 };
 
 /**
@@ -491,7 +629,7 @@ export type Replay = Message<"vidimus.delivery.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 8);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 10);
 
 /**
  * A request to start a replay.
@@ -541,6 +679,14 @@ export type StartReplayRequest = Message<"vidimus.delivery.v1.StartReplayRequest
    * @generated from field: bool latest_only = 6;
    */
   latestOnly: boolean;
+
+  /**
+   * Replays every snapshot up to `until`, whatever became of it. Required without `since` and
+   * `states`, and refused with one of them.
+   *
+   * @generated from field: bool all = 7;
+   */
+  all: boolean;
 };
 
 /**
@@ -548,7 +694,7 @@ export type StartReplayRequest = Message<"vidimus.delivery.v1.StartReplayRequest
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 9);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 11);
 
 /**
  * The replay was started.
@@ -569,7 +715,7 @@ export type StartReplayResponse = Message<"vidimus.delivery.v1.StartReplayRespon
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 10);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 12);
 
 /**
  * A request for one replay.
@@ -597,7 +743,7 @@ export type GetReplayRequest = Message<"vidimus.delivery.v1.GetReplayRequest"> &
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 11);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 13);
 
 /**
  * One replay.
@@ -618,7 +764,77 @@ export type GetReplayResponse = Message<"vidimus.delivery.v1.GetReplayResponse">
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 12);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 14);
+
+/**
+ * A request for an endpoint's replays.
+ *
+ * @generated from message vidimus.delivery.v1.ListReplaysRequest
+ */
+export type ListReplaysRequest = Message<"vidimus.delivery.v1.ListReplaysRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+
+  /**
+   * 1 to 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Token of an earlier answer to the same request; "" starts at the newest.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.ListReplaysRequest.
+ * Use `create(ListReplaysRequestSchema)` to create a new message.
+ */
+export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 15);
+
+/**
+ * A page of replays.
+ *
+ * @generated from message vidimus.delivery.v1.ListReplaysResponse
+ */
+export type ListReplaysResponse = Message<"vidimus.delivery.v1.ListReplaysResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated vidimus.delivery.v1.Replay replays = 1;
+   */
+  replays: Replay[];
+
+  /**
+   * Token of the next page, "" when there is none.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.ListReplaysResponse.
+ * Use `create(ListReplaysResponseSchema)` to create a new message.
+ */
+export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 16);
 
 /**
  * A request to end a replay.
@@ -646,7 +862,7 @@ export type CancelReplayRequest = Message<"vidimus.delivery.v1.CancelReplayReque
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 13);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 17);
 
 /**
  * The replay was ended.
@@ -667,7 +883,7 @@ export type CancelReplayResponse = Message<"vidimus.delivery.v1.CancelReplayResp
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 14);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 18);
 
 /**
  * What became of each webhook, and ways to send one again. What sends needs the role owner or admin in
@@ -688,7 +904,7 @@ export const DeliveryLogService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Reads one delivery with its last attempts.
+   * Reads one delivery with its last attempts, and if asked, its request, computed again.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.GetDelivery
    */
@@ -712,7 +928,9 @@ export const DeliveryLogService: GenService<{
   },
   /**
    * Starts to send an endpoint snapshots again, or for the first time. Goes on when the process that
-   * does it ends. FAILED_PRECONDITION while another replay of the endpoint runs.
+   * does it ends. INVALID_ARGUMENT when `since` is after `until`, and for a request without `since`,
+   * `states` and `all`. FAILED_PRECONDITION (`replay_running`) while another replay of the endpoint
+   * runs.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.StartReplay
    */
@@ -730,6 +948,17 @@ export const DeliveryLogService: GenService<{
     methodKind: "unary";
     input: typeof GetReplayRequestSchema;
     output: typeof GetReplayResponseSchema;
+  },
+  /**
+   * Lists an endpoint's replays, newest first: those that run, and those that ended in the last 30
+   * days.
+   *
+   * @generated from rpc vidimus.delivery.v1.DeliveryLogService.ListReplays
+   */
+  listReplays: {
+    methodKind: "unary";
+    input: typeof ListReplaysRequestSchema;
+    output: typeof ListReplaysResponseSchema;
   },
   /**
    * Ends a replay. What is in flight arrives. Repeating it changes nothing.

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/delivery/v1/endpoint_service.proto.
  */
 export const file_vidimus_delivery_v1_endpoint_service: GenFile = /*@__PURE__*/
-  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEivgMKCEVuZHBvaW50EhMKC2VuZHBvaW50X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAYgAygJEhYKDmRvY3VtZW50X3R5cGVzGAcgAygJEhQKDGhlYWRlcl9uYW1lcxgIIAMoCRIVCg1tYXhfaW5fZmxpZ2h0GAkgASgNEhcKD3JhdGVfcGVyX3NlY29uZBgKIAEoARI9CgtkaXNhYmxlbWVudBgLIAEoCzIoLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnREaXNhYmxlbWVudBI7ChdwcmV2aW91c19zZWNyZXRfZW5kc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoGaGVhbHRoGA0gASgLMiMudmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludEhlYWx0aCLFAgoORW5kcG9pbnRIZWFsdGgSDAoEZ2F0ZRgBIAEoCRIuCgpvcGVuX3NpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1uZXh0X3Byb2JlX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1ChFvbGRlc3RfcGVuZGluZ19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRcGVuZGluZ19kb2N1bWVudHMYBSABKAQSNAoQbGFzdF9hY2NlcHRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOgoMbGFzdF9mYWlsdXJlGAcgASgLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeUF0dGVtcHQiXAoTRW5kcG9pbnREaXNhYmxlbWVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEg0KBWFjdG9yGAMgASgJIhsKCkV2ZW50TmFtZXMSDQoFbmFtZXMYASADKAkiIgoRRG9jdW1lbnRUeXBlTmFtZXMSDQoFbmFtZXMYASADKAkiggEKD0VuZHBvaW50SGVhZGVycxJACgZ2YWx1ZXMYASADKAsyMC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuECChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCRIvCgZldmVudHMYAyABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBCABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBSABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAYgASgNSACIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAcgASgBSAGIAQESEAoIZGlzYWJsZWQYCCABKAgSDgoGdmVyaWZ5GAkgASgIQhAKDl9tYXhfaW5fZmxpZ2h0QhIKEF9yYXRlX3Blcl9zZWNvbmQiiAEKFkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCRItCgRwaW5nGAMgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0IogBCgpQaW5nUmVzdWx0EhAKCGFjY2VwdGVkGAEgASgIEg4KBnN0YXR1cxgCIAEoDRIPCgdmYWlsdXJlGAMgASgJEg4KBmRldGFpbBgEIAEoCRInCgR0b29rGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmFuc3dlchgGIAEoCSIpChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiSQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjAKCWVuZHBvaW50cxgBIAMoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiPAoSR2V0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJGChNHZXRFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCLhAgoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIvCgZldmVudHMYBCABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBSABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAcgASgNSAGIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAggASgBSAKIAQFCBgoEX3VybEIQCg5fbWF4X2luX2ZsaWdodEISChBfcmF0ZV9wZXJfc2Vjb25kIkkKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Ij8KFUVuYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSQoWRW5hYmxlRW5kcG9pbnRSZXNwb25zZRIvCghlbmRwb2ludBgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiQAoWRGlzYWJsZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiSgoXRGlzYWJsZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50InEKG1JvdGF0ZUVuZHBvaW50U2VjcmV0UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJfChxSb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiPQoTVGVzdEVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiRQoUVGVzdEVuZHBvaW50UmVzcG9uc2USLQoEcGluZxgBIAEoCzIfLnZpZGltdXMuZGVsaXZlcnkudjEuUGluZ1Jlc3VsdCI/ChVEZWxldGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJIhgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UixQEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRINCgVhY3RvchgCIAEoCRIPCgdhY3Rpb25zGAMgAygJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGltaXQYBiABKA0SEgoKcGFnZV90b2tlbhgHIAEoCSJiChhMaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2USLQoHZW50cmllcxgBIAMoCzIcLnZpZGltdXMuYXVkaXQudjEuQXVkaXRFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyyAgKD0VuZHBvaW50U2VydmljZRJpCg5DcmVhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlc3BvbnNlEmYKDUxpc3RFbmRwb2ludHMSKS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXF1ZXN0GioudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RW5kcG9pbnRzUmVzcG9uc2USYAoLR2V0RW5kcG9pbnQSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldEVuZHBvaW50UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RW5kcG9pbnRSZXNwb25zZRJpCg5VcGRhdGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuVXBkYXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5VcGRhdGVFbmRwb2ludFJlc3BvbnNlEmkKDkVuYWJsZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5FbmFibGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuYWJsZUVuZHBvaW50UmVzcG9uc2USbAoPRGlzYWJsZUVuZHBvaW50EisudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXF1ZXN0GiwudmlkaW11cy5kZWxpdmVyeS52MS5EaXNhYmxlRW5kcG9pbnRSZXNwb25zZRJ7ChRSb3RhdGVFbmRwb2ludFNlY3JldBIwLnZpZGltdXMuZGVsaXZlcnkudjEuUm90YXRlRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GjEudmlkaW11cy5kZWxpdmVyeS52MS5Sb3RhdGVFbmRwb2ludFNlY3JldFJlc3BvbnNlEmMKDFRlc3RFbmRwb2ludBIoLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVxdWVzdBopLnZpZGltdXMuZGVsaXZlcnkudjEuVGVzdEVuZHBvaW50UmVzcG9uc2USaQoORGVsZXRlRW5kcG9pbnQSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGV0ZUVuZHBvaW50UmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXNwb25zZRJvChBMaXN0QXVkaXRFbnRyaWVzEiwudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBotLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlQipaKHZpZGltdXMvY29udHJhY3RzL2RlbGl2ZXJ5L3YxO2RlbGl2ZXJ5djFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry, file_vidimus_delivery_v1_delivery_log_service]);
+  fileDesc("Cip2aWRpbXVzL2RlbGl2ZXJ5L3YxL2VuZHBvaW50X3NlcnZpY2UucHJvdG8SE3ZpZGltdXMuZGVsaXZlcnkudjEi4QMKCEVuZHBvaW50EhMKC2VuZHBvaW50X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAYgAygJEhYKDmRvY3VtZW50X3R5cGVzGAcgAygJEhQKDGhlYWRlcl9uYW1lcxgIIAMoCRIVCg1tYXhfaW5fZmxpZ2h0GAkgASgNEhcKD3JhdGVfcGVyX3NlY29uZBgKIAEoARI9CgtkaXNhYmxlbWVudBgLIAEoCzIoLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnREaXNhYmxlbWVudBI7ChdwcmV2aW91c19zZWNyZXRfZW5kc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoGaGVhbHRoGA0gASgLMiMudmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludEhlYWx0aBIMCgRuYW1lGA4gASgJEhMKC2Rlc2NyaXB0aW9uGA8gASgJIqkDCg5FbmRwb2ludEhlYWx0aBIMCgRnYXRlGAEgASgJEi4KCm9wZW5fc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDW5leHRfcHJvYmVfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjUKEW9sZGVzdF9wZW5kaW5nX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFwZW5kaW5nX2RvY3VtZW50cxgFIAEoBBI0ChBsYXN0X2FjY2VwdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI6CgxsYXN0X2ZhaWx1cmUYByABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5QXR0ZW1wdBIXCg9oZWxkX2RlbGl2ZXJpZXMYCCABKA0SFQoNaGFzX21vcmVfaGVsZBgJIAEoCBIyCg5vbGRlc3RfaGVsZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXAoTRW5kcG9pbnREaXNhYmxlbWVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEg0KBWFjdG9yGAMgASgJIhsKCkV2ZW50TmFtZXMSDQoFbmFtZXMYASADKAkiIgoRRG9jdW1lbnRUeXBlTmFtZXMSDQoFbmFtZXMYASADKAkiggEKD0VuZHBvaW50SGVhZGVycxJACgZ2YWx1ZXMYASADKAsyMC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpQDChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEgsKA3VybBgCIAEoCRIvCgZldmVudHMYAyABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBCABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBSABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAYgASgNSACIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAcgASgBSAGIAQESEAoIZGlzYWJsZWQYCCABKAgSDgoGdmVyaWZ5GAkgASgIEgwKBG5hbWUYCiABKAkSEwoLZGVzY3JpcHRpb24YCyABKAkSDgoGc2VjcmV0GAwgASgJQhAKDl9tYXhfaW5fZmxpZ2h0QhIKEF9yYXRlX3Blcl9zZWNvbmQiiAEKFkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCRItCgRwaW5nGAMgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0IogBCgpQaW5nUmVzdWx0EhAKCGFjY2VwdGVkGAEgASgIEg4KBnN0YXR1cxgCIAEoDRIPCgdmYWlsdXJlGAMgASgJEg4KBmRldGFpbBgEIAEoCRInCgR0b29rGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmFuc3dlchgGIAEoCSIpChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiSQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjAKCWVuZHBvaW50cxgBIAMoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQiPAoSR2V0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJGChNHZXRFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCLOAwoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIvCgZldmVudHMYBCABKAsyHy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkV2ZW50TmFtZXMSPgoOZG9jdW1lbnRfdHlwZXMYBSABKAsyJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRvY3VtZW50VHlwZU5hbWVzEjUKB2hlYWRlcnMYBiABKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50SGVhZGVycxIaCg1tYXhfaW5fZmxpZ2h0GAcgASgNSAGIAQESHAoPcmF0ZV9wZXJfc2Vjb25kGAggASgBSAKIAQESEQoEbmFtZRgJIAEoCUgDiAEBEhgKC2Rlc2NyaXB0aW9uGAogASgJSASIAQESDgoGc2VjcmV0GAsgASgJEhUKDXJvdGF0ZV9zZWNyZXQYDCABKAhCBgoEX3VybEIQCg5fbWF4X2luX2ZsaWdodEISChBfcmF0ZV9wZXJfc2Vjb25kQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiJZChZVcGRhdGVFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiPwoVRW5hYmxlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJJChZFbmFibGVFbmRwb2ludFJlc3BvbnNlEi8KCGVuZHBvaW50GAEgASgLMh0udmlkaW11cy5kZWxpdmVyeS52MS5FbmRwb2ludCJAChZEaXNhYmxlRW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJKChdEaXNhYmxlRW5kcG9pbnRSZXNwb25zZRIvCghlbmRwb2ludBgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRW5kcG9pbnQicQobUm90YXRlRW5kcG9pbnRTZWNyZXRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIl8KHFJvdGF0ZUVuZHBvaW50U2VjcmV0UmVzcG9uc2USLwoIZW5kcG9pbnQYASABKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuZHBvaW50Eg4KBnNlY3JldBgCIAEoCSI9ChNUZXN0RW5kcG9pbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCSJFChRUZXN0RW5kcG9pbnRSZXNwb25zZRItCgRwaW5nGAEgASgLMh8udmlkaW11cy5kZWxpdmVyeS52MS5QaW5nUmVzdWx0Ij8KFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZSLFAQoXTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg8KB2FjdGlvbnMYAyADKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLICAoPRW5kcG9pbnRTZXJ2aWNlEmkKDkNyZWF0ZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2USZgoNTGlzdEVuZHBvaW50cxIpLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdEVuZHBvaW50c1JlcXVlc3QaKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RFbmRwb2ludHNSZXNwb25zZRJgCgtHZXRFbmRwb2ludBInLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RW5kcG9pbnRSZXF1ZXN0GigudmlkaW11cy5kZWxpdmVyeS52MS5HZXRFbmRwb2ludFJlc3BvbnNlEmkKDlVwZGF0ZUVuZHBvaW50EioudmlkaW11cy5kZWxpdmVyeS52MS5VcGRhdGVFbmRwb2ludFJlcXVlc3QaKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USaQoORW5hYmxlRW5kcG9pbnQSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkVuYWJsZUVuZHBvaW50UmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuRW5hYmxlRW5kcG9pbnRSZXNwb25zZRJsCg9EaXNhYmxlRW5kcG9pbnQSKy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRpc2FibGVFbmRwb2ludFJlcXVlc3QaLC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRpc2FibGVFbmRwb2ludFJlc3BvbnNlEnsKFFJvdGF0ZUVuZHBvaW50U2VjcmV0EjAudmlkaW11cy5kZWxpdmVyeS52MS5Sb3RhdGVFbmRwb2ludFNlY3JldFJlcXVlc3QaMS52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJvdGF0ZUVuZHBvaW50U2VjcmV0UmVzcG9uc2USYwoMVGVzdEVuZHBvaW50EigudmlkaW11cy5kZWxpdmVyeS52MS5UZXN0RW5kcG9pbnRSZXF1ZXN0GikudmlkaW11cy5kZWxpdmVyeS52MS5UZXN0RW5kcG9pbnRSZXNwb25zZRJpCg5EZWxldGVFbmRwb2ludBIqLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlEm8KEExpc3RBdWRpdEVudHJpZXMSLC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Gi0udmlkaW11cy5kZWxpdmVyeS52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2VCKloodmlkaW11cy9jb250cmFjdHMvZGVsaXZlcnkvdjE7ZGVsaXZlcnl2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry, file_vidimus_delivery_v1_delivery_log_service]);
 
 /**
  * A receiver of webhooks.
@@ -115,6 +115,20 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
    * @generated from field: vidimus.delivery.v1.EndpointHealth health = 13;
    */
   health?: EndpointHealth | undefined;
+
+  /**
+   * For people, 1 to 200 characters; the host of its URL unless one was given.
+   *
+   * @generated from field: string name = 14;
+   */
+  name: string;
+
+  /**
+   * For people, at most 1,000 characters.
+   *
+   * @generated from field: string description = 15;
+   */
+  description: string;
 };
 
 /**
@@ -133,20 +147,21 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
   /**
    * `closed`: attempts go out. `open`: it failed again and again, and gets one probe at a time.
    * `probing`: a probe is due or on its way. `paused`: it asked for a pause with `Retry-After`.
+   * `disabled`: nothing goes out.
    *
    * @generated from field: string gate = 1;
    */
   gate: string;
 
   /**
-   * Since when the gate is open; absent while it is closed or paused.
+   * Since when the gate is open; absent while it is not.
    *
    * @generated from field: google.protobuf.Timestamp open_since = 2;
    */
   openSince?: Timestamp | undefined;
 
   /**
-   * When the next probe is due, or the pause ends; absent while the gate is closed.
+   * When the next probe is due, or the pause ends; absent while the gate is closed or disabled.
    *
    * @generated from field: google.protobuf.Timestamp next_probe_at = 3;
    */
@@ -179,6 +194,27 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
    * @generated from field: vidimus.delivery.v1.DeliveryAttempt last_failure = 7;
    */
   lastFailure?: DeliveryAttempt | undefined;
+
+  /**
+   * How many deliveries are held; 0 while it is enabled.
+   *
+   * @generated from field: uint32 held_deliveries = 8;
+   */
+  heldDeliveries: number;
+
+  /**
+   * Whether there are more: 10,000 are counted at most.
+   *
+   * @generated from field: bool has_more_held = 9;
+   */
+  hasMoreHeld: boolean;
+
+  /**
+   * When the oldest of them was stored; absent when there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_held_at = 10;
+   */
+  oldestHeldAt?: Timestamp | undefined;
 };
 
 /**
@@ -356,6 +392,28 @@ export type CreateEndpointRequest = Message<"vidimus.delivery.v1.CreateEndpointR
    * @generated from field: bool verify = 9;
    */
   verify: boolean;
+
+  /**
+   * 1 to 200 characters, none of them a control character; "": the host of the URL.
+   *
+   * @generated from field: string name = 10;
+   */
+  name: string;
+
+  /**
+   * At most 1,000 characters, no control characters but line ends and tabs.
+   *
+   * @generated from field: string description = 11;
+   */
+  description: string;
+
+  /**
+   * `whsec_` and the base64 of 24 to 64 random bytes, so that the receiver can know it before the
+   * first webhook; "": one is made.
+   *
+   * @generated from field: string secret = 12;
+   */
+  secret: string;
 };
 
 /**
@@ -379,7 +437,7 @@ export type CreateEndpointResponse = Message<"vidimus.delivery.v1.CreateEndpoint
   endpoint?: Endpoint | undefined;
 
   /**
-   * `whsec_` and the base64 of 32 random bytes. Shown once.
+   * `whsec_` and the base64 of 32 random bytes. Shown once; "" when the request gave it.
    *
    * @generated from field: string secret = 2;
    */
@@ -609,6 +667,34 @@ export type UpdateEndpointRequest = Message<"vidimus.delivery.v1.UpdateEndpointR
    * @generated from field: optional double rate_per_second = 8;
    */
   ratePerSecond?: number | undefined;
+
+  /**
+   * As in CreateEndpointRequest.
+   *
+   * @generated from field: optional string name = 9;
+   */
+  name?: string | undefined;
+
+  /**
+   * As in CreateEndpointRequest.
+   *
+   * @generated from field: optional string description = 10;
+   */
+  description?: string | undefined;
+
+  /**
+   * As in CreateEndpointRequest. It ends every other secret at once; "" leaves them.
+   *
+   * @generated from field: string secret = 11;
+   */
+  secret: string;
+
+  /**
+   * Makes a new secret, which ends every other one at once. Not with `secret`.
+   *
+   * @generated from field: bool rotate_secret = 12;
+   */
+  rotateSecret: boolean;
 };
 
 /**
@@ -630,6 +716,13 @@ export type UpdateEndpointResponse = Message<"vidimus.delivery.v1.UpdateEndpoint
    * @generated from field: vidimus.delivery.v1.Endpoint endpoint = 1;
    */
   endpoint?: Endpoint | undefined;
+
+  /**
+   * Of `rotate_secret`: `whsec_` and the base64 of 32 random bytes. Shown once.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
 };
 
 /**
@@ -992,8 +1085,9 @@ export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse
  */
 export const EndpointService: GenService<{
   /**
-   * Registers an endpoint. Only this answer shows its secret. INVALID_ARGUMENT when the URL may not
-   * be called, or a setting breaks its rule. FAILED_PRECONDITION when the tenant has 100 endpoints.
+   * Registers an endpoint. Only this answer shows the secret that was made for it. INVALID_ARGUMENT
+   * when the URL may not be called, or a setting breaks its rule. FAILED_PRECONDITION when the tenant
+   * has 100 endpoints.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.CreateEndpoint
    */
@@ -1023,8 +1117,8 @@ export const EndpointService: GenService<{
     output: typeof GetEndpointResponseSchema;
   },
   /**
-   * Changes settings of an endpoint; those that the request does not have stay as they are.
-   * INVALID_ARGUMENT for a URL of another origin without headers, while the endpoint has some.
+   * Changes settings of an endpoint in one step; those that the request does not have stay as they
+   * are. INVALID_ARGUMENT for a URL of another origin without headers, while the endpoint has some.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.UpdateEndpoint
    */

@@ -53,6 +53,7 @@ export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
  *     `current_status`, `legal_transitions`; `violations` say why.
  *   - `ended`: the document is in a terminal state, which nothing leads out of; `current_version`,
  *     `current_status`.
+ *   - `replay_running`: the endpoint is being sent snapshots again; `replay_id`.
  *   - `type_without_schema`, `no_way_to_publish`, `orphan_state`: a workflow cannot be activated so.
  * - `exhausted`, RESOURCE_EXHAUSTED: a limit of the tenant is used up.
  * - `unavailable`, UNAVAILABLE: nothing is known to be wrong with the request; repeat it.
@@ -110,6 +111,7 @@ export type ErrorInfo = Message<"vidimus.errors.v1.ErrorInfo"> & {
    *   or from the published one beside it, guards unchecked; comma-separated, "" for none.
    *   `ListTransitions` says which version each starts from.
    * - `guard`: the guard that refused, for example "fourEyes".
+   * - `replay_id`: the replay that runs.
    * - `role`: the caller's role; "" when the call named none.
    * - `allowed_roles`: the roles that may, beside `owner` and `admin`; comma-separated.
    *

@@ -1,0 +1,36 @@
+import { LRUCache } from "lru-cache";
+
+/** The first delay, which doubles each time. */
+const firstMs = 5_000;
+const longestMs = 5 * 60_000;
+/** Most lanes that are remembered. One that is forgotten is tried again after the first delay. */
+const lanesMax = 1_000;
+
+interface Missing {
+  readonly endpointId: string;
+  readonly delayMs: number;
+  readonly until: number;
+}
+
+/** Lanes whose next body could not be had, and when they are tried again. */
+export class MissingBodies {
+  readonly #missing = new LRUCache<string, Missing>({ max: lanesMax });
+
+  /**
+   * @param deliveryId of the lane's bearer
+   * @returns when to try again, in milliseconds since 1970
+   */
+  note(endpointId: string, deliveryId: string, now: number): number {
+    const delayMs = Math.min(longestMs, 2 * (this.#missing.peek(deliveryId)?.delayMs ?? firstMs / 2));
+    this.#missing.set(deliveryId, { endpointId, delayMs, until: now + delayMs });
+    return now + delayMs;
+  }
+
+  /** The bearers of an endpoint's lanes that are not to be tried yet. */
+  waitingOf(endpointId: string, now: number): string[] {
+    const waiting = [...this.#missing.entries()].filter(
+      ([, each]) => each.endpointId === endpointId && each.until > now,
+    );
+    return waiting.map(([deliveryId]) => deliveryId);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Collection } from "mongodb";
+import type { HeldBacklog } from "../domain/endpoint-health.ts";
+import { pendingIndex } from "./delivery-indexes.ts";
+import type { DeliveryRow } from "./rows.ts";
+
+/** Counting more would take longer than a look at an endpoint may. */
+const countMax = 10_000;
+
+/**
+ * What waits for an endpoint that is disabled. Both searches read one end of the index of what is
+ * pending, whatever has been delivered.
+ */
+export async function heldDeliveries(
+  rows: Collection<DeliveryRow>,
+  tenantId: string,
+  endpointId: string,
+  options: { readonly maxTimeMS: number; readonly signal?: AbortSignal },
+): Promise<HeldBacklog> {
+  const filter = { tenantId, endpointId, state: "pending" as const };
+  const search = { ...options, hint: pendingIndex };
+  const [found, [oldest]] = await Promise.all([
+    rows.countDocuments(filter, { ...search, limit: countMax + 1 }),
+    rows
+      .find(filter, { ...search, projection: { createdAt: 1 } })
+      .sort({ createdAt: 1, _id: 1 })
+      .limit(1)
+      .toArray(),
+  ]);
+  const count = Math.min(found, countMax);
+  return { count, hasMore: found > countMax, ...(oldest ? { oldestAt: oldest.createdAt } : {}) };
+}

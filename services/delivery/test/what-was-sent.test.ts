@@ -1,0 +1,179 @@
+/** What the log tells of a webhook, and what it keeps to itself. */
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { countCommands } from "@vidimus/devstack/testing/count-commands";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { patient } from "@vidimus/kit/testing/patient";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openReceiver } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+let log: RpcClient<typeof DeliveryLogService>;
+const commands = countCommands("delivery");
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+  log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+});
+afterAll(async () => {
+  commands[Symbol.dispose]();
+  log?.[Symbol.dispose]();
+  await delivery?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const url = "http://127.0.0.1:9/hook";
+const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
+
+/** The only delivery of a tenant, once it has reached a state. */
+const deliveredTo = (tenantId: string, state = "delivered") =>
+  vi.waitFor(async () => {
+    const { deliveries } = await log.listDeliveries({ tenantId });
+    expect(deliveries).toMatchObject([{ state }]);
+    return deliveries[0]!;
+  }, patient);
+
+test("a delivery says what was sent, is found by its webhook id, and shows its request computed again", async () => {
+  const tenantId = "sent";
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  const snapshot = await publish(world, tenantId);
+  const [arrived] = await receiver.arrivals(1);
+  const { deliveryId, webhookId, ...shown } = await deliveredTo(tenantId);
+  expect(shown).toMatchObject({
+    event: "snapshot.usable",
+    documentId: snapshot.documentId,
+    documentType: "core/article",
+    version: 4n,
+  });
+  expect(webhookId).toBe(arrived!.headers["webhook-id"]);
+  const filtered = await commands.during(async () => {
+    expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([{ deliveryId, endpointId }]);
+  });
+  expect(filtered.filter((each) => /deliveries|endpoints/.test(each)).toSorted()).toEqual([
+    "find deliveries",
+    "find endpoints",
+  ]);
+  expect((await log.listDeliveries({ tenantId, webhookId: `${webhookId}_r2` })).deliveries).toEqual([]);
+  expect((await log.listDeliveries({ tenantId: "others", webhookId })).deliveries).toEqual([]);
+  expect((await log.getDelivery({ tenantId, deliveryId })).request).toBeUndefined();
+  const { request } = await log.getDelivery({ tenantId, deliveryId, includeRequest: true });
+  expect(request).toMatchObject({ recomputed: true, url: receiver.url });
+  expect(Buffer.from(request!.body)).toEqual(arrived!.body);
+  const headers = Object.fromEntries(request!.headers.map(({ name, value }) => [name, value]));
+  for (const name of ["webhook-id", "webhook-timestamp", "vidimus-attempt", "vidimus-delivery-id", "content-digest"]) {
+    expect([name, headers[name]]).toEqual([name, arrived!.headers[name]]);
+  }
+  expect([headers["webhook-signature"], headers["x-vidimus-signature-256"]]).toEqual(["•••", "•••"]);
+  await log.redeliver({ tenantId, deliveryId }, asAdmin);
+  const [, again] = await receiver.arrivals(2);
+  const second = (await log.getDelivery({ tenantId, deliveryId, includeRequest: true })).request!.headers;
+  expect(second.find(({ name }) => name === "vidimus-attempt")?.value).toBe(again!.headers["vidimus-attempt"]);
+});
+
+test("a credential that a receiver asked for is in no answer, also when the receiver echoes it over the end of what is kept", async () => {
+  const tenantId = "echoing";
+  const token = "planted-token-0123456789";
+  await using receiver = await openReceiver(({ headers }, response) =>
+    response.writeHead(500).end(`${"x".repeat(1_010)}${String(headers["authorization"])} ${token}`),
+  );
+  const headers = { values: { Authorization: `Bearer ${token}` } };
+  const made = await delivery.endpoints.createEndpoint({ tenantId, url: receiver.url, headers, verify: true }, asAdmin);
+  const name = { tenantId, endpointId: made.endpoint!.endpointId };
+  await publish(world, tenantId);
+  const found = await vi.waitFor(async () => {
+    const { deliveries } = await log.listDeliveries({ tenantId });
+    expect(deliveries).toMatchObject([{ attemptCount: expect.toSatisfy((count: number) => count > 0) }]);
+    return deliveries[0]!;
+  }, patient);
+  const answers = [
+    made,
+    found,
+    await log.getDelivery({ tenantId, deliveryId: found.deliveryId, includeRequest: true }),
+    await delivery.endpoints.getEndpoint(name),
+    await delivery.endpoints.testEndpoint(name, asAdmin),
+    await delivery.endpoints.listAuditEntries({ tenantId }, asAdmin),
+    await world.deliveries().find({ tenantId }).toArray(),
+  ];
+  const text = JSON.stringify(answers, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  expect(text).toContain("•••");
+  expect(text).not.toContain("planted");
+  expect(made.ping?.answer).toBe(`${"x".repeat(1_010)}•••`);
+});
+
+test("a receiver that checks HMACs accepts the ping, with a secret that the caller gave and nobody is shown", async () => {
+  const secret = secretOf(24);
+  await using receiver = await openReceiver(({ headers, body }, response) => {
+    new StandardWebhook(secret).verify(body.toString(), headers as Record<string, string>);
+    response.writeHead(204).end();
+  });
+  const made = await delivery.endpoints.createEndpoint(
+    { tenantId: "given", url: receiver.url, secret, verify: true },
+    asAdmin,
+  );
+  expect(made).toMatchObject({ secret: "", ping: { accepted: true } });
+  for (const bad of ["whsec_", secretOf(23), secretOf(65), secret.slice(6), `${secret}=`, "whsec_not base64"]) {
+    const refused = delivery.endpoints.createEndpoint({ tenantId: "given", url, secret: bad }, asAdmin);
+    await expect(refused).rejects.toThrow("secret must be whsec_ and the base64 of 24 to 64 random bytes");
+  }
+  await delivery.endpoints.createEndpoint({ tenantId: "given", url, secret: secretOf(64) }, asAdmin);
+});
+
+test("URL and secret change in one step: what is in flight ends at the old server with the old secret", async () => {
+  const tenantId = "moved";
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await using old = await openReceiver((_webhook, response) => void released.then(() => response.writeHead(500).end()));
+  await using next = await openReceiver();
+  const [first, second] = [secretOf(32), secretOf(40)];
+  const made = await delivery.endpoints.createEndpoint({ tenantId, url: old.url, secret: first }, asAdmin);
+  const name = { tenantId, endpointId: made.endpoint!.endpointId };
+  await publish(world, tenantId);
+  await old.arrivals(1);
+  const changed = await delivery.endpoints.updateEndpoint({ ...name, url: next.url, secret: second }, asAdmin);
+  expect(changed).toMatchObject({ secret: "", endpoint: { url: next.url } });
+  release();
+  await next.arrivals(1);
+  const verify = (secret: string, { headers, body }: (typeof old.received)[number]) =>
+    new StandardWebhook(secret).verify(body.toString(), headers as Record<string, string>);
+  for (const each of old.received) expect(() => verify(second, each)).toThrow();
+  for (const each of next.received) expect(() => verify(first, each)).toThrow();
+  verify(first, old.received[0]!);
+  verify(second, next.received[0]!);
+  const made2 = await delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true }, asAdmin);
+  expect(made2.secret).toMatch(/^whsec_.{44}$/);
+  const both = delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true, secret: first }, asAdmin);
+  await expect(both).rejects.toThrow("must not be given when one is to be made");
+});
+
+test("types that the tenant does not have are refused by name; one that goes later leaves the endpoint as it is", async () => {
+  const tenantId = "typed";
+  world.feed.ownTypes.set(tenantId, ["acme/recipe"]);
+  const types = (...names: string[]) => ({ documentTypes: { names } });
+  const create = (request: object) => delivery.endpoints.createEndpoint({ tenantId, url, ...request }, asAdmin);
+  await expect(create(types("core/article", "acme/menu", "acme/wine"))).rejects.toThrow("acme/menu, acme/wine");
+  const { endpoint } = await create(types("core/article", "acme/recipe"));
+  const name = { tenantId, endpointId: endpoint!.endpointId };
+  world.feed.ownTypes.delete(tenantId);
+  const update = (request: object) => delivery.endpoints.updateEndpoint({ ...name, ...request }, asAdmin);
+  expect((await update({ maxInFlight: 3 })).endpoint?.documentTypes).toContain("acme/recipe");
+  expect((await update(types("acme/recipe", "core/tag"))).endpoint?.documentTypes).toContain("acme/recipe");
+  await expect(update(types("acme/menu"))).rejects.toThrow("acme/menu");
+});
+
+test("an endpoint has a name, by default the host of its URL, and a description", async () => {
+  const tenantId = "named";
+  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url }, asAdmin);
+  expect(endpoint).toMatchObject({ name: "127.0.0.1:9", description: "" });
+  const name = { tenantId, endpointId: endpoint!.endpointId };
+  const change = { name: " Desk ", description: "Who\nreads it" };
+  await delivery.endpoints.updateEndpoint({ ...name, ...change }, asAdmin);
+  const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId });
+  expect(endpoints).toMatchObject([{ name: "Desk", description: "Who\nreads it" }]);
+  expect((await delivery.endpoints.updateEndpoint({ ...name, name: "" }, asAdmin)).endpoint?.name).toBe("127.0.0.1:9");
+  for (const bad of [{ name: "x".repeat(201) }, { name: "a\u0000" }, { description: "x".repeat(1_001) }]) {
+    await expect(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin)).rejects.toThrow("must have");
+  }
+});

@@ -1,0 +1,29 @@
+import { attestationOf } from "@vidimus/contracts/attestation";
+import { endorsementOf } from "@vidimus/contracts/endorsement";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import { type KeyObject, timingSafeEqual } from "node:crypto";
+import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
+import type { IsEndorsed } from "./rpc/snapshot-feed/settle-snapshots.ts";
+
+/**
+ * What the key that documents shares with signing is for: snapshots are attested to signing, and
+ * signatures are taken only if signing endorsed them.
+ *
+ * @param key undefined: nothing is attested, and no signature is taken
+ */
+export function attestation(
+  key: KeyObject | undefined,
+  log: Pick<Logger, "warn">,
+): { readonly attest: Attest; readonly isEndorsed: IsEndorsed } {
+  if (!key) {
+    log.warn("ATTESTATION_KEY_FILE is not set: signing signs nothing that this process hands out");
+    return { attest: () => new Uint8Array(), isEndorsed: () => false };
+  }
+  return {
+    attest: (snapshot) => attestationOf(key, snapshot),
+    isEndorsed(signature, endorsement) {
+      const expected = endorsementOf(key, signature);
+      return endorsement.byteLength === expected.byteLength && timingSafeEqual(endorsement, expected);
+    },
+  };
+}

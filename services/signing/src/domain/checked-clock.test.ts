@@ -1,0 +1,65 @@
+import { beforeEach, expect, test } from "vitest";
+import { CheckedClock } from "./checked-clock.ts";
+
+const databaseStart = Date.parse("2026-11-21T09:30:00.000Z");
+
+let elapsed: number;
+let wall: number;
+let clock: CheckedClock;
+
+beforeEach(() => {
+  [elapsed, wall] = [0, databaseStart];
+  clock = new CheckedClock({ now: () => new Date(wall), elapsedMs: () => elapsed });
+});
+
+/** Compares with a database that takes so long to answer; its time stands in the middle. */
+const compare = (tookMs = 0) =>
+  clock.compare(async () => {
+    const time = new Date(databaseStart + elapsed + tookMs / 2);
+    elapsed += tookMs;
+    wall += tookMs;
+    return time;
+  });
+
+test("a clock that was not compared yet is its own", () => {
+  expect([clock.isOff, clock.offsetMs(), clock.now()]).toEqual([false, undefined, new Date(wall)]);
+});
+
+test.each([
+  [60_000, false],
+  [60_001, true],
+  [-60_000, false],
+  [-60_001, true],
+])("a clock %i ms from the database's is off: %s", async (offsetMs, isOff) => {
+  wall += offsetMs;
+  await compare();
+  expect([clock.isOff, clock.offsetMs()]).toEqual([isOff, offsetMs]);
+});
+
+test("a clock that is off goes by the database's, and says how far it is off", async () => {
+  wall += 3_600_000;
+  await compare(40);
+  elapsed += 1_000;
+  wall += 1_000;
+  expect(clock.now()).toEqual(new Date(databaseStart + 1_040));
+  expect(() => clock.require()).toThrow("3600 s ahead of the database's: nothing is signed");
+  wall -= 2 * 3_600_000;
+  expect(() => clock.require()).toThrow("3600 s behind the database's: nothing is signed");
+});
+
+test("a step of the clock is noticed before it is compared again, and so is its return", async () => {
+  await compare();
+  wall += 61_000;
+  expect(clock.isOff).toBe(true);
+  wall -= 61_000;
+  expect(clock.isOff).toBe(false);
+  expect(() => clock.require()).not.toThrow();
+});
+
+test("a slow answer blames no clock for the time that it took", async () => {
+  wall += 61_000;
+  await compare(4_000);
+  expect(clock.isOff).toBe(false);
+  await compare();
+  expect(clock.isOff).toBe(true);
+});
