@@ -24,7 +24,7 @@ export function confirmSignIn(deps: ConfirmSignInDeps): OpenRoute {
     url: "/sign-in/confirm",
     handle: async (call) => {
       const returnTo = returnPath(call.form.get("return"), deps.origin);
-      const code = deps.links ? readCode(call.form.get("code")) : undefined;
+      const code = readCode(call.form.get("code"));
       const request = code && deps.members.redeemSignInLink({ code }, actingAs(call, consoleActor));
       const { member } = (request && (await unlessNotFound(request))) || {};
       if (!member?.identity) return { status: 400, page: signInPage(deps, { returnTo, error: codeEnded }) };

@@ -30,7 +30,7 @@ export function postSignIn(deps: SignInDeps): OpenRoute {
     url: "/sign-in",
     handle: async (call) => {
       const returnTo = returnPath(call.form.get("return"), deps.origin);
-      const code = deps.links ? readCode(call.form.get("code")) : undefined;
+      const code = readCode(call.form.get("code"));
       const request = code && deps.members.getSignInLink({ code }, actingAs(call, consoleActor));
       const link = request ? await unlessNotFound(request) : undefined;
       if (!code || !link) return { status: 400, page: signInPage(deps, { returnTo, error: codeEnded }) };

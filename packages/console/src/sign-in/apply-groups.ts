@@ -78,7 +78,7 @@ function sameRoles(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((role) => b.includes(role));
 }
 
+/** Some issuers write the only group of a person without a list around it. */
 function groupsOf({ claim }: GroupRules, { claims }: Vouched): string[] {
-  const value = claims[claim];
-  return Array.isArray(value) ? value.filter((group) => typeof group === "string") : [];
+  return [claims[claim]].flat().filter((group) => typeof group === "string");
 }

@@ -54,7 +54,8 @@ function readIssuer(env: EnvReader): URL | undefined {
   const text = env.optional("CONSOLE_OIDC_ISSUER");
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  const isSafe =
+    url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, "")));
   if (url && isSafe) return url;
   env.fault(`CONSOLE_OIDC_ISSUER must be an https URL, not "${text}"`);
   return undefined;

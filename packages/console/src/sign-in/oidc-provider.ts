@@ -31,6 +31,9 @@ export interface Vouched {
 /** Clocks of the issuer and of this machine may differ by so much. */
 const clockToleranceSeconds = 10;
 const answerSeconds = 5;
+/** Longest name and address of a member, in characters. */
+const nameMax = 200;
+const addressMax = 320;
 /** Endpoints and keys of an issuer are asked for again so often. */
 const discoveredMs = 3_600_000;
 
@@ -79,15 +82,16 @@ export class OidcProvider {
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, maxAge };
     const tokens = await client.authorizationCodeGrant(configuration, url, checks).catch(refuse);
     const claims = tokens.claims();
-    if (!claims || !tokens.id_token || claims.auth_time === undefined) throw unproven();
+    if (!claims?.sub || !tokens.id_token) throw unproven();
+    const authTime = proofTime(claims.auth_time);
     const userInfo = await this.#userInfo(configuration, tokens.access_token, claims.sub);
     const all: Readonly<Record<string, unknown>> = { ...userInfo, ...claims };
     const name = [all["name"], all["preferred_username"], all["email"], claims.sub].find(isText) ?? claims.sub;
     return {
       identity: { issuer: claims.iss, subject: claims.sub },
-      name: name.slice(0, 200),
-      address: isText(all["email"]) ? all["email"] : "",
-      authTime: new Date(claims.auth_time * 1_000),
+      name: name.slice(0, nameMax),
+      address: isText(all["email"]) && all["email"].length <= addressMax ? all["email"] : "",
+      authTime,
       idToken: tokens.id_token,
       claims: all,
     };
@@ -137,11 +141,25 @@ function unproven(cause?: unknown): DomainError {
   return new DomainError("unauthenticated", message, { cause });
 }
 
-/** Network faults are told from answers that prove nothing. */
+/** A proof of a clock that is ahead counts from now, or it would be recent for longer than others. */
+function proofTime(authTimeSeconds: number | undefined): Date {
+  const now = Date.now();
+  const then = (authTimeSeconds ?? Number.NaN) * 1_000;
+  if (!(then <= now + clockToleranceSeconds * 1_000)) throw unproven();
+  return new Date(Math.min(then, now));
+}
+
+/** An issuer that fails or does not answer is told from answers that prove nothing. */
 function refuse(error: unknown): never {
-  const isSilent = error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
-  if (isSilent) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
+  if (hasFailed(error)) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
   throw unproven(error);
+}
+
+/** The library throws a TypeError for a lost connection, and the answer itself as the cause for another status. */
+function hasFailed(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  if (!(error instanceof client.ClientError)) return false;
+  return error.code === "OAUTH_TIMEOUT" || (error.cause instanceof Response && error.cause.status >= 500);
 }
 
 function isText(value: unknown): value is string {
