@@ -1,10 +1,13 @@
 import { type DatabaseUser, userUrl } from "@vidimus/devstack/backing/database-users";
-import { databaseOf, type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { databaseOf, serviceNames } from "@vidimus/devstack/stack/service-plan";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What is done for one service. */
+/** Who has a database: the services, and the console with its sessions. */
+const users = [...serviceNames, "console"] as const;
+
+/** What is done for one of them. */
 export interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;
@@ -22,23 +25,23 @@ interface PlanOptions {
 }
 
 /**
- * Plans the user of each service. A password comes from the file of an earlier run, also of one that
+ * Plans the users. A password comes from the file of an earlier run, also of one that
  * ended before it had created the user.
  *
  * @throws Error naming what is wrong with the options or with a file
  */
 export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
   if (!/^\w{1,28}$/.test(prefix)) throw new Error(`--prefix must be letters, digits and _, not "${prefix}"`);
-  const unknown = renewed.find((name) => !serviceNames.some((service) => service === name));
-  if (unknown !== undefined) throw new Error(`--renew must be one of ${serviceNames.join(", ")}, not "${unknown}"`);
+  const unknown = renewed.find((name) => !users.some((user) => user === name));
+  if (unknown !== undefined) throw new Error(`--renew must be one of ${users.join(", ")}, not "${unknown}"`);
   const plan: PlannedUser[] = [];
-  for (const service of serviceNames) {
-    const file = join(folder, `${service}-mongodb`);
-    const database = databaseOf(service, prefix);
-    const kept = await readPassword(file, service);
-    const isRenewed = renewed.includes(service);
+  for (const name of users) {
+    const file = join(folder, `${name}-mongodb`);
+    const database = name === "console" ? `${prefix}_console` : databaseOf(name, prefix);
+    const kept = await readPassword(file, name);
+    const isRenewed = renewed.includes(name);
     const password = isRenewed || kept === undefined ? randomBytes(24).toString("base64url") : kept;
-    const user = { user: service, password, database };
+    const user = { user: name, password, database };
     const content = password === kept ? undefined : userUrl(adminUrl, user);
     plan.push({ user, file, content, action: isRenewed ? "renewed" : kept === undefined ? "created" : "kept" });
   }
@@ -46,7 +49,7 @@ export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOption
 }
 
 /** Returns the password of the connection string in a file; undefined when there is no file. */
-async function readPassword(file: string, user: ServiceName): Promise<string | undefined> {
+async function readPassword(file: string, user: string): Promise<string | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");

@@ -11,7 +11,7 @@ const rules = [
 let world: Awaited<ReturnType<typeof openConsoleWithIssuer>>;
 
 beforeAll(async () => {
-  world = await openConsoleWithIssuer({ rules });
+  world = await openConsoleWithIssuer({ groups: { rules }, settings: { CONSOLE_LINKS: "on" } });
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -61,7 +61,7 @@ test("who was invited by a person keeps the roles that an owner gave", async () 
   expect(page.text).toContain("You are writer here.");
 });
 
-test("an owner of its groups may invite, and the last one stays although it left the group", async () => {
+test("the last owner stays although it left the group that made it one", async () => {
   const { page } = await signIn("eva", { groups: ["bosses"] });
   expect(page.text).toContain("You are owner here.");
   const left = await signIn("eva", { groups: [] });
@@ -73,4 +73,13 @@ test("two first sign-ins at once make one member", async () => {
   const pages = await Promise.all([signIn("ida", claims), signIn("ida", claims)]);
   expect(pages.map(({ page }) => page.status)).toEqual([200, 200]);
   expect(await rolesOf("ida")).toEqual(["editor"]);
+});
+
+test("CONSOLE_LINKS=on lets codes sign in beside the issuer", async () => {
+  const { code } = await world.members.createSignInLink({ tenantId: "demo" });
+  const browser = new Browser();
+  expect((await browser.open(`${world.origin}/sign-in`)).text).toContain("One-time code");
+  expect((await browser.submit(`${world.origin}/sign-in`, { code })).text).toContain("Demo newsroom");
+  const page = await browser.submit(`${world.origin}/sign-in/confirm`, { code });
+  expect(page.text).toContain("You are owner here.");
 });

@@ -1,3 +1,4 @@
+import { createLogger } from "@vidimus/kit/telemetry/log";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { OidcProvider } from "../src/sign-in/oidc-provider.ts";
 import { openForgingIssuer } from "./support/forging-issuer.ts";
@@ -93,4 +94,25 @@ test("an issuer that fails or does not answer is not taken for a sign-in that pr
     origin,
   );
   await expect(nobody.begin("/", false)).rejects.toMatchObject({ kind: "unavailable" });
+});
+
+test("what is logged of a refused sign-in has no code, token, nonce or claim in it", async () => {
+  const lines: string[] = [];
+  const log = createLogger("console", "debug", { write: (line) => void lines.push(line) });
+  const { attempt } = await provider.begin("/", false);
+  const now = secondsNow();
+  const right = { iss: issuer.url, aud: "console", sub: "kari-subject", iat: now, exp: now + 300, auth_time: now };
+  const answers = [
+    { query: `code=secretcode&state=${attempt.state}`, claims: { ...right, nonce: "foreign-nonce" } },
+    { query: "code=secretcode&state=foreign-state", claims: right },
+    { query: `error=access_denied&error_description=told-by-issuer&state=${attempt.state}`, claims: right },
+  ];
+  for (const { query, claims } of answers) {
+    issuer.next.claims = claims;
+    const refused = provider.finish(new URL(`/sign-in/callback?${query}`, origin), attempt);
+    await refused.catch((err: unknown) => log.warn({ err }, "a sign-in was refused"));
+  }
+  expect(lines).toHaveLength(3);
+  const secrets = ["secretcode", attempt.state, attempt.nonce, attempt.verifier, "foreign-", "kari-subject", "eyJ"];
+  for (const secret of secrets) expect(lines.join("")).not.toContain(secret);
 });

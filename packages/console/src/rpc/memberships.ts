@@ -8,18 +8,20 @@ import { fromConnectError } from "@vidimus/kit/rpc/error-table";
 import type { Call } from "../http/route.ts";
 import { type Identity, memberIdOf } from "../sign-in/identity.ts";
 
-/** What the console calls at the teams door of access. Its grant names the same methods. */
-export type MemberCalls = Pick<
-  Client<typeof MemberService>,
-  | "listMemberships"
-  | "getSignInLink"
-  | "redeemSignInLink"
-  | "getInvitation"
-  | "acceptInvitation"
-  | "inviteMember"
-  | "updateMemberRoles"
-  | "removeMember"
->;
+/** The methods of access that the pages call. The console's grant names these, and no other. */
+export const calledMethods = [
+  "acceptInvitation",
+  "getInvitation",
+  "getSignInLink",
+  "inviteMember",
+  "listMemberships",
+  "redeemSignInLink",
+  "removeMember",
+  "updateMemberRoles",
+] as const satisfies readonly (keyof typeof MemberService.method)[];
+
+/** What the console calls at the teams door of access. */
+export type MemberCalls = Pick<Client<typeof MemberService>, (typeof calledMethods)[number]>;
 
 /** A tenant that someone is a member of. */
 export interface Membership {
