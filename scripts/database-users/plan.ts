@@ -4,9 +4,6 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Who has a database: the services, and the console with its sessions. */
-const users = [...serviceNames, "console"] as const;
-
 /** What is done for one of them. */
 export interface PlannedUser {
   readonly user: DatabaseUser;
@@ -16,9 +13,12 @@ export interface PlannedUser {
   readonly action: "created" | "kept" | "renewed";
 }
 
-interface PlanOptions {
+/** Whose users are planned. */
+export interface PlanOptions {
   readonly folder: string;
   readonly prefix: string;
+  /** Whether there is a console, with a database for its sessions. */
+  readonly console: boolean;
   /** Services whose users get a new password. */
   readonly renewed: readonly string[];
   readonly adminUrl: string;
@@ -30,8 +30,9 @@ interface PlanOptions {
  *
  * @throws Error naming what is wrong with the options or with a file
  */
-export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
+export async function makePlan({ folder, prefix, console, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
   if (!/^\w{1,28}$/.test(prefix)) throw new Error(`--prefix must be letters, digits and _, not "${prefix}"`);
+  const users = console ? ([...serviceNames, "console"] as const) : serviceNames;
   const unknown = renewed.find((name) => !users.some((user) => user === name));
   if (unknown !== undefined) throw new Error(`--renew must be one of ${users.join(", ")}, not "${unknown}"`);
   const plan: PlannedUser[] = [];
