@@ -14,7 +14,7 @@ test("the console has a user and a database of its own where there is one", asyn
   const plan = await makePlan({ ...options, console: true });
   const own = plan.find(({ user }) => user.user === "console");
   expect([own?.user.database, own?.action]).toEqual(["vidimus_console", "created"]);
-  expect(own?.content).toContain("/vidimus_console");
+  expect(own?.content).toContain("authSource=vidimus_console");
   const without = await makePlan({ ...options, console: false });
   expect(without.map(({ user }) => user.user)).toEqual(
     plan.map(({ user }) => user.user).filter((name) => name !== "console"),

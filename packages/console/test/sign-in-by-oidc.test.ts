@@ -1,5 +1,7 @@
 import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { Browser } from "./support/browser.ts";
@@ -170,4 +172,28 @@ test("signing out ends the session here and leads to the end of the one at the i
 test("a sign-in that must be recent asks for a proof of the last 15 minutes", async () => {
   const asked = await new Browser().open(`${start()}&again=1`, ({ origin: at }) => at === world.issuer.url);
   expect(asked.url.searchParams.get("max_age")).toBe("900");
+});
+
+test("the database has the hash of a session's id, and the id nowhere", async () => {
+  const browser = new Browser();
+  await browser.open(start());
+  const id = browser.cookies.get(sessionName()) ?? "";
+  await using mongo = await MongoClient.connect(inject("mongoUrl"));
+  const rows = await mongo.db(world.database).collection("sessions").find().toArray();
+  const hash = createHash("sha256").update(id).digest("hex");
+  expect(id).toMatch(/^[\w-]{43}$/);
+  expect(JSON.stringify(rows)).toContain(hash);
+  expect(JSON.stringify(rows)).not.toContain(id);
+});
+
+test("a name of another host that leads here is shown nothing, signed in or not", async () => {
+  const browser = new Browser();
+  await browser.open(start());
+  const cookie = `${sessionName()}=${browser.cookies.get(sessionName())}`;
+  for (const host of ["attacker.example", `attacker.example:${world.port}`, `localhost:${world.port}`]) {
+    const asked = request(origin, { headers: { host, cookie } }).end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    answer.resume();
+    expect([host, answer.statusCode]).toEqual([host, 421]);
+  }
 });

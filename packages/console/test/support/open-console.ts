@@ -38,24 +38,10 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
   };
-  const identities = await makeIdentities(join(folder, "tls"));
-  const own = readFileSync(grantFile, "utf8").replace("vidimus.example", trustDomain);
-  const grants = [identities.grantsFile, write("own.json", own)].flatMap(grantsOf);
-  const grantsFile = write("grants.json", JSON.stringify({ grants }));
-  const gateway = stack.use(await openGateway({ tls: identities.services.gateway, grantsFile }));
-  const transport = createGrpcTransport({
-    target: `127.0.0.1:${gateway.grpcPort}`,
-    interceptors: [asOperator],
-    credentials: fileCredentials(identities.operator, "gateway"),
-  });
-  stack.defer(() => transport.close());
-  const access = createClient(AccessService, transport);
-  await access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
-  await access.createTenant({ tenantId: "times", name: "The Times" });
+  const { accessTarget, tls, members } = await openAccess(stack, join(folder, "tls"), write);
   const port = await pickFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const issuer = stack.use(await openIssuer(origin));
-  const tls = await identities.issue("console", [serviceIdentity(trustDomain, "console")]);
   const database = testDatabaseName("console");
   const config = readConfig({
     MONGODB_URL: inject("mongoUrl"),
@@ -65,7 +51,7 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
     TLS_KEY_FILE: tls.keyFile,
     TLS_CA_FILE: tls.caFile,
     CONSOLE_PORT: String(port),
-    ACCESS_TARGET: `127.0.0.1:${gateway.grpcPort}`,
+    ACCESS_TARGET: accessTarget,
     LOG_LEVEL: "silent",
     CONSOLE_OIDC_ISSUER: issuer.url,
     CONSOLE_OIDC_CLIENT_ID: clientId,
@@ -76,15 +62,25 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
   });
   stack.use(await startConsole(config));
   const owned = stack.move();
-  return {
-    origin,
-    port,
-    issuer,
-    database,
-    /** Calls as a program of an operator. */
-    members: createClient(MemberService, transport),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return { origin, port, issuer, database, members, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Opens the access service. Its `members` calls as a program of an operator, `tls` is the console's certificate. */
+async function openAccess(stack: AsyncDisposableStack, folder: string, write: (name: string, text: string) => string) {
+  const identities = await makeIdentities(folder);
+  const own = write("own.json", readFileSync(grantFile, "utf8").replace("vidimus.example", trustDomain));
+  const grants = [identities.grantsFile, own].flatMap(grantsOf);
+  const grantsFile = write("grants.json", JSON.stringify({ grants }));
+  const gateway = stack.use(await openGateway({ tls: identities.services.gateway, grantsFile }));
+  const accessTarget = `127.0.0.1:${gateway.grpcPort}`;
+  const credentials = fileCredentials(identities.operator, "gateway");
+  const transport = createGrpcTransport({ target: accessTarget, interceptors: [asOperator], credentials });
+  stack.defer(() => transport.close());
+  const access = createClient(AccessService, transport);
+  await access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
+  await access.createTenant({ tenantId: "times", name: "The Times" });
+  const tls = await identities.issue("console", [serviceIdentity(trustDomain, "console")]);
+  return { accessTarget, tls, members: createClient(MemberService, transport) };
 }
 
 const asOperator: Interceptor = (next) => (request) => {
