@@ -2,7 +2,6 @@ import { EnvReader } from "@vidimus/kit/env";
 import { isLoopback } from "@vidimus/kit/rpc/connections";
 import { type ProcessConfig, readProcessConfig } from "@vidimus/kit/service/service";
 import { readTrustedProxies } from "@vidimus/kit/service/trusted-proxies";
-import { readTracingConfig, type TracingConfig } from "@vidimus/kit/telemetry/tracing/tracing-config";
 import { type OidcConfig, readOidcConfig } from "./sign-in/oidc-config.ts";
 
 export const consoleDatabase = "vidimus_console";
@@ -23,8 +22,6 @@ export interface ConsoleConfig extends ProcessConfig {
   links: boolean;
   /** Undefined while only codes sign in. */
   oidc: OidcConfig | undefined;
-  /** Undefined while tracing is off. */
-  tracing?: TracingConfig | undefined;
 }
 
 /**
@@ -50,7 +47,6 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     trustedProxies: readTrustedProxies(env, "TRUSTED_PROXIES"),
     links,
     oidc,
-    tracing: readTracingConfig(env),
   };
   env.finish();
   return config;

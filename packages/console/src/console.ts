@@ -17,12 +17,12 @@ export type RunningConsole = RunningProcess;
 
 /** Starts the console: the pages of people, at the origin of the settings. */
 export function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
-  return startService("console", config, async (stack, { log, metrics, tracing, credentialsFor }) => {
+  return startService("console", config, async (stack, { log, metrics, credentialsFor }) => {
     const { mongoUrl: url, database, origin, links, oidc } = config;
     const mongo = stack.use(await openMongo({ url, database, appName: "console" }));
     await openSchema(mongo, consoleSchema, config.migrate);
     const sessions = new SessionStore(mongo.db);
-    const toAccess = { target: config.accessTarget, credentials: credentialsFor("gateway"), tracing };
+    const toAccess = { target: config.accessTarget, credentials: credentialsFor("gateway") };
     const members = stack.use(openRpcClient(MemberService, toAccess));
     const isLoopback = isLoopbackOrigin(origin);
     const provider = oidc && new OidcProvider(oidc, origin);
