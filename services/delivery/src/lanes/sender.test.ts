@@ -52,7 +52,10 @@ async function openSender() {
     bodies,
     missingBodies: new MissingBodies(),
     alarm: new Alarm(),
-    directory: { find: async (endpointId) => endpointOf(endpointId) },
+    directory: {
+      find: async (endpointId) => endpointOf(endpointId),
+      findNow: async (endpointId) => endpointOf(endpointId),
+    },
     payloads: {
       get: async () => ({ ...payload, body: Buffer.from("{}") }),
       put: () => {},
@@ -64,6 +67,7 @@ async function openSender() {
       renew: async () => true,
       loadArrivals: async (lane) => lane,
       appointBearers: nothing,
+      expedite: nothing,
       claim: async () => [],
       release: nothing,
       releaseBacklog: nothing,
