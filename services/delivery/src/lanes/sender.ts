@@ -172,11 +172,13 @@ export class Sender implements AsyncDisposable {
   }
 
   async #attempt(queue: EndpointQueue, lane: LeasedLane, isProbe: boolean): Promise<void> {
+    const startedAt = performance.now();
     const prepared = await prepareAttempt(this.#attempts, lane).catch((error: unknown): Prepared => {
       this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "attempt not made");
       return { kind: "unavailable" };
     });
-    if (prepared.kind === "ready") await this.#send(queue, lane, prepared, isProbe);
+    const waitedMs = performance.now() - startedAt;
+    if (prepared.kind === "ready") await this.#send(queue, lane, prepared, { isProbe, waitedMs });
     else {
       queue.noteNotMade(isProbe, Date.now());
       this.#freePlace(queue);
@@ -187,11 +189,18 @@ export class Sender implements AsyncDisposable {
     this.#deps.queues.forgetIdle(queue);
   }
 
-  async #send(queue: EndpointQueue, lane: LeasedLane, prepared: ReadyAttempt, isProbe: boolean): Promise<void> {
+  async #send(
+    queue: EndpointQueue,
+    lane: LeasedLane,
+    prepared: ReadyAttempt,
+    { isProbe, waitedMs }: { isProbe: boolean; waitedMs: number },
+  ): Promise<void> {
     queue.applySettings(prepared.endpoint, Date.now());
     const outcome = await postAttempt(this.#deps, prepared);
     const before = queue.gate;
-    const event = queue.noteAnswer(prepared.row, outcome, isProbe, Date.now());
+    // An attempt keeps its place from others while it waits for its body, too.
+    const whole = { ...outcome, tookMs: waitedMs + outcome.tookMs };
+    const event = queue.noteAnswer(prepared.row, whole, isProbe, Date.now());
     if (isNews(before, queue.gate)) {
       this.#keep(this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined));
     }
