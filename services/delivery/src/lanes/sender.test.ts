@@ -77,7 +77,7 @@ async function openSender(body: () => Promise<void> = async () => {}) {
       expedite: nothing,
       claim: async () => [],
       release: nothing,
-      releaseBacklog: nothing,
+      expediteEndpoint: nothing,
     },
     journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
     resentRows: { endOutrun: async () => [] },

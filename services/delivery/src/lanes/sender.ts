@@ -21,7 +21,7 @@ import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
-import { giveUpLane } from "./give-up-lane.ts";
+import { returnLane } from "./return-lane.ts";
 import { rowOf } from "./lanes-in-hand.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
 import { createRecorder } from "./lane-recorder.ts";
@@ -38,7 +38,7 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   /** Wakes who looks for due lanes in the database. */
   readonly alarm: Pick<Alarm, "ring" | "ringAt">;
   readonly payloads: PayloadCache;
-  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "releaseBacklog">;
+  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "expediteEndpoint">;
   readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly disableGone: EndpointReactions["disableGone"];
@@ -183,7 +183,7 @@ export class Sender implements AsyncDisposable {
       queue.noteNotMade(isProbe, Date.now());
       this.#freePlace(queue);
       this.#letGo(queue, lane);
-      await giveUpLane(this.#deps, queue, lane, prepared.kind);
+      await returnLane(this.#deps, queue, lane, prepared.kind);
     }
     this.#pump(queue);
     this.#deps.queues.forgetIdle(queue);
@@ -271,7 +271,7 @@ export class Sender implements AsyncDisposable {
       await this.#deps.gates.keep(queue);
     }
     if (event === "recovered") {
-      await this.#deps.lanes.releaseBacklog(endpointId, new Date());
+      await this.#deps.lanes.expediteEndpoint(endpointId, new Date());
       this.wake();
     }
   }

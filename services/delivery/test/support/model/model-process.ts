@@ -207,7 +207,7 @@ export class ModelProcess {
   async enable(): Promise<void> {
     await this.#change(enabledWithNotice);
     const { enablings, endpointId } = this.#deps;
-    if (enablings) await this.#stores.lanes.releaseBacklog(endpointId, new Date());
+    if (enablings) await this.#stores.lanes.expediteEndpoint(endpointId, new Date());
   }
 
   /** Without the audit, whose transaction is one write to all others. */
