@@ -90,7 +90,8 @@ test("one row that does not open stops no start, and its tenant's others are rea
   const told: unknown[] = [];
   store.unopened.onChange((change) => told.push(change));
   expect(await store.sealAll()).toBe(0);
-  expect((await store.list("acme")).map(({ enabled }) => enabled).toSorted()).toEqual([false, true]);
+  const enabled = new Map((await store.list("acme")).map((each) => [each.endpointId, each.enabled]));
+  expect([sound, planted].map(({ endpointId }) => enabled.get(endpointId))).toEqual([true, false]);
   expect(told).toMatchObject([{ endpointId: planted.endpointId, why: expect.stringContaining("wrong KEK") }]);
   expect(store.unopened.count).toBe(1);
   await expect(store.replace((await store.find("acme", planted.endpointId))!)).rejects.toThrow("cannot be opened");
