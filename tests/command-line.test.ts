@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await openConstellation({ mongoUrl: inject("mongoUrl") });
   cwd = await mkdtemp(join(tmpdir(), "vidimus-command-line-"));
   await mkdir(join(cwd, ".vidimus"));
-  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev), { mode: 0o600 });
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
