@@ -97,6 +97,7 @@ async function heardOn(joined: BackingServer, name: string): Promise<string> {
   }, patient);
 }
 
+// `verify_cert_and_check_known_urls` of nats.conf; with `verify` every certificate of the authority joins.
 test.each([
   ["a team's", "team", ["newsroom.example"], "team/newsroom", "no route"],
   ["a service's", "service", ["delivery", "delivery.vidimus"], "delivery", "no route"],
