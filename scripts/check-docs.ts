@@ -16,7 +16,7 @@ const files = listed.stdout.split("\n").filter((file) => file !== "" && existsSy
 const places = new Set(files.flatMap(withFolders));
 const roots = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
 const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
-const sources = files.filter((file) => /\.(ts|proto|json)$/.test(file) && !file.startsWith("docs/"));
+const sources = files.filter((file) => /\.(ts|proto|json|conf)$/.test(file) && !file.startsWith("docs/"));
 const names = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
 
 /** Names that Node, HTTP/2 and MongoDB define. */

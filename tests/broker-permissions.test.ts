@@ -1,22 +1,19 @@
 import { partitionOf, snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
-import { findBinary } from "@vidimus/devstack/backing/find-binary";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
-import { type BackingServer, launch, waitForListener } from "@vidimus/devstack/backing/server";
+import type { BackingServer } from "@vidimus/devstack/backing/server";
 import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { connect } from "nats";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Registry } from "prom-client";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { snapshotStream } from "../services/documents/src/snapshot-stream.ts";
-
-const deployed = fileURLToPath(new URL("../deploy/k8s/components/nats", import.meta.url));
+import { openDeployedBroker } from "./support/deployed-broker.ts";
 
 let folder: string;
 let identities: DevIdentities;
@@ -32,32 +29,10 @@ function openOwn(): Promise<BackingServer> {
   return openNatsServer({ dataDir: join(folder, "own"), port: 0, logFile: join(folder, "own.log"), configFile });
 }
 
-/** The broker of deploy/k8s, but alone: one server of the cluster, with other paths and no monitoring. */
-async function openDeployed(): Promise<BackingServer> {
-  const place = join(folder, "deployed");
-  await cp(deployed, place, { recursive: true });
-  const text = (await readFile(join(place, "nats.conf"), "utf8"))
-    .replaceAll("/etc/nats-tls/tls.crt", join(folder, "tls/nats.pem"))
-    .replaceAll("/etc/nats-tls/tls.key", join(folder, "tls/nats-key.pem"))
-    .replaceAll("/etc/nats-tls/ca.crt", join(folder, "tls/ca.pem"))
-    .replace("store_dir: /data", `store_dir: ${join(place, "data")}`)
-    .replace(/^(http|pid_file):.*$/gm, "")
-    .replace(/^cluster \{.*?^\}$/ms, "");
-  await writeFile(join(place, "nats.conf"), text);
-  const names = ["gateway", "documents", "delivery"].map((service) => [
-    `${service.toUpperCase()}_IDENTITY`,
-    `spiffe://vidimus.localhost/${service}`,
-  ]);
-  return launch({
-    name: "nats-server",
-    binary: await findBinary("nats-server"),
-    args: (port) => ["--addr", "127.0.0.1", "--port", String(port), "--config", join(place, "nats.conf")],
-    env: { ...process.env, POD_NAME: "nats-0", ...Object.fromEntries(names) },
-    port: 0,
-    logFile: join(folder, "deployed.log"),
-    ready: waitForListener,
-    url: (port) => `tls://127.0.0.1:${port}`,
-  });
+/** The broker of deploy/k8s, but alone. */
+function openDeployed(): Promise<BackingServer> {
+  const [certFile, keyFile, caFile] = ["nats.pem", "nats-key.pem", "ca.pem"].map((name) => join(folder, "tls", name));
+  return openDeployedBroker({ folder: join(folder, "deployed"), tls: { certFile, keyFile, caFile } as TlsFiles });
 }
 
 describe.each([

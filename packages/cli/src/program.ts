@@ -72,6 +72,6 @@ Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIM
 VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE,
 VIDIMUS_CA, VIDIMUS_CONSOLE_URL (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
 else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
-.vidimus/dev.json is found in this folder or above it.
+.vidimus/dev.json is found in this folder or above it, up to the root of the checkout. It must be yours alone.
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong.`;

@@ -65,7 +65,7 @@ test("doctor says that a dev stack is stopped before it loads any check", async 
     tenants: [],
     nats: "nats://127.0.0.1:2",
   };
-  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(dev));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify(dev), { mode: 0o600 });
   const doctor = await spawnIn(cwd, ["doctor"]);
   expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^STATUS.*\nbroken +dev stack/)]);
   expect(modulesOf(doctor).packages).not.toContain("@connectrpc/connect");

@@ -21,7 +21,9 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 async function keep(more: object): Promise<void> {
   await mkdir(join(cwd, ".vidimus"), { recursive: true });
-  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify({ gateway, grpc, tenants, ...more }));
+  await writeFile(join(cwd, ".vidimus", "dev.json"), JSON.stringify({ gateway, grpc, tenants, ...more }), {
+    mode: 0o600,
+  });
 }
 
 const stopped = (what: string) =>

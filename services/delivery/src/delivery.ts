@@ -14,6 +14,7 @@ import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
 import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { traceAttempts } from "./net/trace-attempts.ts";
 import { createResolve } from "./net/resolve.ts";
+import { reportUnopened } from "./report-unopened.ts";
 import { startReplays } from "./replay/start-replays.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
@@ -36,6 +37,7 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
     await openSchema(mongo, deliverySchema, config.migrate);
     const auditLog = await AuditLog.open(mongo, process.log);
     const stores = openStores(mongo.db, config);
+    reportUnopened(stores.endpoints.unopened, process.metrics.registry, process.log);
     await sealSecrets(stores.endpoints, process.log);
     const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
     const post = openPost(stack, config.pace, rule, process.tracing);

@@ -43,6 +43,13 @@ function endpointOf(tenantId: string, change: Partial<ManagedEndpoint> = {}): Ma
   };
 }
 
+/** It is read as one to which nothing is sent, and nothing of it is opened. */
+async function expectUnopened({ tenantId, endpointId }: ManagedEndpoint, why: RegExp): Promise<void> {
+  const found = await storeOf().find(tenantId, endpointId);
+  expect(found).toMatchObject({ enabled: false, headers: {}, unopened: expect.stringMatching(why) });
+  expect(found?.secrets).not.toContainEqual(secret);
+}
+
 test("an endpoint is read as it was stored, and nothing of its secret or headers rests in the clear", async () => {
   const endpoint = endpointOf("acme", { previousSecretEndsAt: new Date(Date.now() + 60_000) });
   const stored = { ...endpoint, secrets: [secret, Buffer.alloc(32, 8)] as const };
@@ -72,7 +79,24 @@ test("a secret that was copied into another row does not open there", async () =
   await storeOf().insert(foreign);
   const copied = await rows().findOne({ _id: own.endpointId });
   await rows().updateOne({ _id: foreign.endpointId }, { $set: { secrets: copied!.secrets } });
-  await expect(storeOf().find("acme", foreign.endpointId)).rejects.toThrow("was changed where it is stored");
+  await expectUnopened(foreign, /was changed where it is stored/);
+});
+
+test("one row that does not open stops no start, and its tenant's others are read", async () => {
+  const [sound, planted] = [endpointOf("acme"), endpointOf("acme")];
+  await storeOf().insert(sound);
+  await storeOf(newKek).insert(planted);
+  const store = storeOf();
+  const told: unknown[] = [];
+  store.unopened.onChange((change) => told.push(change));
+  expect(await store.sealAll()).toBe(0);
+  const enabled = new Map((await store.list("acme")).map((each) => [each.endpointId, each.enabled]));
+  expect([sound, planted].map(({ endpointId }) => enabled.get(endpointId))).toEqual([true, false]);
+  expect(told).toMatchObject([{ endpointId: planted.endpointId, why: expect.stringContaining("wrong KEK") }]);
+  expect(store.unopened.count).toBe(1);
+  await expect(store.replace((await store.find("acme", planted.endpointId))!)).rejects.toThrow("cannot be opened");
+  await store.delete("acme", planted.endpointId);
+  expect(store.unopened.count).toBe(0);
 });
 
 test.each([
@@ -82,8 +106,8 @@ test.each([
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);
   await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });
-  await expect(storeOf().find("acme", endpoint.endpointId)).rejects.toThrow("was changed where it is stored");
-  await expect(storeOf().sealAll()).rejects.toThrow("was changed where it is stored");
+  await expectUnopened(endpoint, /was changed where it is stored/);
+  expect(await storeOf().sealAll()).toBe(0);
   // Nor the headers alone, beside a secret that belongs there.
   const other = endpointOf("acme", { endpointId: endpoint.endpointId, url });
   await rows().deleteMany({});
@@ -92,7 +116,7 @@ test.each([
   await rows().deleteMany({});
   await storeOf().insert(other);
   await rows().updateOne({}, { $set: { headers: headers! } });
-  await expect(storeOf().find("acme", endpoint.endpointId)).rejects.toThrow("the headers of endpoint");
+  await expectUnopened(endpoint, /the headers of endpoint/);
 });
 
 test("a change is stored once: the second one that read the same revision is not", async () => {

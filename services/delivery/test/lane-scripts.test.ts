@@ -16,3 +16,12 @@ test(
     for (const seed of rareSeeds) expect(await scripts.run(seed, 1)).toEqual([]);
   },
 );
+
+/** Of scripts that fail when an attempt goes by the endpoint as it was before. */
+const agingSeeds = [141, 161, 174, 267, 293, 406];
+
+test("scripts in which rows get too old give up none that has time left, and enabling makes all due", async () => {
+  await using scripts = await openScripts();
+  expect(await scripts.runAging(1, 20)).toEqual([]);
+  for (const seed of agingSeeds) expect(await scripts.runAging(seed, 1)).toEqual([]);
+});

@@ -35,6 +35,26 @@ describe("bodies that are refused", () => {
   });
 });
 
+describe("a path that takes no body", () => {
+  const enable = async (body: string) => {
+    const url = `${edge.gateway.url}/v1/webhooks/endpoints/${randomUUID()}/enable`;
+    const headers = { ...bearer(edge.key), "content-type": "application/json" };
+    const answer = await fetch(url, { method: "POST", headers, body });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test("reads an empty object, which many clients send, as none", async () => {
+    const without = await enable("");
+    expect(without.status).not.toBe(413);
+    expect((await enable("{}")).status).toBe(without.status);
+  });
+
+  test.each(["[]", "{ }", `{"enabled":true}`])("says of %s that it takes none", async (body) => {
+    const { status, text } = await enable(body);
+    expect({ status, text }).toMatchObject({ status: 413, text: expect.stringContaining("this path takes no body") });
+  });
+});
+
 describe("bodies at once", () => {
   test("bodies beyond the tenant's share of the memory for them are turned away with 429, and the rest is taken", async () => {
     const entered: string[] = [];

@@ -1,6 +1,7 @@
 import { messageOf } from "../cli-error.ts";
-import { broken, type Finding, ok, unchecked } from "./finding.ts";
+import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { checkClock } from "./check-clock.ts";
+import { lacksPatch } from "./mongodb-patch.ts";
 import { atLeast } from "./version.ts";
 
 const check = "mongodb";
@@ -40,8 +41,22 @@ function checkServer(version: string, name: string | undefined): Finding {
       "Upgrade MongoDB; transactions and clocks rely on it.",
     );
   }
-  if (name) return ok(check, `${version}, ${name}`);
-  return broken(check, `${version}, no replica set`, "Start mongod with --replSet: there are no transactions without.");
+  if (!name) {
+    return broken(
+      check,
+      `${version}, no replica set`,
+      "Start mongod with --replSet: there are no transactions without.",
+    );
+  }
+  const patch = lacksPatch(version);
+  return patch === undefined ? ok(check, `${version}, ${name}`) : warning(check, `${version}, ${name}`, toPatch(patch));
+}
+
+function toPatch(patch: string): string {
+  return (
+    `Upgrade to ${patch} or newer: CVE-2025-14847 lets everybody who reaches it read its memory. ` +
+    "Until then start mongod with --networkMessageCompressors snappy,zstd, as the dev stack does."
+  );
 }
 
 /** Hides passwords: the driver quotes URLs that it cannot parse. */

@@ -56,6 +56,10 @@ function checkEndpoint(endpoint: ShownEndpoint, now: number): Finding[] {
   const { gate, openSince, oldestPendingAt, pendingDocuments, lastFailure } = health;
   const isWaiting = oldestPendingAt !== null && now - Date.parse(oldestPendingAt) > waitMsMax;
   if (gate === "closed" && !isWaiting) return [];
+  if (gate === "unopened") {
+    const remedy = `\`vidimus endpoints rotate ${id}\`, and give its headers again; or delete it and create it again.`;
+    return [warning(check, `${name} gets nothing: what it keeps secret cannot be opened`, remedy)];
+  }
   const since = openSince ? ` since ${openSince}` : "";
   const waiting = oldestPendingAt ? `, ${pendingDocuments} documents wait since ${oldestPendingAt}` : "";
   const error = lastFailure ? `; last error: ${outcomeOf(lastFailure)} ${wordsOf(lastFailure)}`.trimEnd() : "";

@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { isJsonObject } from "../json-object.ts";
 import { readJsonFile } from "./json-file.ts";
+import { requireOwnFile } from "./own-file.ts";
 import type { SettingValues } from "./setting-rules.ts";
 
 /** Addresses, certificate and keys of a running dev stack. */
@@ -13,17 +15,33 @@ export interface DevStack {
   readonly keys: ReadonlyMap<string, string>;
 }
 
+/** Files in the root of a checkout, and of an archive of it. */
+const rootMarkers = [".git", "package-lock.json"];
+
 /**
- * Finds `.vidimus/dev.json` in a folder or the nearest one above it; undefined when there is none.
+ * Finds `.vidimus/dev.json` in a folder or the nearest one above it, up to the root of the checkout; in
+ * no checkout, in the folder alone. Above it others may plant one, as in `/tmp`. Undefined when there
+ * is none.
  *
- * @throws CliError when the nearest file cannot be read or holds something else
+ * @throws CliError when the nearest file is not the user's own, cannot be read or holds something else
  */
 export async function findDevStack(folder: string): Promise<DevStack | undefined> {
-  const file = join(folder, ".vidimus", "dev.json");
-  const content = await readJsonFile(file);
-  if (content) return readDevStack(file, content);
-  const parent = dirname(folder);
-  return parent === folder ? undefined : findDevStack(parent);
+  for (const each of foldersUpToRoot(folder)) {
+    const file = join(each, ".vidimus", "dev.json");
+    await requireOwnFile(file);
+    const content = await readJsonFile(file);
+    if (content) return readDevStack(file, content);
+  }
+  return undefined;
+}
+
+function foldersUpToRoot(folder: string): string[] {
+  const above: string[] = [];
+  for (let each = folder; ; each = dirname(each)) {
+    above.push(each);
+    if (rootMarkers.some((marker) => existsSync(join(each, marker)))) return above;
+    if (dirname(each) === each) return [folder];
+  }
 }
 
 function readDevStack(file: string, content: Readonly<Record<string, unknown>>): DevStack {

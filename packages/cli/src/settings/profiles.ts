@@ -1,8 +1,8 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { isJsonObject } from "../json-object.ts";
 import { readJsonFile } from "./json-file.ts";
+import { requireOwnFile } from "./own-file.ts";
 import { type SettingName, settingNames, type SettingValues } from "./setting-rules.ts";
 
 /** The path of the profiles of a user. */
@@ -19,11 +19,11 @@ interface Surroundings {
  * Reads one profile: `{"NAME": {"gateway": "https://…", "access": "host:port", …}}`, keyed like the
  * flags.
  *
- * @throws CliError when the file or the profile is not there, or holds something that is no setting
+ * @throws CliError when the file or the profile is not there, others may read or change it, or it holds something that is no setting
  */
 export async function readProfile(name: string, surroundings: Surroundings): Promise<SettingValues> {
   const file = profilesFile(surroundings);
-  await requirePrivate(file);
+  await requireOwnFile(file);
   const profiles = await readJsonFile(file);
   if (!profiles) throw new CliError(`there is no profile "${name}": ${file} does not exist`);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
@@ -35,18 +35,6 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
     values[key] = value;
   }
   return values;
-}
-
-/**
- * Throws a CliError when others may read or change the file: profiles hold API keys and say which
- * services are called.
- */
-async function requirePrivate(file: string): Promise<void> {
-  const mode = (await stat(file).catch(() => undefined))?.mode ?? 0;
-  if ((mode & 0o077) === 0) return;
-  throw new CliError(
-    `${file} has mode ${(mode & 0o777).toString(8).padStart(4, "0")}: chmod 600 it, it is for you alone`,
-  );
 }
 
 function isSettingName(key: string): key is SettingName {

@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resolveSettings, type SettingSources } from "./settings.ts";
 
 let root: string;
@@ -25,7 +25,8 @@ beforeAll(async () => {
   project = join(root, "project");
   await mkdir(join(project, "deep", "down"), { recursive: true });
   await mkdir(join(project, ".vidimus"));
-  await writeFile(join(project, ".vidimus", "dev.json"), JSON.stringify(dev));
+  await writeFile(join(project, ".vidimus", "dev.json"), JSON.stringify(dev), { mode: 0o600 });
+  await writeFile(join(project, "package-lock.json"), "{}");
   await mkdir(join(root, ".config", "vidimus"), { recursive: true });
   await writeFile(join(root, ".config", "vidimus", "profiles.json"), JSON.stringify(profiles), { mode: 0o600 });
 });
@@ -127,6 +128,55 @@ test.each([
 ])("a dev.json that holds %s is named in the error", async (content, words) => {
   const cwd = await mkdtemp(join(root, "broken-"));
   await mkdir(join(cwd, ".vidimus"));
-  await writeFile(join(cwd, ".vidimus", "dev.json"), content);
+  await writeFile(join(cwd, ".vidimus", "dev.json"), content, { mode: 0o600 });
   await expect(resolve({ cwd })).rejects.toThrow(words);
+});
+
+describe("a planted .vidimus/dev.json", () => {
+  const planted = { gateway: "http://192.0.2.1", grpc: {}, tenants: [] };
+  const env = { VIDIMUS_API_KEY: "vk_env" };
+
+  async function plant(folder: string, mode = 0o600): Promise<string> {
+    const file = join(folder, ".vidimus", "dev.json");
+    await mkdir(join(folder, ".vidimus"), { recursive: true });
+    await writeFile(file, JSON.stringify(planted));
+    await chmod(file, mode);
+    return file;
+  }
+
+  test("above the root of a checkout, or above a folder in none, takes no key", async () => {
+    const above = await mkdtemp(join(root, "above-"));
+    await plant(above);
+    for (const marker of ["package-lock.json", ".git", "none"]) {
+      const cwd = join(above, `with-${marker}`);
+      await mkdir(join(cwd, "deep"), { recursive: true });
+      if (marker !== "none") await writeFile(join(cwd, marker), "");
+      for (const folder of [cwd, join(cwd, "deep")]) {
+        expect((await resolve({ cwd: folder, env })).find("gateway")).toBe(undefined);
+      }
+    }
+  });
+
+  test("that others may read or write is refused, and so is one in a folder that others may write to", async () => {
+    const cwd = await mkdtemp(join(root, "modes-"));
+    for (const mode of [0o644, 0o620, 0o602]) {
+      await plant(cwd, mode);
+      await expect(resolve({ cwd, env })).rejects.toThrow("chmod 600 it");
+    }
+    await plant(cwd);
+    await chmod(join(cwd, ".vidimus"), 0o777);
+    await expect(resolve({ cwd, env })).rejects.toThrow("others may write to");
+    await chmod(join(cwd, ".vidimus"), 0o755);
+    expect((await resolve({ cwd, env })).find("gateway")).toBe("http://192.0.2.1");
+  });
+
+  test("of another user is refused by name, unless a profile is named", async () => {
+    const cwd = await mkdtemp(join(root, "foreign-"));
+    const file = await plant(cwd);
+    if (process.getuid?.() === 0) await chown(file, 65_534, 65_534);
+    // Of root, and of its mode nothing is asked.
+    else await rm(file).then(() => symlink("/etc/passwd", file));
+    await expect(resolve({ cwd, env })).rejects.toThrow(`${file} belongs to another user`);
+    expect((await resolve({ cwd, env, flags: { profile: "staging" } })).get("key")).toBe("vk_env");
+  });
 });

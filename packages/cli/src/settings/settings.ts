@@ -29,7 +29,7 @@ export interface Settings {
 
 /**
  * Resolves settings: flags, then the environment, then the profile that was named, else the dev
- * stack found upwards from the working directory. A profile stands for a deployment of its own, so
+ * stack found upwards from the working directory, within its checkout. A profile stands for a deployment of its own, so
  * nothing is taken from a dev stack beside it.
  *
  * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot

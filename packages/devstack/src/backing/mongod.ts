@@ -57,9 +57,11 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   // and 300 MB for an empty journal, which each test run would write first.
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
+  // The pinned mongod is older than the fix of CVE-2025-14847, which messages with zlib need.
+  const compression = ["--networkMessageCompressors", "snappy,zstd"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
-  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...quiet, ...tests];
+  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...compression, ...quiet, ...tests];
 }
 
 function accessArgs(access: MongodAccess | undefined): string[] {

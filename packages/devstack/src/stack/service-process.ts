@@ -31,6 +31,11 @@ const allocatorSettings = {
   MALLOC_TRIM_THRESHOLD_: String(1024 * 1024),
 };
 
+/** phrases gives the buffers of 64 KiB back in which Node reads its imports from sockets. */
+const ownAllocatorSettings: Partial<Record<ServiceName, typeof allocatorSettings>> = {
+  phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },
+};
+
 /** Returns the path of a service's program. */
 export function mainFile(name: ServiceName): string {
   return join(projectDir, "services", name, "src", "main.ts");
@@ -48,7 +53,7 @@ export async function startServiceProcess(
     args,
     logFile,
     cwd: projectDir,
-    env: { ...allocatorSettings, NODE_COMPILE_CACHE: compileCacheDir, ...env },
+    env: { ...(ownAllocatorSettings[name] ?? allocatorSettings), NODE_COMPILE_CACHE: compileCacheDir, ...env },
   });
   return {
     pid: child.pid,

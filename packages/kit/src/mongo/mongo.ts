@@ -49,7 +49,7 @@ export interface Mongo extends AsyncDisposable {
  * long.
  *
  * @throws ConfigError naming MONGODB_URL when the URL is malformed, when no primary answers within
- * 3.5 s, or when the server refuses the user. The message contains no credentials.
+ * 3.5 s, when the server refuses the user, or when the URL asks for zlib. The message contains no credentials.
  */
 export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const client = createClient(options);
@@ -78,10 +78,21 @@ function createClient(options: MongoOptions): MongoClient {
     monitorCommands: mongoCommands.hasSubscribers,
   };
   try {
-    return reportCommands(new MongoClient(options.url, settings), options.appName);
+    const client = new MongoClient(options.url, settings);
+    refuseZlib(client);
+    return reportCommands(client, options.appName);
   } catch (error) {
     throw unusable(error instanceof Error ? error.message : String(error));
   }
+}
+
+/**
+ * The driver compresses nothing unless the URL asks for it. A mongod that takes zlib gives its memory
+ * away before CVE-2025-14847 is fixed, and `--networkMessageCompressors snappy,zstd` must be possible.
+ */
+function refuseZlib(client: MongoClient): void {
+  const wanted: readonly string[] = client.options.compressors;
+  if (wanted.includes("zlib")) throw new Error("compressors=zlib is not negotiated; leave compressors out of the URL");
 }
 
 function reportCommands(client: MongoClient, appName: string): MongoClient {

@@ -62,7 +62,7 @@ async function changeQuietly(
 ): Promise<ManagedEndpoint | undefined> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const read = await endpoints.find(tenantId, endpointId);
-    if (!read) return undefined;
+    if (!read || read.unopened !== undefined) return undefined;
     const changed = change(read);
     if (changed === read || (await endpoints.replace(changed))) return changed;
   }

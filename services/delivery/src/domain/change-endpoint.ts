@@ -62,6 +62,7 @@ export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs
     const message = "must be from 0 to 7 days";
     throw new DomainError("invalid", `overlap ${message}`, { violations: [{ pointer: "/overlap", message }] });
   }
+  if (endpoint.unopened !== undefined) return reopened(endpoint, secret, now);
   const { previousSecretEndsAt: until, ...rest } = endpoint;
   const [newest] = endpoint.secrets;
   if (overlapMs === 0) return { ...rest, secrets: [secret] };
@@ -70,4 +71,18 @@ export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs
     throw new DomainError("failed_precondition", `${ends}; an overlap of 0 ends both`);
   }
   return { ...rest, secrets: [secret, newest], previousSecretEndsAt: new Date(now.getTime() + overlapMs) };
+}
+
+/** An endpoint that could not be opened, with a secret that can be. What waited for it has its full time. */
+function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): ManagedEndpoint {
+  const { unopened: _, ...rest } = endpoint;
+  const secrets = [secret] as const;
+  return rest.disabled ? { ...rest, secrets } : { ...rest, secrets, enabled: true, enabledAt: now };
+}
+
+/** @throws DomainError `failed_precondition` when what an endpoint keeps secret cannot be opened */
+export function requireOpened({ unopened }: Pick<ManagedEndpoint, "unopened">): void {
+  if (unopened === undefined) return;
+  const remedy = "rotate its secret and give its headers again, or delete it and create it again";
+  throw new DomainError("failed_precondition", `what the endpoint keeps secret cannot be opened: ${remedy}`);
 }

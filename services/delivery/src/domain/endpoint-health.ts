@@ -23,10 +23,10 @@ export interface HeldBacklog {
 
 /** How an endpoint does. */
 export interface EndpointHealth extends Omit<GateHealth, "gate"> {
-  /** `disabled`: nothing goes out. */
-  readonly gate: GateHealth["gate"] | "disabled";
+  /** `disabled`: nothing goes out. `unopened`: nor does it, since what it keeps secret cannot be opened. */
+  readonly gate: GateHealth["gate"] | "disabled" | "unopened";
   readonly backlog?: Backlog;
-  /** Of a disabled endpoint. */
+  /** Of one to which nothing goes out. */
   readonly held?: HeldBacklog;
   readonly lastAcceptedAt?: Date;
 }

@@ -28,6 +28,8 @@ export interface Endpoint {
   readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
   /** While it is disabled, nothing is sent to it. */
   readonly enabled: boolean;
+  /** Why what it keeps secret cannot be opened. It is not enabled then, and has no headers. */
+  readonly unopened?: string;
   /** When it was last enabled; absent when it never was disabled. Deliveries are no older than that. */
   readonly enabledAt?: Date;
   readonly events: readonly EndpointEvent[];

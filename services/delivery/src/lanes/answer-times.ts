@@ -4,13 +4,13 @@ import { meanAnswerMs } from "../domain/lease-ahead.ts";
 const endpointsMax = 10_000;
 
 /**
- * How long the last answers of endpoints took. It is kept while an endpoint has nothing to send, so
+ * How long the last attempts at endpoints took, from their places to their answers. It is kept while an endpoint has nothing to send, so
  * that the next burst starts at the pace at which the last one ended.
  */
 export class AnswerTimes {
   readonly #meanMs = new LRUCache<string, number>({ max: endpointsMax });
 
-  /** Mean time of an endpoint's last answers, in milliseconds; undefined when none is known. */
+  /** Mean time of an endpoint's last attempts, in milliseconds; undefined when none is known. */
   of(endpointId: string): number | undefined {
     return this.#meanMs.get(endpointId);
   }

@@ -40,9 +40,9 @@ function openDeps(timeouts: number) {
   const nothing = async () => {};
   let left = timeouts;
   const deps: AttemptDeps = {
-    directory: { find: async () => endpoint },
+    directory: { find: async () => endpoint, findNow: async () => endpoint },
     payloads: { get: async () => ({ ...payload, committedAt: new Date(), body }) },
-    lanes: { renew: async () => true, loadArrivals: async (lane) => lane, appointBearers: nothing },
+    lanes: { renew: async () => true, loadArrivals: async (lane) => lane, appointBearers: nothing, expedite: nothing },
     journal: { noteAccepted: nothing },
     resentRows: { endOutrun: async () => [] },
     record: async (record) => {
@@ -79,6 +79,47 @@ it("journals an accepted webhook for as long as the renewed lease stands, not on
 
 it("leaves a webhook to the next process that claims its lane once the lease has ended", async () => {
   expect(await journal(3)).toEqual({ isLost: true, records: 0 });
+});
+
+const hourMs = 3_600_000;
+
+/** A lane of a row that is nearly 72 hours old answers 503; meanwhile its endpoint becomes this. */
+async function journalOldRow(since: Partial<Endpoint>) {
+  const { deps, records } = openDeps(0);
+  const expedited: unknown[] = [];
+  const before = await deps.directory.find("e1");
+  if (!before) throw new Error("there is no endpoint");
+  let reads = 0;
+  const directory = { find: async () => before, findNow: async () => ((reads += 1), { ...before, ...since }) };
+  const lanes = { ...deps.lanes, expedite: async (rows: readonly unknown[]) => void expedited.push(...rows) };
+  const lane = laneOf(leaseMs);
+  vi.setSystemTime(Date.now() + 71.9 * hourMs);
+  const held = { ...lane, leaseUntil: new Date(Date.now() + leaseMs) };
+  const prepared = await prepareAttempt({ ...deps, directory, lanes }, held);
+  if (prepared.kind !== "ready") throw new Error(`the attempt is ${prepared.kind}`);
+  const rows = prepared.lane.state.rows.map((row) => ({ ...row, retryCount: 7 }));
+  const ready = { ...prepared, lane: { ...prepared.lane, state: { ...prepared.lane.state, rows } } };
+  const outcome: AttemptOutcome = { startedAt: new Date(), tookMs: 5, status: 503 };
+  const { step } = await journalAttempt({ ...deps, directory, lanes }, ready, outcome, {
+    isProbe: false,
+    mayGoOn: () => true,
+  });
+  const [record] = records;
+  const isDue = step.lane.dueAt.getTime() <= Date.now() + outcome.tookMs;
+  return { ended: record?.step.ended.map(({ state }) => state), expedited: expedited.length, isDue, reads };
+}
+
+it("gives a row its whole time, and makes it due, when its endpoint was enabled while it was in flight", async () => {
+  const enabledAt = new Date(Date.now() + 71.9 * hourMs);
+  expect(await journalOldRow({ enabledAt })).toMatchObject({ ended: [], expedited: 1, isDue: true });
+});
+
+it("keeps a row whose endpoint was disabled while it was in flight, and leaves its lane in its backoff", async () => {
+  expect(await journalOldRow({ enabled: false })).toMatchObject({ ended: [], expedited: 0, isDue: false });
+});
+
+it("gives a row up at 72 hours after one look at its endpoint, when that was not changed", async () => {
+  expect(await journalOldRow({})).toMatchObject({ ended: ["exhausted"], expedited: 0, reads: 1 });
 });
 
 it("has the bodies made beside its own that come next, not those that have yielded to it", async () => {

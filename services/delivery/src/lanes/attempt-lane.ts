@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { advance, type LaneStep } from "../domain/lane.ts";
+import { advance, type LaneAttempt, type LaneStep } from "../domain/lane.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
 import type { Postable } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
@@ -17,13 +17,14 @@ import type { LaneRecord } from "../store/lane-records.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { ResentRowStore } from "../store/resent-row-store.ts";
 import { rowOf } from "./lanes-in-hand.ts";
+import { enabledAtNow, expediteIfEnabled } from "./enabled-meanwhile.ts";
 import type { EndpointDirectory } from "./endpoint-directory.ts";
 import type { PayloadCache } from "./payload-cache.ts";
 
 export interface AttemptDeps {
-  readonly directory: Pick<EndpointDirectory, "find">;
+  readonly directory: Pick<EndpointDirectory, "find" | "findNow">;
   readonly payloads: Pick<PayloadCache, "get">;
-  readonly lanes: Pick<LaneStore, "renew" | "loadArrivals" | "appointBearers">;
+  readonly lanes: Pick<LaneStore, "renew" | "loadArrivals" | "appointBearers" | "expedite">;
   readonly journal: Pick<LaneJournal, "noteAccepted">;
   readonly resentRows: Pick<ResentRowStore, "endOutrun">;
   /** `LaneJournal.record`, many at once. */
@@ -129,8 +130,13 @@ export async function journalAttempt(
   let { lane } = attempt;
   const token = randomUUID();
   for (;;) {
-    const step = stepOf(deps, attempt, lane, outcome, isProbe);
+    const { enabledAt } = attempt.endpoint;
+    let step = stepOf(deps, lane, outcome, { isProbe, enabledAt });
     try {
+      if (step.ended.some(({ state }) => state === "exhausted")) {
+        const counted = await enabledAtNow(deps, attempt.endpoint, endOf(outcome));
+        step = stepOf(deps, lane, outcome, { isProbe, enabledAt: counted });
+      }
       const leased = step.next === "attempt" && mayGoOn() ? { leaseUntil: new Date(Date.now() + deps.leaseMs) } : {};
       const journaled = await deps.record({
         before: lane,
@@ -146,6 +152,10 @@ export async function journalAttempt(
       }
       if (journaled.kind === "lost") await noteLost(deps, attempt.row, outcome);
       else if (step.next === "unknown") await deps.lanes.appointBearers([attempt.row], new Date());
+      const isWaiting = journaled.kind === "done" && step.next === "wait" && verdictOf(outcome) !== "accepted";
+      if (isWaiting && (await expediteIfEnabled(deps, attempt.endpoint, attempt.row))) {
+        step = { ...step, lane: { ...step.lane, dueAt: new Date(), isExpedited: true } };
+      }
       const kept = journaled.kind === "done" && journaled.lane ? { lane: journaled.lane } : {};
       return { step, isLost: journaled.kind === "lost", ...kept };
     } catch (error) {
@@ -158,15 +168,17 @@ export async function journalAttempt(
 
 function stepOf(
   deps: AttemptDeps,
-  { endpoint: { enabledAt } }: ReadyAttempt,
   lane: LeasedLane,
   outcome: AttemptOutcome,
-  isProbe: boolean,
+  known: Pick<LaneAttempt, "isProbe" | "enabledAt">,
 ) {
-  const endedAt = new Date(outcome.startedAt.getTime() + outcome.tookMs);
-  const verdict = verdictOf(outcome);
   const { retryAfterMs } = outcome;
-  return advance(lane.state, { verdict, endedAt, retryAfterMs, isProbe, enabledAt }, deps.retries, Math.random());
+  const attempt = { verdict: verdictOf(outcome), endedAt: endOf(outcome), retryAfterMs, ...known };
+  return advance(lane.state, attempt, deps.retries, Math.random());
+}
+
+function endOf({ startedAt, tookMs }: AttemptOutcome): Date {
+  return new Date(startedAt.getTime() + tookMs);
 }
 
 /** What a receiver has accepted is not sent again, also when another process has the lane. */

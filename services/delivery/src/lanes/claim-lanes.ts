@@ -33,7 +33,7 @@ export async function claimLanes(
   const { tenantId, endpointId } = queue;
   const endpoint = await deps.directory.find(endpointId);
   if (!endpoint?.enabled) {
-    queue.noteNothingDue();
+    queue.noteDisabled();
     if (!endpoint) await deps.deliveries.deletePending(tenantId, endpointId);
     return false;
   }

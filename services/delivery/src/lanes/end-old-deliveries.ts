@@ -56,6 +56,8 @@ export async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<voi
   for (let at = 0; at < ids.length; at += endpointsMax) {
     for (const endpoint of await deps.endpoints.findMany(ids.slice(at, at + endpointsMax))) {
       if (signal.aborted) return;
+      // It may be mended, whatever becomes of its age; nothing of it can be stored until then.
+      if (endpoint.unopened !== undefined) continue;
       const now = new Date();
       await deps.announceExpiry(endpoint, now);
       const storedBefore = endOf(endpoint, deps.ageMsMax, now);

@@ -10,6 +10,8 @@ const cacheMs = 500;
 export interface EndpointDirectory {
   /** The endpoint, as it was half a second ago at most; undefined when it was deleted. */
   find(endpointId: string): Promise<Endpoint | undefined>;
+  /** The endpoint, read anew. */
+  findNow(endpointId: string): Promise<Endpoint | undefined>;
   /** Reads the endpoints of tenants, and remembers them. */
   listOf(tenantIds: readonly string[]): Promise<readonly Endpoint[]>;
   /** Forgets what was read of an endpoint until now, and what reads under way will find. */
@@ -52,6 +54,7 @@ export function createEndpointDirectory(
       const known = cache.get(endpointId);
       return known?.endpoint && clock() - known.readAt < cacheMs ? known.endpoint : read(endpointId);
     },
+    findNow: (endpointId) => read(endpointId),
     async listOf(tenantIds) {
       const readAt = clock();
       const found = await endpoints.listOf(tenantIds);

@@ -173,7 +173,7 @@ export class EndpointQueue {
   }
 
   /** Notes that nothing may be claimed: the endpoint is disabled. */
-  noteNothingDue(): void {
+  noteDisabled(): void {
     this.#hasMoreDue = false;
   }
 

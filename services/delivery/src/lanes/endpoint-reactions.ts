@@ -46,7 +46,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     const found = await endpoints.find(tenantId, endpointId);
     const changed = found && disabledWithNotice(found, "gone", new Date());
     // When others change it meanwhile, the next 410 comes.
-    const isStored = changed !== undefined && (await endpoints.replace(changed));
+    const isStored = changed !== undefined && changed !== found && (await endpoints.replace(changed));
     directory.forget(endpointId);
     if (isStored) announce(changed);
   };

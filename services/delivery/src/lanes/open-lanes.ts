@@ -94,7 +94,7 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
     if (await states.wantProbe(tenantId, endpointId)) sender.wantProbe(endpointId);
   };
   const expediteAll = async (endpoint: EndpointName) => {
-    await lanes.releaseBacklog(endpoint.endpointId, new Date());
+    await lanes.expediteEndpoint(endpoint.endpointId, new Date());
     await wantProbe(endpoint);
     wake();
   };

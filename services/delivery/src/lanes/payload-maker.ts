@@ -17,14 +17,14 @@ export interface PayloadMakerDeps {
 export type MakePayload = (reference: Reference) => Promise<Payload | undefined>;
 
 /** Most payloads of a batch that gives way. */
-const givingWayMax = 16;
+const givingWayMax = 8;
 const restMsMax = 1_000;
 
 /**
  * Makes payloads of snapshots that were taken in earlier, many at once. A backlog has its next batch
  * ready: beside batches of 256, other tenants' webhooks took 110 to 135 ms at the median, on two busy
- * cores. So while others have just published, batches are small and run one at a time, and as much
- * time as one has taken passes until the next one: 21 to 36 ms.
+ * cores. So while others have just published, batches are small and run one at a time, and twice the
+ * time that one has taken passes until the next one.
  */
 export function createPayloadMaker(
   deps: PayloadMakerDeps,
@@ -60,7 +60,7 @@ async function make(
   return references.map((reference) => made.get(snapshotKey(reference)));
 }
 
-/** Runs one work after the other, and rests after each for as long as it has taken, a second at most. */
+/** Runs one work after the other, and rests after each for twice the time it has taken, a second at most. */
 function createTurns() {
   let turn: Promise<unknown> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -73,7 +73,7 @@ function createTurns() {
         tookMs = performance.now() - startedAt;
       }
     });
-    const rest = () => pause(Math.min(tookMs, restMsMax), undefined, { ref: false });
+    const rest = () => pause(Math.min(2 * tookMs, restMsMax), undefined, { ref: false });
     turn = done.then(rest, rest);
     return done;
   };

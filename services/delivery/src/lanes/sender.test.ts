@@ -31,8 +31,12 @@ function endpointOf(endpointId: string) {
   return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
 }
 
-/** A sender whose attempts end when the test says so. */
-async function openSender() {
+/**
+ * A sender whose attempts end when the test says so.
+ *
+ * @param body what the payload waits for
+ */
+async function openSender(body: () => Promise<void> = async () => {}) {
   const ended: Reference[] = [];
   const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
   const nothing = async () => {};
@@ -52,9 +56,15 @@ async function openSender() {
     bodies,
     missingBodies: new MissingBodies(),
     alarm: new Alarm(),
-    directory: { find: async (endpointId) => endpointOf(endpointId) },
+    directory: {
+      find: async (endpointId) => endpointOf(endpointId),
+      findNow: async (endpointId) => endpointOf(endpointId),
+    },
     payloads: {
-      get: async () => ({ ...payload, body: Buffer.from("{}") }),
+      get: async () => {
+        await body();
+        return { ...payload, body: Buffer.from("{}") };
+      },
       put: () => {},
       noteEnded: (reference) => ended.push(reference),
       prefetch: () => {},
@@ -64,9 +74,10 @@ async function openSender() {
       renew: async () => true,
       loadArrivals: async (lane) => lane,
       appointBearers: nothing,
+      expedite: nothing,
       claim: async () => [],
       release: nothing,
-      releaseBacklog: nothing,
+      expediteEndpoint: nothing,
     },
     journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
     resentRows: { endOutrun: async () => [] },
@@ -114,6 +125,16 @@ it("goes on at the pace that an endpoint had before it was idle", async () => {
   await vi.waitFor(() => expect([...queues]).toEqual([]), patient);
   using known = await sender.reserve(burst, true);
   expect(known.of("e0")).toBe(256);
+});
+
+it("leases no further ahead of an endpoint that is quick than bodies can be had for it", async () => {
+  const { sender, posted, queues } = await openSender(() => new Promise((end) => setTimeout(end, 300)));
+  sender.take([laneOf(0, 0)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
+  await vi.waitFor(() => expect([...queues]).toEqual([]), patient);
+  using known = await sender.reserve(new Map([[endpointOf("e0"), 256]]), false);
+  expect(known.of("e0")).toBeLessThan(128);
 });
 
 it("sends a probe that is wanted at once, of a lane that is leased and waits beside a hanging attempt", async () => {

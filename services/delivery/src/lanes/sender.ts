@@ -21,7 +21,7 @@ import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
-import { giveUpLane } from "./give-up-lane.ts";
+import { returnLane } from "./return-lane.ts";
 import { rowOf } from "./lanes-in-hand.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
 import { createRecorder } from "./lane-recorder.ts";
@@ -38,7 +38,7 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   /** Wakes who looks for due lanes in the database. */
   readonly alarm: Pick<Alarm, "ring" | "ringAt">;
   readonly payloads: PayloadCache;
-  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "releaseBacklog">;
+  readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "expediteEndpoint">;
   readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly disableGone: EndpointReactions["disableGone"];
@@ -172,26 +172,35 @@ export class Sender implements AsyncDisposable {
   }
 
   async #attempt(queue: EndpointQueue, lane: LeasedLane, isProbe: boolean): Promise<void> {
+    const startedAt = performance.now();
     const prepared = await prepareAttempt(this.#attempts, lane).catch((error: unknown): Prepared => {
       this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "attempt not made");
       return { kind: "unavailable" };
     });
-    if (prepared.kind === "ready") await this.#send(queue, lane, prepared, isProbe);
+    const waitedMs = performance.now() - startedAt;
+    if (prepared.kind === "ready") await this.#send(queue, lane, prepared, { isProbe, waitedMs });
     else {
       queue.noteNotMade(isProbe, Date.now());
       this.#freePlace(queue);
       this.#letGo(queue, lane);
-      await giveUpLane(this.#deps, queue, lane, prepared.kind);
+      await returnLane(this.#deps, queue, lane, prepared.kind);
     }
     this.#pump(queue);
     this.#deps.queues.forgetIdle(queue);
   }
 
-  async #send(queue: EndpointQueue, lane: LeasedLane, prepared: ReadyAttempt, isProbe: boolean): Promise<void> {
+  async #send(
+    queue: EndpointQueue,
+    lane: LeasedLane,
+    prepared: ReadyAttempt,
+    { isProbe, waitedMs }: { isProbe: boolean; waitedMs: number },
+  ): Promise<void> {
     queue.applySettings(prepared.endpoint, Date.now());
     const outcome = await postAttempt(this.#deps, prepared);
     const before = queue.gate;
-    const event = queue.noteAnswer(prepared.row, outcome, isProbe, Date.now());
+    // An attempt keeps its place from others while it waits for its body, too.
+    const whole = { ...outcome, tookMs: waitedMs + outcome.tookMs };
+    const event = queue.noteAnswer(prepared.row, whole, isProbe, Date.now());
     if (isNews(before, queue.gate)) {
       this.#keep(this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined));
     }
@@ -262,7 +271,7 @@ export class Sender implements AsyncDisposable {
       await this.#deps.gates.keep(queue);
     }
     if (event === "recovered") {
-      await this.#deps.lanes.releaseBacklog(endpointId, new Date());
+      await this.#deps.lanes.expediteEndpoint(endpointId, new Date());
       this.wake();
     }
   }

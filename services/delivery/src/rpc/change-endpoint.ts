@@ -1,6 +1,7 @@
 import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
+import { requireOpened } from "../domain/change-endpoint.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
@@ -57,6 +58,7 @@ export async function changeEndpoint(
     const read = await requireEndpoint(endpoints, name);
     const now = new Date();
     const changed = change(read, now);
+    requireOpened(changed);
     if (changed === read) return read;
     const stored = { ...changed, updatedAt: now };
     if (await audited.replace(read, stored, action, by)) {

@@ -2,6 +2,7 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { uuidv7 } from "@vidimus/kit/ids";
+import { requireOpened } from "../domain/change-endpoint.ts";
 import { type LoggedDelivery, shownState } from "../domain/delivery-log.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
 import { resend, type ResendDeps } from "../replay/resend.ts";
@@ -59,6 +60,7 @@ async function resendOnce(deps: RedeliverDeps, delivery: LoggedDelivery) {
   const { deliveryLog, post } = deps;
   const { notice, attemptCount } = delivery;
   const endpoint = await requireEndpoint(deps.endpoints, delivery);
+  requireOpened(endpoint);
   const replayId = uuidv7();
   const payloads = notice ? { get: async () => noticePayload(delivery, notice) } : deps.payloads;
   const record: ResendDeps["record"] = (resent) => deliveryLog.recordResent([resent], new Date());

@@ -1,5 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { requireOpened } from "../domain/change-endpoint.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { type EndpointName, requireEndpoint } from "./change-endpoint.ts";
@@ -21,6 +22,7 @@ export function testEndpoint(
   return async (request, context) => {
     mayChange(context);
     const endpoint = await requireEndpoint(endpoints, request, context.signal);
+    requireOpened(endpoint);
     const ping = await pingEndpoint(post, endpoint);
     if (ping.accepted) await expediteAll(endpoint);
     return { ping };

@@ -24,7 +24,7 @@ export class EndpointHealthStore {
   /** By endpoint id; empty when it takes too long. What waits for a disabled endpoint is held, and no backlog. */
   async find(
     tenantId: string,
-    endpoints: readonly Pick<Endpoint, "endpointId" | "enabled">[],
+    endpoints: readonly Pick<Endpoint, "endpointId" | "enabled" | "unopened">[],
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, EndpointHealth>> {
     const endpointIds = endpoints.map(({ endpointId }) => endpointId);
@@ -42,11 +42,11 @@ export class EndpointHealthStore {
       const gates = new Map(states.map(({ endpointId, gate }) => [endpointId, gate]));
       const now = new Date();
       return new Map(
-        endpointIds.map((endpointId, index) => {
+        endpoints.map(({ endpointId, unopened }, index) => {
           const [backlog, waiting, lastAcceptedAt] = [backlogs.get(endpointId), held[index], accepted[index]];
           const known = { ...(backlog ? { backlog } : {}), ...(lastAcceptedAt ? { lastAcceptedAt } : {}) };
           const gate = waiting
-            ? { gate: "disabled" as const, held: waiting }
+            ? { gate: unopened === undefined ? ("disabled" as const) : ("unopened" as const), held: waiting }
             : gateHealthOf(gates.get(endpointId), now);
           return [endpointId, { ...gate, ...known }];
         }),

@@ -1,10 +1,18 @@
 import { Binary } from "mongodb";
-import { type EndpointEvent, endpointEvents, type ManagedEndpoint } from "../domain/endpoint.ts";
+import { randomBytes } from "node:crypto";
+import {
+  type EndpointEvent,
+  endpointEvents,
+  eventsByDefault,
+  type ManagedEndpoint,
+  maxInFlightByDefault,
+} from "../domain/endpoint.ts";
 import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /** An endpoint as its row. Secrets and headers are sealed anew, for its URL of now. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
+  if (endpoint.unopened !== undefined) throw new Error(`endpoint ${endpoint.endpointId} cannot be opened`);
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
   const { name, description, documentTypes, headers, ratePerSecond, enabledAt, disabled, notices } = endpoint;
   return {
@@ -51,6 +59,36 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
     ...(enabledAt ? { enabledAt } : {}),
     ...(disabled ? { disabled } : {}),
     ...(previousSecretEndsAt ? { previousSecretEndsAt } : {}),
+  };
+}
+
+/**
+ * A row that does not open, as an endpoint to which nothing is sent. It may be half written. Its secret
+ * is random, so nothing that is signed by mistake verifies.
+ */
+export function fromUnopenedRow(row: Partial<EndpointRow>, why: string): ManagedEndpoint {
+  const { _id: endpointId = "", tenantId = "", url = "", name = "", description = "" } = row;
+  const { createdAt = new Date(0), maxInFlight = maxInFlightByDefault, revision = 0, disabled, enabledAt } = row;
+  const { documentTypes, updatedAt = createdAt, events = eventsByDefault } = row;
+  return {
+    endpointId,
+    tenantId,
+    url: URL.canParse(url) ? url : "https://unknown.invalid/",
+    name,
+    description,
+    createdAt,
+    updatedAt,
+    secrets: [randomBytes(32)],
+    enabled: false,
+    unopened: why,
+    events: events.filter(isEndpointEvent),
+    headers: {},
+    maxInFlight,
+    notices: [],
+    revision,
+    ...(documentTypes ? { documentTypes } : {}),
+    ...(enabledAt ? { enabledAt } : {}),
+    ...(disabled ? { disabled } : {}),
   };
 }
 

@@ -1,11 +1,16 @@
+import { ConfigError } from "@vidimus/kit/env";
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import type { ClientSession, Collection, Db, Filter } from "mongodb";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
-import { fromRow, needsSealing, toRow } from "./endpoint-rows.ts";
+import { fromRow, fromUnopenedRow, needsSealing, toRow } from "./endpoint-rows.ts";
 import type { EndpointRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
+import { UnopenedEndpoints } from "./unopened-endpoints.ts";
 
-/** Keeps endpoints. Their secrets and headers rest encrypted. */
+/**
+ * Keeps endpoints. Their secrets and headers rest encrypted. One that cannot be opened is read as one
+ * that is not enabled, so that it keeps nothing from the others; it cannot be stored as it is.
+ */
 export class EndpointStore {
   static readonly indexes = {
     endpoints: {
@@ -14,13 +19,16 @@ export class EndpointStore {
       disabled: { key: { "disabled.at": 1 }, sparse: true },
     },
   } as const satisfies DatabaseIndexes;
+  /** Of all that was read. */
+  readonly unopened: UnopenedEndpoints;
   readonly #db: Db;
   readonly #endpoints: Collection<EndpointRow>;
   readonly #box: SecretBox;
   /** Of writes. */
   readonly #options: { readonly session?: ClientSession };
 
-  constructor(db: Db, box: SecretBox, session?: ClientSession) {
+  constructor(db: Db, box: SecretBox, session?: ClientSession, unopened = new UnopenedEndpoints()) {
+    this.unopened = unopened;
     this.#db = db;
     this.#endpoints = db.collection("endpoints");
     this.#box = box;
@@ -29,7 +37,7 @@ export class EndpointStore {
 
   /** The same store, whose writes belong to the transaction of a session. */
   within(session: ClientSession): Pick<EndpointStore, "insert" | "replace" | "delete"> {
-    return new EndpointStore(this.#db, this.#box, session);
+    return new EndpointStore(this.#db, this.#box, session, this.unopened);
   }
 
   async insert(endpoint: ManagedEndpoint): Promise<void> {
@@ -91,23 +99,27 @@ export class EndpointStore {
   /** @returns its URL; undefined when there was no such endpoint */
   async delete(tenantId: string, endpointId: string): Promise<string | undefined> {
     const row = await this.#endpoints.findOneAndDelete({ tenantId, _id: endpointId }, this.#options);
+    if (row) this.unopened.note({ tenantId, endpointId });
     return row?.url;
   }
 
   /**
    * Seals every secret anew that rests under another KEK. Opens every other one, so that a wrong KEK
-   * is found at the start and not at the first webhook.
+   * is found at the start and not at the first webhook. Endpoints that cannot be opened are left.
    *
    * @returns how many endpoints were sealed
-   * @throws ConfigError when a secret is under a KEK that is not known here
+   * @throws ConfigError when there are endpoints and all are under KEKs that are not known here
    */
   async sealAll(): Promise<number> {
-    let sealed = 0;
+    let [sealed, foreign, others]: [number, ConfigError | undefined, number] = [0, undefined, 0];
     for await (const row of this.#endpoints.find()) {
-      const endpoint = fromRow(this.#box, row, new Date());
+      const { endpoint, error } = this.#open(row, new Date());
+      if (error instanceof ConfigError) foreign = error;
+      else others += 1;
       // A row that was changed meanwhile was sealed by that change.
-      if (needsSealing(this.#box, row) && (await this.replace(endpoint))) sealed += 1;
+      if (!error && needsSealing(this.#box, row) && (await this.replace(endpoint))) sealed += 1;
     }
+    if (foreign && others === 0) throw foreign;
     return sealed;
   }
 
@@ -117,6 +129,19 @@ export class EndpointStore {
       .sort({ _id: 1 })
       .toArray();
     const now = new Date();
-    return rows.map((row) => fromRow(this.#box, row, now));
+    return rows.map((row) => this.#open(row, now).endpoint);
+  }
+
+  #open(row: EndpointRow, now: Date): { readonly endpoint: ManagedEndpoint; readonly error?: unknown } {
+    const name = { tenantId: row.tenantId, endpointId: row._id };
+    try {
+      const endpoint = fromRow(this.#box, row, now);
+      this.unopened.note(name);
+      return { endpoint };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.unopened.note({ ...name, why });
+      return { endpoint: fromUnopenedRow(row, why), error };
+    }
   }
 }

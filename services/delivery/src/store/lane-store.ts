@@ -252,7 +252,7 @@ export class LaneStore {
   }
 
   /** Makes all lanes of an endpoint due that wait for a backoff: it has recovered. */
-  async releaseBacklog(endpointId: string, now: Date): Promise<void> {
+  async expediteEndpoint(endpointId: string, now: Date): Promise<void> {
     await this.#rows.updateMany(
       { endpointId, nextAttemptAt: { $gt: now }, lease: absent },
       { $set: { nextAttemptAt: now, isExpedited: true } },

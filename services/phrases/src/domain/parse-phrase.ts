@@ -7,7 +7,7 @@ const phraseCharsMax = 256;
 const descriptionCharsMax = 1_000;
 const mistakesMax = 50;
 /** Most violations of one phrase. Every unknown member gives one, so their number needs a bound. */
-const violationsMax = 20;
+export const violationsMax = 20;
 
 /** Separates mistakes in a CSV cell. */
 export const mistakeSeparator = "|";
@@ -39,12 +39,16 @@ const members = {
  * Reads a phrase object as `JSON.parse` gives it.
  *
  * @param violations receives the faults, with pointers relative to the object
+ * @param most how many faults it may receive, at least one
  * @returns undefined when there are faults
  */
-export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraft | undefined {
-  const before = violations.length;
+export function parsePhrase(
+  value: unknown,
+  violations: Violation[],
+  most: number = violationsMax,
+): PhraseDraft | undefined {
   const report: Report = (pointer, message) => {
-    if (violations.length - before < violationsMax) violations.push({ pointer, message });
+    if (violations.length < most) violations.push({ pointer, message });
   };
   if (!isObject(value)) {
     report("", "must be a phrase object");
@@ -53,7 +57,7 @@ export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraf
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(members, name) || stampedMembers.has(name) || tenantMembers.has(name)) continue;
     report(pointerTo(name), "is unknown");
-    if (violations.length - before === violationsMax) return undefined;
+    if (violations.length === most) return undefined;
   }
   const id = "id" in value ? members.id(value.id, report, "/id") : undefined;
   const language = members.language(value.language, report, "/language");
@@ -65,7 +69,7 @@ export function parsePhrase(value: unknown, violations: Violation[]): PhraseDraf
     commonMistakes: members.commonMistakes(commonMistakes, report, "/commonMistakes") ?? [],
     description: members.description(description, report, "/description") ?? "",
   };
-  if (violations.length > before || language === undefined || phrase === undefined) return undefined;
+  if (violations.length > 0 || language === undefined || phrase === undefined) return undefined;
   return { ...(id === undefined ? {} : { id }), language, phrase, ...optional };
 }
 

@@ -1,8 +1,6 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Db } from "mongodb";
 import { pino } from "pino";
-import type { Endpoint } from "../../../src/domain/endpoint.ts";
-import type { EndpointStore } from "../../../src/store/endpoint-store.ts";
 import { laneKey, verdictOf } from "../../../src/domain/delivery.ts";
 import { disabledWithNotice, enabledWithNotice } from "../../../src/domain/endpoint-notice.ts";
 import { type FeedSnapshot, snapshotKey, webhookIdOf } from "../../../src/domain/payload.ts";
@@ -17,8 +15,10 @@ import { rowOf } from "../../../src/lanes/lanes-in-hand.ts";
 import { openStores } from "../../../src/store/open-stores.ts";
 import type { LeasedLane, SendableRow } from "../../../src/store/delivery-rows.ts";
 import { testKek } from "../world.ts";
-import type { ModelReceiver, Reaction } from "./receiver.ts";
+import { type ModelReceiver, type Reaction, Violation } from "./receiver.ts";
 import type { ModelDocuments } from "./documents.ts";
+import type { Enablings } from "./enablings.ts";
+import { openDirectory } from "./model-directory.ts";
 import type { Turns } from "./turns.ts";
 
 const leaseMs = 20_000;
@@ -32,11 +32,21 @@ interface Held {
   readonly loadedAt: number;
 }
 
+/** At which turn an attempt was posted, answered and recorded, and what its record breaks. */
+interface AttemptTurns {
+  post: number;
+  answer: number;
+  record: number;
+  broken: string | undefined;
+}
+
 export interface ModelDeps {
   readonly turns: Turns;
   readonly db: Db;
   readonly documents: ModelDocuments;
   readonly receiver: ModelReceiver;
+  /** Present where rows may get too old. */
+  readonly enablings?: Enablings | undefined;
   readonly tenantId: string;
   readonly endpointId: string;
 }
@@ -127,7 +137,8 @@ export class ModelProcess {
     const held = this.#ready.shift();
     if (!held) return;
     const { row } = held;
-    const deps = this.#attemptDeps(held.loadedAt, reaction);
+    const turn: AttemptTurns = { post: 0, answer: 0, record: 0, broken: undefined };
+    const deps = this.#attemptDeps(held.loadedAt, reaction, turn);
     const prepared = await prepareAttempt(deps, held.lane);
     if (prepared.kind !== "ready") {
       this.#inHand.delete(laneKey(row));
@@ -136,13 +147,26 @@ export class ModelProcess {
     }
     const outcome = await postAttempt(deps, prepared);
     const journaled = await journalAttempt(deps, prepared, outcome, { isProbe: false, mayGoOn: () => true });
+    if (turn.broken !== undefined) throw new Violation(turn.broken);
     if (verdictOf(outcome) === "accepted") this.#deps.receiver.noteRecorded(prepared.row, this.#deps.turns.given);
+    if (journaled.step.next === "wait" && this.#deps.enablings?.hasEnabled(turn.post, turn.record)) {
+      await this.#requireDue(row);
+    }
     this.#inHand.delete(laneKey(row));
     if (journaled.lane) this.#take(journaled.lane, held.loadedAt);
   }
 
-  #attemptDeps(loadedAt: number, reaction: Reaction): AttemptDeps {
-    const { turns, receiver } = this.#deps;
+  /** The endpoint was enabled while the lane's attempt was in flight: it does not wait for a backoff. */
+  async #requireDue({ tenantId, endpointId, documentId, sequence }: SendableRow): Promise<void> {
+    const lane = { tenantId, endpointId, documentId, lease: { $exists: false } };
+    const rows = this.#deps.db.collection("deliveries");
+    const late = rows.findOne({ ...lane, nextAttemptAt: { $gt: new Date() } });
+    if (await this.#deps.turns.whole(late)) throw new Violation(`${sequence} waits though its endpoint was enabled`);
+  }
+
+  /** @param turn is told when what is done */
+  #attemptDeps(loadedAt: number, reaction: Reaction, turn: AttemptTurns): AttemptDeps {
+    const { turns, receiver, enablings } = this.#deps;
     const { lanes, journal, resentRows } = this.#stores;
     return {
       directory: this.#directory,
@@ -150,16 +174,26 @@ export class ModelProcess {
       lanes,
       journal,
       resentRows,
-      record: async (record) => (await journal.record([record]))[0] ?? { kind: "lost" },
+      record: async (record) => {
+        const { attempted, ended } = record.step;
+        if (ended.some(({ row, state }) => row.deliveryId === attempted.deliveryId && state === "exhausted")) {
+          turn.broken = enablings?.whyTooYoung(attempted, record.outcome.startedAt, turn.answer);
+        }
+        const [journaled = { kind: "lost" as const }] = await journal.record([record]);
+        turn.record = turns.given;
+        return journaled;
+      },
       post: async ({ headers }) => {
         const name = this.#deps.documents.named(String(headers["webhook-id"]));
         const deliveryId = String(headers["vidimus-delivery-id"]);
+        turn.post = turns.given;
         const outcome = await receiver.post({ ...name, deliveryId }, loadedAt, reaction);
         turns.note(`posted ${name.documentId} ${name.sequence}: ${reaction}`);
         await turns.turn("answer");
+        turn.answer = turns.given;
         return outcome;
       },
-      retries: { delaysMs: [5_000, 30_000], ageMsMax: 72 * 3_600_000 },
+      retries: enablings?.retries ?? { delaysMs: [5_000, 30_000], ageMsMax: 72 * 3_600_000 },
       attemptMs: 15_000,
       leaseMs,
       log: silent,
@@ -172,12 +206,22 @@ export class ModelProcess {
 
   async enable(): Promise<void> {
     await this.#change(enabledWithNotice);
+    const { enablings, endpointId } = this.#deps;
+    if (enablings) await this.#stores.lanes.expediteEndpoint(endpointId, new Date());
   }
 
   /** Without the audit, whose transaction is one write to all others. */
   async #change(change: Parameters<typeof changeEndpoint>[3]): Promise<void> {
     const { endpoints } = this.#stores;
-    const audited = { replace: (_: ManagedEndpoint, changed: ManagedEndpoint) => endpoints.replace(changed) };
+    const audited = {
+      replace: async (_: ManagedEndpoint, changed: ManagedEndpoint) => {
+        const isStored = await endpoints.replace(changed);
+        const { enabled, enabledAt } = changed;
+        const counted = enabled ? { enabledAt } : {};
+        if (isStored) this.#deps.enablings?.note({ turn: this.#deps.turns.given, ...counted });
+        return isStored;
+      },
+    };
     const deps = { endpoints, audited, directory: this.#directory };
     const by = { actor: "", role: "", identity: "", from: "", requestId: "", keyPrefix: "" };
     await changeEndpoint(deps, { action: "change", by }, this.#name, change);
@@ -220,27 +264,6 @@ export class ModelProcess {
       new AbortController().signal,
     );
   }
-}
-
-/** Like the directory of a process, but each piece of work reads by itself, so that none waits for another. */
-function openDirectory(endpoints: EndpointStore): EndpointDirectory {
-  let known: { readAt: number; endpoint?: Endpoint } = { readAt: 0 };
-  const read = async (find: () => Promise<Endpoint[]>) => {
-    const readAt = Date.now();
-    const found = await find();
-    const [endpoint] = found;
-    if (endpoint && readAt > known.readAt) known = { readAt, endpoint };
-    return found;
-  };
-  return {
-    async find(endpointId) {
-      if (known.endpoint && Date.now() - known.readAt < 500) return known.endpoint;
-      const [found] = await read(() => endpoints.findMany([endpointId]));
-      return found;
-    },
-    listOf: (tenantIds) => read(() => endpoints.listOf(tenantIds)),
-    forget: () => void (known = { readAt: Date.now() }),
-  };
 }
 
 function signed(snapshot: FeedSnapshot): SignResult {

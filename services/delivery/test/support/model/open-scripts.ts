@@ -4,6 +4,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { ReadConcern } from "mongodb";
 import { inject, vi } from "vitest";
 import { deliverySchema } from "../../../src/store/delivery-schema.ts";
+import { Enablings } from "./enablings.ts";
 import { scriptOf, ScriptRun } from "./script.ts";
 
 /** A database for scripts, and a clock that only they move. */
@@ -19,19 +20,24 @@ export async function openScripts() {
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
     /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
-    async run(from: number, count: number): Promise<string[]> {
-      const broken: string[] = [];
-      for (let seed = from; seed < from + count; seed += 1) {
-        await ScriptRun.run(db, String(seed), scriptOf(seed)).catch((error: unknown) => {
-          broken.push(`script ${seed}: ${error instanceof Error ? error.message : String(error)}`);
-        });
-      }
-      return broken;
-    },
+    run: (from: number, count: number) => runAll(from, count, (seed) => ScriptRun.run(db, `${seed}`, scriptOf(seed))),
+    /** Runs them with rows that are given up after seconds. */
+    runAging: (from: number, count: number) =>
+      runAll(from, count, (seed) => ScriptRun.run(db, `aging${seed}`, scriptOf(seed), new Enablings())),
     async [Symbol.asyncDispose]() {
       vi.useRealTimers();
       await mongo.db.dropDatabase();
       await mongo[Symbol.asyncDispose]();
     },
   };
+}
+
+async function runAll(from: number, count: number, run: (seed: number) => Promise<void>): Promise<string[]> {
+  const broken: string[] = [];
+  for (let seed = from; seed < from + count; seed += 1) {
+    await run(seed).catch((error: unknown) => {
+      broken.push(`script ${seed}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+  return broken;
 }

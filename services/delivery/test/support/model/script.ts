@@ -7,6 +7,7 @@ import { createSecretBox } from "../../../src/store/secret-box.ts";
 import { testKek } from "../world.ts";
 import type { DeliveryRow } from "../../../src/store/rows.ts";
 import { ModelDocuments } from "./documents.ts";
+import type { Enablings } from "./enablings.ts";
 import { type ModelDeps, ModelProcess } from "./model-process.ts";
 import { ModelReceiver, type Reaction, Violation } from "./receiver.ts";
 import { Turns } from "./turns.ts";
@@ -53,15 +54,18 @@ export class ScriptRun {
     this.#turns = deps.turns;
   }
 
-  /** @throws Violation when a rule is broken */
-  static async run(db: Db, name: string, script: readonly Step[]): Promise<void> {
+  /**
+   * @param enablings present where rows may get too old
+   * @throws Violation when a rule is broken
+   */
+  static async run(db: Db, name: string, script: readonly Step[], enablings?: Enablings): Promise<void> {
     const [tenantId, endpointId] = [`tenant_${name}`, randomUUID()];
     await insertEndpoint(db, tenantId, endpointId);
     const turns = new Turns();
     const rows = db.collection<DeliveryRow>("deliveries");
     const receiver = new ModelReceiver(rows, { tenantId, endpointId }, (read) => turns.whole(read));
     const documents = new ModelDocuments(tenantId, (what) => turns.turn(what));
-    const run = new ScriptRun({ turns, db, documents, receiver, tenantId, endpointId });
+    const run = new ScriptRun({ turns, db, documents, receiver, enablings, tenantId, endpointId });
     try {
       await run.#startProcess(0);
       await run.#startProcess(1);
@@ -125,7 +129,7 @@ export class ScriptRun {
 
   /** Everything goes well from now on: what was published arrives, or was superseded. */
   async #end(): Promise<void> {
-    const { documents, db, tenantId, endpointId, receiver } = this.#deps;
+    const { documents, db, tenantId, endpointId, receiver, enablings } = this.#deps;
     const rows = db.collection<DeliveryRow>("deliveries");
     await this.#turns.giveAll();
     const own = this.#process(0);
@@ -153,6 +157,7 @@ export class ScriptRun {
         (each) => each.documentId === documentId && each.sequence > sequence && each.state === "delivered",
       );
       if (row.state === "superseded" && isFollowed) continue;
+      if (row.state === "exhausted" && enablings) continue;
       if (row.state === "delivered" && receiver.accepted.has(`${documentId} ${sequence}`)) continue;
       throw new Violation(`${sequence} ended as ${row.state}`);
     }

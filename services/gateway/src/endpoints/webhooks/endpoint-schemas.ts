@@ -128,10 +128,11 @@ export const endpointSchema = Type.Object(endpointMembers, { additionalPropertie
 const healthSchema = Type.Object(
   {
     gate: Type.String({
-      enum: ["closed", "open", "probing", "paused", "disabled"],
+      enum: ["closed", "open", "probing", "paused", "disabled", "unopened"],
       description:
         "closed: attempts go out. open: it failed again and again, and gets one probe at a time. probing: a probe is due " +
-        "or on its way. paused: it asked for a pause with Retry-After. disabled: nothing goes out.",
+        "or on its way. paused: it asked for a pause with Retry-After. disabled: nothing goes out. unopened: nothing goes " +
+        "out, since its secret or headers, as they are stored, cannot be opened; rotate its secret and give its headers again.",
     }),
     openSince: orNull(stamp),
     nextProbeAt: orNull(stamp),

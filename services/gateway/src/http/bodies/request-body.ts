@@ -30,7 +30,7 @@ export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string
   if (encoding.toLowerCase() !== "identity") {
     throw unsupported(`Content-Encoding ${encoding} is not accepted`, { "accept-encoding": "identity" });
   }
-  if (Number(headers["content-length"] ?? 0) > rule.bytesMax) throw tooLarge(rule.bytesMax);
+  if (Number(headers["content-length"] ?? 0) > rule.bytesMax) throw tooLarge(rule);
   return given.essence;
 }
 
@@ -55,7 +55,7 @@ export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: 
     const refuse = (error: unknown) => settle(() => reject(error));
     const collect = (piece: Buffer) => {
       try {
-        if (pieces.bytes + piece.length > rule.bytesMax) throw tooLarge(rule.bytesMax);
+        if (pieces.bytes + piece.length > rule.bytesMax) throw tooLarge(rule);
         take(piece);
       } catch (error) {
         return refuse(error);
@@ -105,8 +105,9 @@ function unsupported(message: string, headers: Record<string, string> = {}): Htt
   return new HttpError("UNSUPPORTED_MEDIA_TYPE", message, { headers });
 }
 
-function tooLarge(bytesMax: number): HttpError {
-  return new HttpError("PAYLOAD_TOO_LARGE", `the body must not be larger than ${bytesMax} bytes`);
+function tooLarge({ types, bytesMax }: BodyRule): HttpError {
+  const rule = types.length === 0 ? "this path takes no body" : `the body must not be larger than ${bytesMax} bytes`;
+  return new HttpError("PAYLOAD_TOO_LARGE", rule);
 }
 
 function tooSlow(how: string): HttpError {

@@ -30,7 +30,7 @@ export async function parseImport(
   for (const few of rows) {
     for (const { value, line } of few) {
       const violations: Violation[] = [];
-      const draft = parsePhrase(value, violations);
+      const draft = parsePhrase(value, violations, Math.max(1, faults.left));
       if (draft && language !== undefined && draft.language !== language) {
         violations.push({ pointer: "/language", message: `must be ${language}` });
       }

@@ -30,7 +30,8 @@ export function* readJson(bytes: Uint8Array): Generator<readonly ImportRow[]> {
   let rows: ImportRow[] = [];
   let from = 0;
   for (let position = 0; position * 2 < boundaries.length; position += 1) {
-    const [begin = 0, end = 0] = boundaries.slice(position * 2, position * 2 + 2);
+    const begin = boundaries[position * 2] ?? 0;
+    const end = boundaries[position * 2 + 1] ?? 0;
     const value = parsePart(text.toString("utf8", begin, end), `index ${position - range.first}: `);
     if (position >= range.first && position < range.first + range.count) rows.push({ value });
     if (end - from < turnBytes) continue;

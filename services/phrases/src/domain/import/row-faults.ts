@@ -1,11 +1,12 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import { violationText } from "../parse-phrase.ts";
+import { violationsMax, violationText } from "../parse-phrase.ts";
 
-/** Most violations of a refusal. They travel in the trailers of a call, whose size is bounded. */
-const violationsMax = 20;
 const namedInMessageMax = 3;
 
-/** Counts invalid rows, and keeps the first 20 violations. */
+/**
+ * Counts invalid rows, and keeps the first 20 violations: they travel in the trailers of a call,
+ * whose size is bounded.
+ */
 export class RowFaults {
   readonly #violations: Violation[] = [];
   readonly #named: string[] = [];
@@ -16,6 +17,11 @@ export class RowFaults {
     return this.#rows;
   }
 
+  /** How many more violations are kept. */
+  get left(): number {
+    return violationsMax - this.#violations.length;
+  }
+
   /**
    * Adds an invalid row: its position from 0, its line (CSV only), and violations with pointers
    * relative to the row.
@@ -23,7 +29,7 @@ export class RowFaults {
   add(position: number, line: number | undefined, violations: readonly Violation[]): void {
     this.#rows += 1;
     const place = line === undefined ? `index ${position}` : `line ${line}`;
-    for (const violation of violations.slice(0, violationsMax - this.#violations.length)) {
+    for (const violation of violations.slice(0, this.left)) {
       const pointer = `/${position}${violation.pointer}`;
       const { message } = violation;
       this.#violations.push(line === undefined ? { pointer, message } : { pointer, message, line });

@@ -147,7 +147,8 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
   /**
    * `closed`: attempts go out. `open`: it failed again and again, and gets one probe at a time.
    * `probing`: a probe is due or on its way. `paused`: it asked for a pause with `Retry-After`.
-   * `disabled`: nothing goes out.
+   * `disabled`: nothing goes out. `unopened`: nothing goes out, since its secret or headers, as they
+   * are stored, cannot be opened: rotate its secret and give its headers again.
    *
    * @generated from field: string gate = 1;
    */

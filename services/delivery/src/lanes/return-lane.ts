@@ -6,18 +6,18 @@ import type { EndpointQueue } from "./endpoint-queue.ts";
 import { rowOf } from "./lanes-in-hand.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
 
-interface GiveUpDeps {
+interface ReturnLaneDeps {
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
   readonly lanes: Pick<LaneStore, "appointBearers" | "release">;
   readonly missingBodies: MissingBodies;
 }
 
 /**
- * Gives up a lane whose next attempt cannot be made, and what waits behind it for the same reason. The
- * rows of a disabled endpoint stay as they are: only their leases end.
+ * Returns a lane whose next attempt cannot be made, and with it those that wait for the same reason.
+ * The rows of a disabled endpoint stay as they are: only their leases end.
  */
-export async function giveUpLane(
-  { deliveries, lanes, missingBodies }: GiveUpDeps,
+export async function returnLane(
+  { deliveries, lanes, missingBodies }: ReturnLaneDeps,
   queue: EndpointQueue,
   lane: LeasedLane,
   kind: Exclude<Prepared["kind"], "ready">,
@@ -28,7 +28,7 @@ export async function giveUpLane(
       queue.drain();
       return deliveries.deletePending(queue.tenantId, queue.endpointId);
     case "disabled":
-      queue.noteNothingDue();
+      queue.noteDisabled();
       return lanes.release([lane, ...queue.drain()], new Date());
     case "outrun":
       return row && lanes.appointBearers([row], new Date());

@@ -1,0 +1,31 @@
+/** An endpoint that cannot be opened, or that can again. */
+export interface UnopenedChange {
+  readonly tenantId: string;
+  readonly endpointId: string;
+  /** Absent: it can be opened again, or was deleted. */
+  readonly why?: string;
+}
+
+/** Knows which endpoints could not be opened when they were last read here. */
+export class UnopenedEndpoints {
+  readonly #why = new Map<string, string>();
+  #tell: (change: UnopenedChange) => void = () => {};
+
+  get count(): number {
+    return this.#why.size;
+  }
+
+  /** @param tell is told of each change once */
+  onChange(tell: (change: UnopenedChange) => void): void {
+    this.#tell = tell;
+  }
+
+  /** Notes how the reading of an endpoint went. */
+  note(change: UnopenedChange): void {
+    const { endpointId, why } = change;
+    if (this.#why.get(endpointId) === why) return;
+    if (why === undefined) this.#why.delete(endpointId);
+    else this.#why.set(endpointId, why);
+    this.#tell(change);
+  }
+}

@@ -1,0 +1,39 @@
+import { nextAttemptAt, type RetryPlan } from "../../../src/domain/retry-plan.ts";
+import type { SendableRow } from "../../../src/store/delivery-rows.ts";
+
+/** A stored change of the endpoint. */
+interface Change {
+  readonly turn: number;
+  /** From when the age of rows counts; absent: it was disabled. */
+  readonly enabledAt?: Date | undefined;
+}
+
+/** Knows when the endpoint was disabled and enabled, and what that means for an attempt in flight. */
+export class Enablings {
+  readonly retries: RetryPlan = { delaysMs: [5_000], ageMsMax: 12_000 };
+  readonly #changes: Change[] = [];
+
+  note(change: Change): void {
+    this.#changes.push(change);
+  }
+
+  /** Why a row must not be given up, by what was stored before its answer; undefined when it may be. */
+  whyTooYoung({ createdAt, sequence }: SendableRow, endedAt: Date, answerTurn: number): string | undefined {
+    const last = this.#changes.findLast(({ turn }) => turn <= answerTurn);
+    if (last && !last.enabledAt) return `${sequence} is given up while its endpoint is disabled`;
+    const since = new Date(Math.max(createdAt.getTime(), last?.enabledAt?.getTime() ?? 0));
+    const isOld = nextAttemptAt(this.retries, { attempt: 1, since, endedAt }, 1) === undefined;
+    return isOld ? undefined : `${sequence} is given up, although its endpoint was enabled`;
+  }
+
+  /**
+   * Whether the endpoint was enabled after one turn and by another, and not disabled since. Not when
+   * that was twice in one millisecond, which a script's clock allows.
+   */
+  hasEnabled(after: number, by: number): boolean {
+    const last = this.#changes.at(-1);
+    if (!last?.enabledAt || last.turn <= after || last.turn > by) return false;
+    const before = this.#changes.findLast(({ turn, enabledAt }) => turn <= after && enabledAt);
+    return before?.enabledAt?.getTime() !== last.enabledAt.getTime();
+  }
+}
