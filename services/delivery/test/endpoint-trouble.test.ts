@@ -63,3 +63,44 @@ describe("an endpoint that fails five times", () => {
     await eventually(() => world.states().countDocuments({ _id: endpointId })).toBe(0);
   });
 });
+
+describe("an endpoint that cannot be opened", () => {
+  const remedy = /cannot be opened.*rotate its secret.*delete it/;
+
+  it("gets nothing until it can, and keeps nothing from its neighbours", async () => {
+    const tenantId = "unopened";
+    await using receiver = await openReceiver();
+    await using other = await openReceiver();
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    await delivery.endpoint(tenantId, other.url);
+    const row = await world.endpoints().findOne({ _id: endpointId });
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: `${receiver.url}elsewhere` } });
+    await publish(world, tenantId);
+    await other.arrivals(1);
+    await eventually(() => world.deliveries().countDocuments({ endpointId, state: "pending" })).toBe(1);
+    const { endpoint } = await delivery.endpoints.getEndpoint({ tenantId, endpointId }, asAdmin);
+    expect(endpoint?.health).toMatchObject({ gate: "unopened", heldDeliveries: 1 });
+    const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId }, asAdmin);
+    expect(endpoints.map(({ health }) => health?.gate)).toEqual(["unopened", "closed"]);
+    for (const act of ["testEndpoint", "enableEndpoint", "disableEndpoint"] as const) {
+      await expect(delivery.endpoints[act]({ tenantId, endpointId }, asAdmin)).rejects.toThrow(remedy);
+    }
+    expect(receiver.received).toEqual([]);
+    // Another process must not stop at it either.
+    await using replica = await openDelivery(world);
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: row!.url } });
+    await receiver.arrivals(1);
+    expect(replica).toBeDefined();
+  });
+
+  it("works again with a new secret", async () => {
+    const tenantId = "remedied";
+    await using receiver = await openReceiver();
+    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { secrets: [] } });
+    await publish(world, tenantId);
+    await eventually(() => world.deliveries().countDocuments({ endpointId, state: "pending" })).toBe(1);
+    await delivery.endpoints.rotateEndpointSecret({ tenantId, endpointId }, asAdmin);
+    await receiver.arrivals(1);
+  });
+});

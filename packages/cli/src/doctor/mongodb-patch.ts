@@ -1,8 +1,9 @@
 import { atLeast } from "./version.ts";
 
 /**
- * The first patch release of each series without CVE-2025-14847, newest series first: until then
- * whoever reached mongod read its memory, by a message with zlib, without a password.
+ * The first patch release of each series without CVE-2025-14847, newest series first.
+ * In older ones, anyone who reaches mongod can read its memory without a password, by a message
+ * that is compressed with zlib.
  */
 const fixedIn = ["8.2.3", "8.0.17", "7.0.28", "6.0.27"];
 

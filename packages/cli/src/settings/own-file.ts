@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import { CliError } from "../cli-error.ts";
 
 /**
- * Requires that a file with keys and addresses is of the user who runs the command, and that nobody
- * else may read it, change it, or put another in its place: whoever writes the addresses gets the
- * keys. Does nothing when there is no such file.
+ * Requires that a file with keys and addresses belongs to the user who runs the command, and that
+ * nobody else may read it, change it, or put another in its place. Commands send the keys to those
+ * addresses, so who changes an address receives the keys. Does nothing when there is no such file.
  *
  * @throws CliError naming the file and its fault
  */

@@ -4,8 +4,9 @@ import { meanAnswerMs } from "../domain/lease-ahead.ts";
 const endpointsMax = 10_000;
 
 /**
- * How long the last attempts at endpoints took, from their places to their answers. It is kept while an endpoint has nothing to send, so
- * that the next burst starts at the pace at which the last one ended.
+ * How long the last attempts at endpoints took, with the wait for their bodies. It is kept while an
+ * endpoint has nothing to send, so that the next burst starts at the pace at which the last one
+ * ended.
  */
 export class AnswerTimes {
   readonly #meanMs = new LRUCache<string, number>({ max: endpointsMax });

@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { SharedPool } from "../../limits/shared-pool.ts";
 import { ReadTurns } from "./read-turns.ts";
-import { HttpError } from "../errors/http-error.ts";
-import { readBody } from "./request-body.ts";
+import { readBody, tooLarge } from "./request-body.ts";
 import type { BodyRule, Route } from "../route.ts";
 
 /**
@@ -12,7 +11,7 @@ import type { BodyRule, Route } from "../route.ts";
  */
 const pieceBytes = 256;
 
-/** Of a route that takes no body. Many clients send `{}` when they have nothing to send. */
+/** Of a route that takes no body but `{}`, which many clients send when they have nothing to send. */
 const noBody: BodyRule = { types: [], bytesMax: "{}".length };
 
 /** Returns a body's memory to the pool, when the body is not used any more. */
@@ -61,15 +60,14 @@ export function receiveBodies(
       scan?.add(piece);
       turns.count(tenantId, stream, piece.length);
     });
-    if (rule === noBody) return reading.then(requireEmpty).finally(() => turns.leave(tenantId, stream));
-    return reading.finally(() => turns.leave(tenantId, stream));
+    const taken = rule === noBody ? reading.then(requireEmpty) : reading;
+    return taken.finally(() => turns.leave(tenantId, stream));
   });
   return release;
 }
 
 function requireEmpty(body: Buffer): void {
-  if (!["", "{}"].includes(body.toString("latin1")))
-    throw new HttpError("PAYLOAD_TOO_LARGE", "this path takes no body");
+  if (!["", "{}"].includes(body.toString("latin1"))) throw tooLarge(noBody);
 }
 
 const tenantOf = ({ caller }: FastifyRequest): string => caller?.tenantId ?? "";
