@@ -1,5 +1,5 @@
 import { type DatabaseUser, userUrl } from "@vidimus/devstack/backing/database-users";
-import { databaseOf, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { databaseOf, programNames, serviceNames } from "@vidimus/devstack/stack/service-plan";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,13 +32,13 @@ export interface PlanOptions {
  */
 export async function makePlan({ folder, prefix, console, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
   if (!/^\w{1,28}$/.test(prefix)) throw new Error(`--prefix must be letters, digits and _, not "${prefix}"`);
-  const users = console ? ([...serviceNames, "console"] as const) : serviceNames;
+  const users = console ? programNames : serviceNames;
   const unknown = renewed.find((name) => !users.some((user) => user === name));
   if (unknown !== undefined) throw new Error(`--renew must be one of ${users.join(", ")}, not "${unknown}"`);
   const plan: PlannedUser[] = [];
   for (const name of users) {
     const file = join(folder, `${name}-mongodb`);
-    const database = name === "console" ? `${prefix}_console` : databaseOf(name, prefix);
+    const database = databaseOf(name, prefix);
     const kept = await readPassword(file, name);
     const isRenewed = renewed.includes(name);
     const password = isRenewed || kept === undefined ? randomBytes(24).toString("base64url") : kept;
