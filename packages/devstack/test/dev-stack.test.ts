@@ -4,11 +4,9 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { type DevStack, openDevStack } from "@vidimus/devstack/stack/dev-stack";
-import { consolePortSettings } from "@vidimus/devstack/stack/console-plan";
-import { portSettings } from "@vidimus/devstack/stack/service-plan";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
 
 let stateDir: string;
 let env: NodeJS.ProcessEnv;
@@ -16,10 +14,7 @@ const id = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
 
 beforeAll(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
-  const ports = await Promise.all(
-    [...portSettings, ...consolePortSettings].map(async ({ variable }) => [variable, String(await pickFreePort())]),
-  );
-  env = { ...process.env, LOG_LEVEL: "warn", ...Object.fromEntries(ports) };
+  env = { ...process.env, LOG_LEVEL: "warn", ...(await freePorts()) };
 });
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
