@@ -96,18 +96,18 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visitor: Visitor = { ...wide, script };
 
   it("a person signs in, sees where, ends another session, and signs out", async () => {
-    const code = new URL(await newLink()).hash.replace("#code=", "");
+    await signInByLink(browser, await newLinkOf(`twice-${script}`), wide);
+    const code = new URL(await newLinkOf(`twice-${script}`)).hash.replace("#code=", "");
     await browser.visit(`${dev.console}/sign-in`, visitor, async (page) => {
       await page.getByLabel("One-time code").fill(code);
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("link", { name: "Your sessions" }).click();
-      const rows = page.getByRole("row");
-      const before = await rows.count();
-      await page.getByRole("button", { name: /^End/ }).first().click();
-      expect(await rows.count()).toBe(before - 1);
+      expect(await textOf(page)).toContain("2 sessions");
+      await page.getByRole("button", { name: /^End/ }).click();
+      expect(await textOf(page)).toContain("1 session,");
       await page.getByRole("button", { name: "Sign out" }).first().click();
-      expect(new URL(page.url()).pathname).toBe("/sign-in");
+      expect(await textOf(page)).toContain("You are signed out");
       await page.goBack();
       await page.reload();
       expect(new URL(page.url()).pathname).toBe("/sign-in");
@@ -143,10 +143,10 @@ describe("every page", () => {
       await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();
       await tabTo(page, "Sign in");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "You" }).waitFor();
+      await page.getByRole("link", { name: "Your sessions" }).waitFor();
       await tabTo(page, "Sign out");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor();
     });
   });
 
@@ -161,7 +161,7 @@ describe("every page", () => {
   it("is at most 40 kB with everything that it loads, compressed or not", async () => {
     const bytes: number[] = [];
     await browser.visit("about:blank", operator, async (page) => {
-      page.on("response", async (response) => void bytes.push((await response.body()).length));
+      page.on("response", async (response) => void (response.ok() && bytes.push((await response.body()).length)));
       await page.goto(dev.console!, { waitUntil: "networkidle" });
     });
     expect(bytes.length).toBeGreaterThan(2);

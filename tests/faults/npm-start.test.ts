@@ -130,7 +130,7 @@ describe("npm start", { timeout: 120_000 }, () => {
 });
 
 describe("npm stop", { timeout: 120_000 }, () => {
-  it("returns when the stack and its seven processes are gone, and says so when there is none", async () => {
+  it("returns when the stack and its eight processes are gone, and says so when there is none", async () => {
     const start = npm("start");
     const { pids, stackPid } = await running(start);
     expect(await npm("stop").ended).toBe(`stopping the dev stack of process ${stackPid}\nstopped\n`);

@@ -4,7 +4,7 @@ import type { OpenBrowser, Visitor } from "./open-browser.ts";
 export async function signInByLink(browser: OpenBrowser, link: string, view: Visitor): Promise<Visitor> {
   const kept = await browser.visit(link, view, async (page) => {
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "You" }).waitFor();
+    await page.getByRole("link", { name: "Your sessions" }).waitFor();
     return page.context().storageState();
   });
   return { ...view, kept };
