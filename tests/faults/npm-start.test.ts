@@ -52,7 +52,7 @@ const allGone = (pids: readonly number[]) =>
 const pdeathsigWorks = spawnSync("setpriv", ["--pdeathsig", "TERM", "--", "true"]).status === 0;
 
 describe("npm start", { timeout: 120_000 }, () => {
-  it("stops all seven processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
+  it("stops all eight processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
     // Five services take a second each, so the second start begins before the first stack has
     // ended.
     const first = npm("start", { DRAIN_DELAY_MS: "1000" });
@@ -75,7 +75,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     await expect(readFile(join(stateDir, "stack.json"))).rejects.toThrow("ENOENT");
   });
 
-  it.skipIf(!pdeathsigWorks)("leaves none of the seven behind when the stack is killed with SIGKILL", async () => {
+  it.skipIf(!pdeathsigWorks)("leaves none of the eight behind when the stack is killed with SIGKILL", async () => {
     const { pids, stackPid } = await running(npm("start"));
     process.kill(stackPid, "SIGKILL");
     await allGone([stackPid, ...pids]);
