@@ -151,7 +151,7 @@ describe("every page", () => {
   });
 
   const paths = ["/sign-in", "/", "/sessions", "/invitation", "/nothing-here"];
-  it.each(paths.flatMap((path) => views.map((view) => ({ path, ...view }))))(
+  it.each(paths.flatMap((path) => Array.from(views, (view) => ({ path, ...view }))))(
     "$path has no violation of WCAG 2.2 AA at $width px in $scheme",
     async ({ path, ...view }) => {
       expect(await browser.visit(`${dev.console}${path}`, { ...operator, ...view }, faultsOf)).toEqual([]);

@@ -59,7 +59,7 @@ export async function writeGrants(dir: string, trustDomain: string, operator: st
 
 async function consoleGrants(identity: string): Promise<GrantEntry[]> {
   const { grants } = JSON.parse(await readFile(consoleGrantFile, "utf8")) as GrantsFile;
-  return grants.map((grant) => ({ ...grant, identity }));
+  return Array.from(grants, (grant) => ({ ...grant, identity }));
 }
 
 /** Adds a grant, or to the one of its identity what that lacks. */
