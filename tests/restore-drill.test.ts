@@ -5,9 +5,8 @@
  */
 import { openMongod } from "@vidimus/devstack/backing/mongod";
 import type { BackingServer } from "@vidimus/devstack/backing/server";
-import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { type DevStack, openDevStack } from "@vidimus/devstack/stack/dev-stack";
-import { portSettings } from "@vidimus/devstack/stack/service-plan";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
 import { MongoClient } from "mongodb";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -42,9 +41,8 @@ let runbook: string[];
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "vidimus-drill-"));
   opened.defer(() => rm(dir, { recursive: true, force: true }));
-  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
   const { NATS_URL: _, ...inherited } = process.env;
-  env = { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports) };
+  env = { ...inherited, LOG_LEVEL: "warn", ...(await freePorts()) };
   receiver = opened.use(await openReceiver());
   receiver.answerWith((webhook) => (refused.has(payloadOf(webhook).data.documentId) ? 400 : 204));
   const text = await readFile(join(root, "docs/operations.md"), "utf8");

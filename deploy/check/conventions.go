@@ -21,6 +21,7 @@ var secretOwners = map[string][]string{
 	"signing-kek":     {"signing"},
 	"delivery-kek":    {"delivery"},
 	"attestation-key": {"documents", "signing"},
+	"console-oidc":    {"console"},
 }
 
 // checkConventions checks what Kubernetes itself accepts and this project does not.

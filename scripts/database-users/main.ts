@@ -6,11 +6,12 @@
 import { ensureDatabaseUsers, findDatabaseUsers } from "@vidimus/devstack/backing/database-users";
 import { MongoError } from "mongodb";
 import { parseArgs } from "node:util";
-import { checkPlan, makePlan, writePlan } from "./plan.ts";
+import { checkPlan, makePlan, type PlanOptions, writePlan } from "./plan.ts";
 
-const usage = `usage: MONGODB_ADMIN_URL=mongodb://… npm run database-users -- FOLDER [--prefix PREFIX] [--renew SERVICE]…
+const usage = `usage: MONGODB_ADMIN_URL=mongodb://… npm run database-users -- FOLDER [--console] [--prefix PREFIX] [--renew SERVICE]…
 
   FOLDER            where the connection strings are written, or stand from an earlier run
+  --console         also for the console
   --prefix PREFIX   of the databases; "vidimus" by default
   --renew SERVICE   gives its user a new password`;
 
@@ -24,9 +25,10 @@ try {
 
 async function createUsers(): Promise<void> {
   const adminUrl = process.env["MONGODB_ADMIN_URL"];
-  const { folder, prefix, renewed } = readArguments();
+  const options = readArguments();
+  const { folder } = options;
   if (!adminUrl) throw new Error(`MONGODB_ADMIN_URL is required: of a user who may create users\n\n${usage}`);
-  const plan = await makePlan({ folder, prefix, renewed, adminUrl });
+  const plan = await makePlan({ ...options, adminUrl });
   checkPlan(
     plan,
     await findDatabaseUsers(
@@ -43,18 +45,19 @@ async function createUsers(): Promise<void> {
   for (const { user, file, action } of plan) console.log(`${action.padEnd(8)} ${user.database.padEnd(24)} ${file}`);
 }
 
-function readArguments(): { folder: string; prefix: string; renewed: readonly string[] } {
+function readArguments(): Omit<PlanOptions, "adminUrl"> {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
+        console: { type: "boolean", default: false },
         prefix: { type: "string", default: "vidimus" },
         renew: { type: "string", multiple: true, default: [] },
       },
     });
     const [folder, ...rest] = positionals;
     if (!folder || rest.length > 0) throw new Error("one FOLDER is needed");
-    return { folder, prefix: values.prefix, renewed: values.renew };
+    return { folder, console: values.console, prefix: values.prefix, renewed: values.renew };
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, { cause: error });
   }

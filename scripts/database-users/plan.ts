@@ -1,10 +1,10 @@
 import { type DatabaseUser, userUrl } from "@vidimus/devstack/backing/database-users";
-import { databaseOf, type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { databaseOf, programNames, serviceNames } from "@vidimus/devstack/stack/service-plan";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What is done for one service. */
+/** What is done for one of them. */
 export interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;
@@ -13,32 +13,36 @@ export interface PlannedUser {
   readonly action: "created" | "kept" | "renewed";
 }
 
-interface PlanOptions {
+/** Whose users are planned. */
+export interface PlanOptions {
   readonly folder: string;
   readonly prefix: string;
+  /** Whether there is a console, with a database for its sessions. */
+  readonly console: boolean;
   /** Services whose users get a new password. */
   readonly renewed: readonly string[];
   readonly adminUrl: string;
 }
 
 /**
- * Plans the user of each service. A password comes from the file of an earlier run, also of one that
+ * Plans the users. A password comes from the file of an earlier run, also of one that
  * ended before it had created the user.
  *
  * @throws Error naming what is wrong with the options or with a file
  */
-export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
+export async function makePlan({ folder, prefix, console, renewed, adminUrl }: PlanOptions): Promise<PlannedUser[]> {
   if (!/^\w{1,28}$/.test(prefix)) throw new Error(`--prefix must be letters, digits and _, not "${prefix}"`);
-  const unknown = renewed.find((name) => !serviceNames.some((service) => service === name));
-  if (unknown !== undefined) throw new Error(`--renew must be one of ${serviceNames.join(", ")}, not "${unknown}"`);
+  const users = console ? programNames : serviceNames;
+  const unknown = renewed.find((name) => !users.some((user) => user === name));
+  if (unknown !== undefined) throw new Error(`--renew must be one of ${users.join(", ")}, not "${unknown}"`);
   const plan: PlannedUser[] = [];
-  for (const service of serviceNames) {
-    const file = join(folder, `${service}-mongodb`);
-    const database = databaseOf(service, prefix);
-    const kept = await readPassword(file, service);
-    const isRenewed = renewed.includes(service);
+  for (const name of users) {
+    const file = join(folder, `${name}-mongodb`);
+    const database = databaseOf(name, prefix);
+    const kept = await readPassword(file, name);
+    const isRenewed = renewed.includes(name);
     const password = isRenewed || kept === undefined ? randomBytes(24).toString("base64url") : kept;
-    const user = { user: service, password, database };
+    const user = { user: name, password, database };
     const content = password === kept ? undefined : userUrl(adminUrl, user);
     plan.push({ user, file, content, action: isRenewed ? "renewed" : kept === undefined ? "created" : "kept" });
   }
@@ -46,7 +50,7 @@ export async function makePlan({ folder, prefix, renewed, adminUrl }: PlanOption
 }
 
 /** Returns the password of the connection string in a file; undefined when there is no file. */
-async function readPassword(file: string, user: ServiceName): Promise<string | undefined> {
+async function readPassword(file: string, user: string): Promise<string | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { buildah, imagesDir, podman } from "./containers.ts";
-import { type Service, services, stageContext } from "./stage-context.ts";
+import { type Image, images, stageContext, workspaceOf } from "./stage-context.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Name of a service's image on this machine; the overlay "local" uses the same. */
-export function imageOf(service: Service): string {
-  return `localhost/vidimus/${service}:local`;
+/** Name of an image on this machine; the overlay "local" uses the same. */
+export function imageOf(image: Image): string {
+  return `localhost/vidimus/${image}:local`;
 }
 
 /**
- * Builds the five images.
+ * Builds the images of the five services and of the console.
  *
  * @param base what the images stand on; the recipe's own base by default. Always passed on: buildah
  *   1.28 does not see that the default of an argument names a stage.
@@ -19,16 +19,17 @@ export async function buildImages(report: (line: string) => void, base = "base")
   const context = join(imagesDir, "context");
   await stageContext(context);
   report("context staged");
-  for (const service of services) {
-    await buildah("bud", "--isolation", "chroot", "--timestamp", "0", ...buildArguments(service, base), context);
-    const bytes = await podman("image", "inspect", "--format", "{{.Size}}", imageOf(service));
-    report(`${imageOf(service)}  ${Math.round(Number(bytes) / 1_000_000)} MB`);
+  for (const image of images) {
+    await buildah("bud", "--isolation", "chroot", "--timestamp", "0", ...buildArguments(image, base), context);
+    const bytes = await podman("image", "inspect", "--format", "{{.Size}}", imageOf(image));
+    report(`${imageOf(image)}  ${Math.round(Number(bytes) / 1_000_000)} MB`);
   }
 }
 
-function buildArguments(service: Service, base: string): string[] {
+function buildArguments(image: Image, base: string): string[] {
   const file = join(root, "deploy/images/Containerfile");
-  const labels = ["--label", `org.opencontainers.image.title=vidimus-${service}`];
-  const values = ["--build-arg", `SERVICE=${service}`, "--build-arg", `BASE=${base}`];
-  return ["--file", file, "--tag", imageOf(service), ...values, ...labels];
+  const labels = ["--label", `org.opencontainers.image.title=vidimus-${image}`];
+  const given = { SERVICE: image, WORKSPACE: workspaceOf(image), BASE: base };
+  const values = Object.entries(given).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
+  return ["--file", file, "--tag", imageOf(image), ...values, ...labels];
 }

@@ -9,17 +9,27 @@ export const services = ["gateway", "documents", "phrases", "signing", "delivery
 
 export type Service = (typeof services)[number];
 
+/** Every image. The console is no service: nothing calls it. */
+export const images = [...services, "console"] as const;
+
+export type Image = (typeof images)[number];
+
+/** Folder of an image's program in the checkout. */
+export function workspaceOf(image: Image): string {
+  return image === "console" ? "packages/console" : `services/${image}`;
+}
+
 const user = 65_532;
 
 /**
- * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and one folder a service.
+ * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and one folder an image.
  * Needs npm and its registry, on a Linux machine with the architecture of the images.
  */
 export async function stageContext(context: string): Promise<void> {
   await rm(context, { recursive: true, force: true });
   await stageNode(context);
   await stageBase(context);
-  for (const service of services) await stageService(context, service);
+  for (const image of images) await stageImage(context, image);
 }
 
 async function stageNode(context: string): Promise<void> {
@@ -51,16 +61,16 @@ async function place(from: string, to: string): Promise<void> {
   await copyFile(await realpath(from), to);
 }
 
-/** Installs what one service needs at run time, and nothing of the other services. */
-async function stageService(context: string, service: Service): Promise<void> {
-  const app = join(context, "services", service);
+/** Installs what one program needs at run time, and nothing of the others. */
+async function stageImage(context: string, image: Image): Promise<void> {
+  const app = join(context, "services", image);
   await mkdir(app, { recursive: true });
-  const workspaces = ["packages/contracts", "packages/kit", `services/${service}`];
+  const workspaces = ["packages/contracts", "packages/kit", workspaceOf(image)];
   for (const file of ["package.json", "package-lock.json", ".npmrc"]) await copyFile(join(root, file), join(app, file));
   for (const workspace of workspaces) await copySource(join(root, workspace), join(app, workspace));
   // The gateway serves the guides.
-  if (service === "gateway") await cp(join(root, "docs"), join(app, "docs"), { recursive: true });
-  npm(app, "ci", "--omit=dev", "--omit=optional", "--ignore-scripts", "--workspace", `services/${service}`);
+  if (image === "gateway") await cp(join(root, "docs"), join(app, "docs"), { recursive: true });
+  npm(app, "ci", "--omit=dev", "--omit=optional", "--ignore-scripts", "--workspace", workspaceOf(image));
   await describe(app, workspaces);
 }
 

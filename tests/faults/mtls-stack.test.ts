@@ -1,10 +1,10 @@
 /** `npm start -- --mtls`: what an attacker on the machine gets, and a data folder with and without it. */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
 import { openDevStack } from "@vidimus/devstack/stack/dev-stack";
 import { makeIdentities } from "@vidimus/devstack/stack/dev-identities";
-import { portSettings } from "@vidimus/devstack/stack/service-plan";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
 import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
 import { MongoClient } from "mongodb";
 import { connect } from "nats";
@@ -23,16 +23,15 @@ let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "vidimus-mtls-"));
   stateDir = join(dir, ".vidimus");
-  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
-  env = { ...inherited, LOG_LEVEL: "warn", IP_RATE_LIMIT: "off", ...Object.fromEntries(ports) };
+  env = { ...inherited, LOG_LEVEL: "warn", IP_RATE_LIMIT: "off", ...(await freePorts()) };
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 // The demonstration prints each step.
 beforeEach(() => void vi.spyOn(console, "log").mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
-const open = (mtls: boolean) => openDevStack({ stateDir, env, mtls, report: () => {} });
+const open = (mtls: boolean) => openDevStack({ stateDir, env, mtls, console: true, report: () => {} });
 
 /** Pushes the same document each time. */
 async function push(dev: DevJson): Promise<number> {
@@ -97,6 +96,16 @@ async function attackDoors({ grpc, mesh, tls }: DevJson): Promise<string[]> {
   return open;
 }
 
+/** Signs in by the link that `npm start` prints, as a browser does. Returns the first page. */
+async function signInToConsole(dev: DevJson): Promise<string> {
+  const link = new URL((await makeConsoleLink(dev))!);
+  const body = new URLSearchParams(link.hash.slice(1));
+  const form = { method: "POST", body, redirect: "manual", headers: { origin: link.origin } } as const;
+  const signedIn = await fetch(`${link.origin}/sign-in/confirm`, form);
+  const [cookie = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";");
+  return await (await fetch(link.origin, { headers: { cookie } })).text();
+}
+
 /** Files of a folder that others than their owner may read or write, by path. */
 async function openFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -136,6 +145,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
     const { code, findings } = await doctor();
     expect([code, findings.filter(needsAttention)]).toEqual([0, []]);
 
+    expect(await signInToConsole(dev)).toContain("Demo newsroom");
     expect(await attackDoors(dev)).toEqual([]);
     expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
     const stranger = (await makeIdentities(join(dir, "elsewhere"))).services.documents;

@@ -1,16 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { MongoClient } from "mongodb";
-import { projectDir } from "@vidimus/devstack/paths";
-import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { describeProcess } from "@vidimus/devstack/process-info";
 import { readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { runNpmScript } from "../support/npm-script.ts";
 import { lockHolder } from "@vidimus/devstack/stack/stack-lock";
-import { portSettings } from "@vidimus/devstack/stack/service-plan";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
 
 let stateDir: string;
 let env: NodeJS.ProcessEnv;
@@ -18,9 +16,8 @@ const started: ChildProcess[] = [];
 
 beforeAll(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "vidimus-npm-"));
-  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
-  env = { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports) };
+  env = { ...inherited, LOG_LEVEL: "warn", ...(await freePorts()) };
 });
 afterEach(async () => {
   await npm("stop").ended;
@@ -28,23 +25,17 @@ afterEach(async () => {
 });
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
-/** Runs an npm script in a process group of its own, as a terminal does. */
 function npm(script: "start" | "stop", settings: NodeJS.ProcessEnv = {}) {
-  const args = ["--silent", script, "--", "--state", stateDir];
-  const child = spawn("npm", args, { cwd: projectDir, env: { ...env, ...settings }, detached: true });
-  started.push(child);
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
-  const ended = once(child, "close").then(() => said);
-  const says = (words: string) => vi.waitFor(() => expect(said).toContain(words), { timeout: 60_000, interval: 20 });
-  return { child, ended, says };
+  const running = runNpmScript(script, ["--state", stateDir], { ...env, ...settings });
+  started.push(running.child);
+  return running;
 }
 
-/** Waits until the stack runs. Returns its pid and those of its seven processes. */
+/** Waits until the stack runs. Returns its pid and those of its eight processes. */
 async function running(start: ReturnType<typeof npm>) {
   await start.says("Vidimus runs");
   const pids = Object.values((await readDevJson(stateDir))?.pids ?? {});
-  expect(pids).toHaveLength(7);
+  expect(pids).toHaveLength(8);
   const holder = await lockHolder(stateDir);
   return { pids, stackPid: holder!.pid };
 }
@@ -61,7 +52,7 @@ const allGone = (pids: readonly number[]) =>
 const pdeathsigWorks = spawnSync("setpriv", ["--pdeathsig", "TERM", "--", "true"]).status === 0;
 
 describe("npm start", { timeout: 120_000 }, () => {
-  it("stops all seven processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
+  it("stops all eight processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
     // Five services take a second each, so the second start begins before the first stack has
     // ended.
     const first = npm("start", { DRAIN_DELAY_MS: "1000" });
@@ -84,7 +75,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     await expect(readFile(join(stateDir, "stack.json"))).rejects.toThrow("ENOENT");
   });
 
-  it.skipIf(!pdeathsigWorks)("leaves none of the seven behind when the stack is killed with SIGKILL", async () => {
+  it.skipIf(!pdeathsigWorks)("leaves none of the eight behind when the stack is killed with SIGKILL", async () => {
     const { pids, stackPid } = await running(npm("start"));
     process.kill(stackPid, "SIGKILL");
     await allGone([stackPid, ...pids]);
@@ -139,7 +130,7 @@ describe("npm start", { timeout: 120_000 }, () => {
 });
 
 describe("npm stop", { timeout: 120_000 }, () => {
-  it("returns when the stack and its seven processes are gone, and says so when there is none", async () => {
+  it("returns when the stack and its eight processes are gone, and says so when there is none", async () => {
     const start = npm("start");
     const { pids, stackPid } = await running(start);
     expect(await npm("stop").ended).toBe(`stopping the dev stack of process ${stackPid}\nstopped\n`);

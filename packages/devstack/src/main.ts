@@ -1,5 +1,6 @@
 import { stopSignal } from "@vidimus/kit/service/process";
 import { fail, readOptions } from "./command-line.ts";
+import { makeConsoleLink } from "./stack/console-link.ts";
 import { welcome } from "./stack/welcome.ts";
 import { openDevStack } from "./stack/dev-stack.ts";
 
@@ -14,11 +15,12 @@ try {
     fresh,
     mtls,
     replicas,
+    console: true,
     report: console.log,
     signal: stop.signal,
   };
   await using stack = await openDevStack(options);
-  console.log(welcome(stack.dev));
+  console.log(welcome(stack.dev, await makeConsoleLink(stack.dev)));
   await stopped;
 } catch (error) {
   if (!stop.signal.aborted) fail(error);

@@ -4,10 +4,9 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { type DevStack, openDevStack } from "@vidimus/devstack/stack/dev-stack";
-import { portSettings } from "@vidimus/devstack/stack/service-plan";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
 
 let stateDir: string;
 let env: NodeJS.ProcessEnv;
@@ -15,13 +14,12 @@ const id = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
 
 beforeAll(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
-  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
-  env = { ...process.env, LOG_LEVEL: "warn", ...Object.fromEntries(ports) };
+  env = { ...process.env, LOG_LEVEL: "warn", ...(await freePorts()) };
 });
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
 const open = (fresh = false, report: (line: string) => void = () => {}): Promise<DevStack> =>
-  openDevStack({ stateDir, env, fresh, report });
+  openDevStack({ stateDir, env, fresh, console: true, report });
 
 function push(dev: DevJson): Promise<Response> {
   return fetch(`${dev.gateway}/v1/documents`, {
@@ -38,6 +36,7 @@ describe("the dev stack", () => {
     expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);
     expect(stack.dev).toMatchObject({
       gateway: `http://127.0.0.1:${env["GATEWAY_PORT"]}`,
+      console: `http://127.0.0.1:${env["CONSOLE_PORT"]}`,
       tenants: [{ id: "demo" }, { id: "rival" }],
     });
     const { grpc, mesh } = stack.dev;
@@ -56,7 +55,9 @@ describe("the dev stack", () => {
       signing: at("SIGNING_MESH_PORT"),
       delivery: at("DELIVERY_MESH_PORT"),
     });
+    expect(stack.dev.ops).toMatchObject({ console: `http://127.0.0.1:${env["CONSOLE_OPS_PORT"]}` });
     expect(Object.keys(stack.dev.pids).toSorted()).toEqual([
+      "console",
       "delivery",
       "documents",
       "gateway",

@@ -2,7 +2,7 @@ import { EnvReader } from "@vidimus/kit/env";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
 import { parseRate, type Rate } from "./limits/rate.ts";
-import { readTrustedProxies } from "./trusted-proxies.ts";
+import { readTrustedProxies } from "@vidimus/kit/service/trusted-proxies";
 
 export const accessDatabase = "vidimus_access";
 

@@ -13,7 +13,7 @@ export function doctor(world: World): Command {
   return new Command("doctor")
     .option("--root <key>", "public key of the trust list's offline root; better in VIDIMUS_TRUST_ROOT")
     .option("--phrases <host:port>", "address of the phrases service")
-    .option("--mesh <list>", "mesh doors: access=host:7150,documents=…,phrases=…,signing=…,delivery=…")
+    .option("--mesh <list>", "mesh doors: access=host:7150,documents=…,phrases=…,signing=…,delivery=…,console=…")
     .option("--ops <list>", "ops ports: gateway=http://host:9090,documents=…,phrases=…,signing=…,delivery=…")
     .option("--mongodb <url>", "MongoDB of the services; better in VIDIMUS_MONGODB, since it may hold a password")
     .option("--nats <url>", "NATS of the services; better in VIDIMUS_NATS, since it may hold a password")

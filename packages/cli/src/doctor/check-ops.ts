@@ -4,7 +4,7 @@ import { fetchPage, jsonOf, type Page } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { atLeast } from "./version.ts";
 
-/** Every service with an ops port. */
+/** What every deployment has; the console is checked where its port is named. */
 const opsServices = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
 
 /** The services need the Temporal API of this Node to parse timestamps. */
@@ -13,10 +13,11 @@ const nodeVersionMin = "26.0.0";
 /** Asks each ops port for readiness and the version of Node, and the gateway's for its contract. */
 export async function checkOps(ops: string | undefined): Promise<Finding[]> {
   const urls = addressesIn(ops);
-  return (await Promise.all(opsServices.map((name) => checkService(name, urls.get(name))))).flat();
+  const names = urls.has("console") ? [...opsServices, "console"] : opsServices;
+  return (await Promise.all(names.map((name) => checkService(name, urls.get(name))))).flat();
 }
 
-async function checkService(name: (typeof opsServices)[number], url: string | undefined): Promise<Finding[]> {
+async function checkService(name: string, url: string | undefined): Promise<Finding[]> {
   const check = `${name} ops`;
   if (!url) return [unchecked(check, `Name its ops port: --ops ${name}=http://host:port,… or VIDIMUS_OPS.`)];
   const base = url.replace(/\/+$/, "");

@@ -1,10 +1,21 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./find-chromium.ts";
 
 /** How a page is looked at. */
 export interface View {
   readonly width: number;
   readonly scheme: "light" | "dark";
+}
+
+/** Cookies and storage of a browser, as a page's context gives them. */
+type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
+
+/** Who looks at a page. */
+export interface Visitor extends View {
+  /** Whether scripts run; they do by default. */
+  readonly script?: boolean;
+  /** What an earlier visit left in the browser. */
+  readonly kept?: Kept | undefined;
 }
 
 /** Every view that pages are tested in. */
@@ -16,7 +27,7 @@ export const views: readonly View[] = [1280, 390].flatMap((width) => [
 /** A running Chromium. Pages see nothing of each other. */
 export interface OpenBrowser extends AsyncDisposable {
   /** Opens a URL, waits until it is loaded, gives it to `look`, and closes it. */
-  visit<T>(url: string, view: View, look: (page: Page) => Promise<T>): Promise<T>;
+  visit<T>(url: string, visitor: Visitor, look: (page: Page) => Promise<T>): Promise<T>;
 }
 
 /** Starts the Chromium of `findChromium`. Without a sandbox, because containers have none to give. */
@@ -28,7 +39,7 @@ export async function openBrowser(): Promise<OpenBrowser> {
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
   });
   return {
-    visit: (url, view, look) => visit(browser, url, view, look),
+    visit: (url, visitor, look) => visit(browser, url, visitor, look),
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }
@@ -36,11 +47,17 @@ export async function openBrowser(): Promise<OpenBrowser> {
 async function visit<T>(
   browser: Browser,
   url: string,
-  { width, scheme }: View,
+  { width, scheme, script = true, kept }: Visitor,
   look: (page: Page) => Promise<T>,
 ): Promise<T> {
   const viewport = { width, height: 900 };
-  await using context = await browser.newContext({ viewport, colorScheme: scheme, locale: "en-GB" });
+  await using context = await browser.newContext({
+    viewport,
+    colorScheme: scheme,
+    locale: "en-GB",
+    javaScriptEnabled: script,
+    ...(kept && { storageState: kept }),
+  });
   const page = await context.newPage();
   await page.goto(url);
   return await look(page);

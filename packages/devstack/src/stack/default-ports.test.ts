@@ -1,3 +1,4 @@
+import { readConfig as readConsole } from "@vidimus/console/config";
 import { readConfig as readDelivery } from "@vidimus/delivery/config";
 import { readConfig as readDocuments } from "@vidimus/documents/config";
 import { readConfig as readGateway } from "@vidimus/gateway/config";
@@ -7,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { portSettings, readPorts } from "./service-plan.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vidimus-ports-"));
@@ -33,7 +35,7 @@ const configs = {
 const firstOutgoingPort = 32_768;
 
 test("no default port may be taken by an outgoing connection, and no two doors have the same", () => {
-  const ports = portSettings.map(({ fallback }) => fallback);
+  const ports = [...portSettings, ...consolePortSettings].map(({ fallback }) => fallback);
   expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
   expect(new Set(ports).size).toBe(ports.length);
 });
@@ -61,4 +63,10 @@ test("a service calls the others at their default mesh doors", () => {
   });
   expect(delivery).toMatchObject({ documentsTarget: mesh["documents"], signingTarget: mesh["signing"] });
   for (const { accessTarget } of [documents, phrases, delivery]) expect(accessTarget).toBe(mesh["gateway"]);
+});
+
+test("the console listens and calls access where the dev stack has them by default", () => {
+  const { http, ops } = readConsolePorts({});
+  const accessTarget = `127.0.0.1:${readPorts({}).gateway.grpc}`;
+  expect(readConsole(env)).toMatchObject({ pagesPort: http, opsPort: ops, accessTarget });
 });

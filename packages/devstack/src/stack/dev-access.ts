@@ -5,19 +5,19 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MongodAccess } from "../backing/replica-set.ts";
 import { projectDir } from "../paths.ts";
-import { type ServiceName, serviceNames } from "./service-plan.ts";
+import { type ProgramName, programNames } from "./service-plan.ts";
 
 /** Passwords of MongoDB, made anew at each start, as certificates are. */
 export interface DatabaseAccess extends MongodAccess {
-  /** Of the users of the services. */
-  readonly passwords: Readonly<Record<ServiceName, string>>;
+  /** Of the users of the services and of the console. */
+  readonly passwords: Readonly<Record<ProgramName, string>>;
 }
 
 /** Writes the key file of mongod into a folder, and makes passwords, which are in no file. */
 export async function makeDatabaseAccess(dir: string): Promise<DatabaseAccess> {
   const keyFile = join(dir, "mongodb-keyfile");
   await writePrivate(keyFile, `${randomBytes(48).toString("base64")}\n`);
-  const passwords = serviceNames.map((name) => [name, makePassword()] as const);
+  const passwords = programNames.map((name) => [name, makePassword()] as const);
   return {
     keyFile,
     operatorPassword: makePassword(),

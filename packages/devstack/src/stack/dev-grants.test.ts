@@ -1,11 +1,17 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writeGrants } from "./dev-grants.ts";
 
+const trustDomain = "vidimus.localhost";
 const operator = "spiffe://vidimus.localhost/operator";
+const consoleIdentity = "spiffe://vidimus.localhost/console";
 const members = "vidimus.access.v1.MemberService";
+const grantFile = join(import.meta.dirname, "../../../../deploy/k8s/components/console/grant.json");
+const grantedMethods = (JSON.parse(readFileSync(grantFile, "utf8")) as { grants: { methods: string[] }[] }).grants[0]!
+  .methods;
 
 let dir: string;
 beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), "vidimus-grants-"))));
@@ -13,14 +19,15 @@ afterEach(() => rm(dir, { recursive: true }));
 
 const file = () => join(dir, "grants.json");
 const written = async () => {
-  await writeGrants(dir, operator);
+  await writeGrants(dir, trustDomain, "operator");
   return JSON.parse(await readFile(file(), "utf8")) as { grants: { identity: string; services: string[] }[] };
 };
 const keep = (grants: unknown) => writeFile(file(), JSON.stringify({ grants }));
 
-it("a new stack grants its operator everything", async () => {
+it("a new stack grants its operator everything, and its console what its pages call", async () => {
   expect((await written()).grants).toMatchObject([
     { identity: operator, tenants: ["*"], services: expect.arrayContaining([members]) },
+    { identity: consoleIdentity, methods: expect.arrayContaining([`${members}/ListMemberships`]), people: true },
   ]);
 });
 
@@ -39,20 +46,28 @@ it("a file of an older stack gets what its operator lacks, and keeps what was ed
   expect(grants[1]!.services.slice(0, 2)).toEqual(old.services);
   expect(grants[1]!.services).toContain(members);
   const once = await readFile(file(), "utf8");
-  await writeGrants(dir, operator);
+  await writeGrants(dir, trustDomain, "operator");
   expect(await readFile(file(), "utf8")).toBe(once);
 });
 
-it("a file without the operator gets its grant", async () => {
+it("a file without the stack's own identities gets their grants", async () => {
   await keep([]);
-  expect((await written()).grants).toMatchObject([{ identity: operator }]);
+  expect((await written()).grants).toMatchObject([{ identity: operator }, { identity: consoleIdentity }]);
+});
+
+it("a console whose pages call more than before gets the methods that it lacks", async () => {
+  const method = "vidimus.own.v1.OwnService/Get";
+  await keep([{ identity: consoleIdentity, tenants: ["demo"], methods: [method], people: true }]);
+  const [own] = (await written()).grants;
+  expect(own).toMatchObject({ tenants: ["demo"], methods: [method, ...grantedMethods] });
+  expect(own).not.toHaveProperty("services");
 });
 
 it.each(["{", "[]", "null", '{"grants":7}', '{"grants":[null]}'])(
   "a file that is none stays as it is: %s",
   async (text) => {
     await writeFile(file(), text);
-    await writeGrants(dir, operator);
+    await writeGrants(dir, trustDomain, "operator");
     expect(await readFile(file(), "utf8")).toBe(text);
   },
 );

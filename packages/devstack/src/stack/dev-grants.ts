@@ -1,10 +1,13 @@
+import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { projectDir } from "../paths.ts";
 
 /** A grant as the file of grants has it: docs/grants.schema.json. */
 interface GrantEntry {
   readonly identity: string;
   readonly services?: readonly string[];
+  readonly methods?: readonly string[];
   readonly roles?: readonly string[];
 }
 
@@ -25,33 +28,52 @@ const services = [
 ];
 const roles = ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"];
 
+/** What the console may do; the same file is used in a cluster. */
+const consoleGrantFile = join(projectDir, "deploy/k8s/components/console/grant.json");
+
 /**
  * Writes the grants of a dev stack into a folder. A file that is there may have been edited, or be of
- * an older stack: it keeps what it has, and gets what the operator lacks. One that is no such file is
- * left as it is, and the services say what is wrong with it.
+ * an older stack: it keeps what it has, and gets what the operator and the console lack. One that is
+ * no such file is left as it is, and the services say what is wrong with it.
  *
- * @param operator who may do everything
+ * @param operator name of the identity that may do everything
  * @returns the file
  */
-export async function writeGrants(dir: string, operator: string): Promise<string> {
+export async function writeGrants(dir: string, trustDomain: string, operator: string): Promise<string> {
   const file = join(dir, "grants.json");
-  const own = { identity: operator, tenants: ["*"], services, roles };
+  const own = [
+    { identity: serviceIdentity(trustDomain, operator), tenants: ["*"], services, roles },
+    ...(await consoleGrants(serviceIdentity(trustDomain, "console"))),
+  ];
   const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     return JSON.stringify({ grants: [] });
   });
   const kept = parse(before);
   if (!kept) return file;
-  const grants = kept.grants.map((grant) => (grant.identity === operator ? completed(grant, own) : grant));
-  const isThere = grants.some(({ identity }) => identity === operator);
-  const after = `${JSON.stringify({ ...kept, grants: isThere ? grants : [...grants, own] }, null, 2)}\n`;
+  const grants = own.reduce(withGrant, kept.grants);
+  const after = `${JSON.stringify({ ...kept, grants }, null, 2)}\n`;
   if (after !== before) await writeFile(file, after);
   return file;
 }
 
-function completed(grant: GrantEntry, own: Required<GrantEntry>): GrantEntry {
-  const union = (has: readonly string[] = [], wanted: readonly string[]) => [...new Set([...has, ...wanted])];
-  return { ...grant, services: union(grant.services, own.services), roles: union(grant.roles, own.roles) };
+async function consoleGrants(identity: string): Promise<GrantEntry[]> {
+  const { grants } = JSON.parse(await readFile(consoleGrantFile, "utf8")) as GrantsFile;
+  return Array.from(grants, (grant) => ({ ...grant, identity }));
+}
+
+/** Adds a grant, or to the one of its identity what that lacks. */
+function withGrant(grants: readonly GrantEntry[], own: GrantEntry): readonly GrantEntry[] {
+  if (!grants.some(({ identity }) => identity === own.identity)) return [...grants, own];
+  return grants.map((grant) => (grant.identity === own.identity ? completed(grant, own) : grant));
+}
+
+function completed(grant: GrantEntry, own: GrantEntry): GrantEntry {
+  const lists = (["services", "methods", "roles"] as const).flatMap((name) => {
+    const all = [...new Set([...(grant[name] ?? []), ...(own[name] ?? [])])];
+    return all.length > 0 ? [[name, all] as const] : [];
+  });
+  return { ...grant, ...Object.fromEntries(lists) };
 }
 
 /** Undefined when the text is not that of a file of grants. */

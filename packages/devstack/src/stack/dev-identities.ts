@@ -19,6 +19,8 @@ export interface DevIdentities {
   readonly operator: TlsFiles;
   /** Files of the certificate of each service. */
   readonly services: Readonly<Record<ServiceName, TlsFiles>>;
+  /** Files of the console's certificate. */
+  readonly console: TlsFiles;
   readonly grantsFile: string;
   /** Configuration of nats-server, which knows the services by their certificates. */
   readonly brokerConfig: string;
@@ -62,7 +64,8 @@ export async function makeIdentities(dir: string): Promise<DevIdentities> {
   return {
     operator: await issueFor(operator),
     services: Object.fromEntries(services) as DevIdentities["services"],
-    grantsFile: await writeGrants(dir, serviceIdentity(trustDomain, operator)),
+    console: await issueFor("console"),
+    grantsFile: await writeGrants(dir, trustDomain, operator),
     brokerConfig: await writeBrokerConfig(dir, trustDomain, await issueFor("nats")),
     database: await makeDatabaseAccess(dir),
     issue,

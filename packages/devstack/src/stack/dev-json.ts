@@ -15,8 +15,10 @@ export interface DevJson {
   readonly grpc: DoorAddresses;
   /** `host:port` of the mesh doors. */
   readonly mesh: DoorAddresses;
-  /** Base URLs of the ops ports. */
-  readonly ops: Readonly<Record<ServiceName, string>>;
+  /** Base URLs of the ops ports; the console's in a stack that has it. */
+  readonly ops: Readonly<Record<ServiceName, string> & { console?: string }>;
+  /** Origin of the console's pages; undefined in a stack without them. */
+  readonly console?: string;
   /** Processes beside the first of each service, by name; undefined without any. */
   readonly replicas?: Readonly<Record<string, ReplicaAddresses>>;
   readonly mongodb: string;
@@ -71,7 +73,7 @@ export async function writeDevJson(stateDir: string, content: DevJson): Promise<
 export function devAddresses(
   ports: StackPorts,
   replicas: readonly Replica[] = [],
-): Pick<DevJson, "gateway" | "grpc" | "mesh" | "ops" | "replicas"> {
+): Pick<DevJson, "gateway" | "grpc" | "mesh" | "ops" | "console" | "replicas"> {
   const doors = (kind: "grpc" | "mesh"): DoorAddresses => {
     const address = (name: ServiceName) => `127.0.0.1:${ports[name][kind]}`;
     return {

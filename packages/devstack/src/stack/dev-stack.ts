@@ -6,6 +6,7 @@ import { ensureDatabaseUsers } from "../backing/database-users.ts";
 import type { BackingServer } from "../backing/server.ts";
 import { DevstackError } from "../errors.ts";
 import { assertPortFree } from "../port-guard.ts";
+import { type ConsolePorts, consoleEnv, consoleOrigin, consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { type DevIdentities, makeIdentities } from "./dev-identities.ts";
 import { type DevJson, type DevTenant, devAddresses, readDevJson } from "./dev-json.ts";
 import { clearLeftovers } from "./leftovers.ts";
@@ -19,6 +20,7 @@ import {
   readPorts,
   serviceEnv,
   serviceNames,
+  type ProgramName,
   type StackPorts,
   type SharedSettings,
 } from "./service-plan.ts";
@@ -38,6 +40,8 @@ interface DevStackOptions {
    * one.
    */
   readonly mtls?: boolean;
+  /** Starts the console, too. */
+  readonly console?: boolean;
   /** Services with more than one process. */
   readonly replicas?: ReplicaCounts;
   /** Receives a line for each event. */
@@ -52,7 +56,7 @@ export interface DevStack extends AsyncDisposable {
 }
 
 /**
- * Starts MongoDB, NATS and the five services, creates the tenants, and restarts each process that
+ * Starts MongoDB, NATS, the five services and, if asked, the console, creates the tenants, and restarts each process that
  * ends. dev.json always has the current pids. When the start fails, all processes are stopped
  * again.
  *
@@ -61,8 +65,9 @@ export interface DevStack extends AsyncDisposable {
 export async function openDevStack(options: DevStackOptions): Promise<DevStack> {
   const { stateDir, env, report } = options;
   const ports = readPorts(env);
+  const consolePorts = options.console ? readConsolePorts(env) : undefined;
   await clearLeftovers(stateDir, report);
-  await Promise.race([assertPortsFree(ports, report), aborted(options.signal)]);
+  await Promise.race([assertPortsFree(ports, consolePorts, report), aborted(options.signal)]);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
   await mkdir(stateDir, { recursive: true });
@@ -71,8 +76,9 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
   await using stack = new AsyncDisposableStack();
   stack.defer(() => releaseLock(stateDir));
   const replicas = await planReplicas(options.replicas ?? {});
-  const state = new StackState(stateDir, devAddresses(ports, replicas), report);
-  const opening = openProcesses(stack, state, options, { ports, replicas }, known);
+  const addresses = withConsole(devAddresses(ports, replicas), env, consolePorts);
+  const state = new StackState(stateDir, addresses, report);
+  const opening = openProcesses(stack, state, options, { ports, replicas, consolePorts }, known);
   const dev = await Promise.race([opening, state.refused, aborted(options.signal)]).catch(async (error: unknown) => {
     await markStopping(stateDir);
     throw error;
@@ -91,15 +97,13 @@ async function openProcesses(
 ): Promise<DevJson> {
   const { stateDir, env } = options;
   const shared = await openBackingServers(stack, state, options, places);
-  const processes = processesOf(places);
-  for (const { name, service, ports } of processes) {
-    const start = () => startServiceProcess(service, serviceEnv(service, shared, env, ports), logFile(stateDir, name));
+  const processes = processesOf(places, shared, env);
+  for (const { name, program, env: settings } of processes) {
+    const start = () => startServiceProcess(program, settings(), logFile(stateDir, name));
     await own(stack, await supervise(name, start, state));
   }
   await Promise.all(
-    processes.map(({ name, ports }) =>
-      untilServiceReady(name, `http://127.0.0.1:${ports.ops}`, logFile(stateDir, name)),
-    ),
+    processes.map(({ name, ops }) => untilServiceReady(name, `http://127.0.0.1:${ops}`, logFile(stateDir, name))),
   );
   const { gateway, grpc } = state.addresses;
   const tls = shared.identities?.operator;
@@ -108,16 +112,44 @@ async function openProcesses(
   return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
-/** Where the processes of the services are. */
+/** Where the processes of the services and the console are. */
 interface Places {
   readonly ports: StackPorts;
   readonly replicas: readonly Replica[];
+  /** Undefined without console. */
+  readonly consolePorts: ConsolePorts | undefined;
 }
 
-/** All processes of the services, in the order of their start. */
-function processesOf({ ports, replicas }: Places): Replica[] {
+interface PlannedProcess {
+  readonly name: string;
+  readonly program: ProgramName;
+  readonly ops: number;
+  /** Its whole environment, read anew at each start, since `env` may change. */
+  readonly env: () => NodeJS.ProcessEnv;
+}
+
+/** All processes of the services and the console, in the order of their start. */
+function processesOf({ ports, replicas, consolePorts }: Places, shared: SharedSettings, env: NodeJS.ProcessEnv) {
   const all = [...serviceNames.map((service) => ({ name: service, service, ports: ports[service] })), ...replicas];
-  return serviceNames.flatMap((name) => all.filter(({ service }) => service === name));
+  const planned = serviceNames
+    .flatMap((name) => all.filter(({ service }) => service === name))
+    .map(({ name, service, ports: own }): PlannedProcess => {
+      return { name, program: service, ops: own.ops, env: () => serviceEnv(service, shared, env, own) };
+    });
+  if (!consolePorts) return planned;
+  const settings = () => consoleEnv(shared, env, consolePorts);
+  return [...planned, { name: "console", program: "console", ops: consolePorts.ops, env: settings } as const];
+}
+
+/** Adds the addresses of the console, if there is one. */
+function withConsole(
+  addresses: ReturnType<typeof devAddresses>,
+  env: NodeJS.ProcessEnv,
+  ports: ConsolePorts | undefined,
+): ReturnType<typeof devAddresses> {
+  if (!ports) return addresses;
+  const ops = { ...addresses.ops, console: `http://127.0.0.1:${ports.ops}` };
+  return { ...addresses, ops, console: consoleOrigin(env, ports) };
 }
 
 /** Adds a process to the stack, or stops it when the stack was disposed during its start. */
@@ -135,15 +167,21 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
 }
 
 /** Throws a DevstackError that lists every taken port with the variable that changes it. */
-async function assertPortsFree(ports: StackPorts, report: (line: string) => void): Promise<void> {
+async function assertPortsFree(
+  ports: StackPorts,
+  consolePorts: ConsolePorts | undefined,
+  report: (line: string) => void,
+): Promise<void> {
   let isWaiting = false;
   const onWait = () => {
     if (!isWaiting) report("waiting for ports that are taken, for 5 s");
     isWaiting = true;
   };
-  const checks = portSettings.map(({ service, kind, variable }) =>
-    assertPortFree(ports[service][kind] ?? 0, variable, onWait),
-  );
+  const places = [
+    ...portSettings.map(({ service, kind, variable }) => ({ port: ports[service][kind] ?? 0, variable })),
+    ...(consolePorts ? consolePortSettings.map(({ kind, variable }) => ({ port: consolePorts[kind], variable })) : []),
+  ];
+  const checks = places.map(({ port, variable }) => assertPortFree(port, variable, onWait));
   const faults = (await Promise.allSettled(checks)).filter((check) => check.status === "rejected");
   if (faults.length === 0) return;
   throw new DevstackError(

@@ -6,10 +6,10 @@ import { describeProcess, stopProcess } from "../process-info.ts";
 import { readDevJson } from "./dev-json.ts";
 import { lockHolder, type LockHolder, releaseLock } from "./stack-lock.ts";
 import { mainFile } from "./service-process.ts";
-import { serviceNames } from "./service-plan.ts";
+import { programNames } from "./service-plan.ts";
 
 const stopDeadlineMs = 15_000;
-/** Seven processes have 15 s each. Only a broken one needs them, so this is less than their sum. */
+/** Eight processes have 15 s each. Only a broken one needs them, so this is less than their sum. */
 const stackDeadlineMs = 60_000;
 
 /**
@@ -49,13 +49,14 @@ async function waitFor({ pid }: LockHolder, stateDir: string, report: (line: str
   }
 }
 
-/** Stops services and servers whose stack has ended. Returns the number of services. */
+/** Stops programs and servers whose stack has ended. Returns the number of programs. */
 async function endOrphans(stateDir: string, report: (line: string) => void): Promise<number> {
   const pids = (await readDevJson(stateDir))?.pids ?? {};
+  const programs = programNames.map(mainFile);
   let count = 0;
-  for (const name of serviceNames) {
-    const pid = pids[name];
-    if (pid === undefined || !(await describeProcess(pid))?.command.includes(mainFile(name))) continue;
+  for (const [name, pid] of Object.entries(pids)) {
+    const command = (await describeProcess(pid))?.command;
+    if (!programs.some((program) => command?.includes(program))) continue;
     report(`waiting for ${name} (process ${pid}) to stop, which a killed dev stack left`);
     await stopProcess(pid, stopDeadlineMs);
     count += 1;

@@ -10,6 +10,12 @@ export const serviceNames = ["signing", "documents", "phrases", "delivery", "gat
 /** One of the five services. */
 export type ServiceName = (typeof serviceNames)[number];
 
+/** The services and the console, which calls them as people. */
+export const programNames = [...serviceNames, "console"] as const;
+
+/** A service, or the console. */
+export type ProgramName = (typeof programNames)[number];
+
 /** Ports of one service on 127.0.0.1; 0 chooses a free one. */
 export interface ServicePorts {
   /** The teams door; signing's is its admin door. */
@@ -80,7 +86,7 @@ export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: num
 export interface SharedSettings {
   readonly mongoUrl: string;
   /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
-  readonly databaseUsers: Readonly<Record<ServiceName, DatabaseUser>> | undefined;
+  readonly databaseUsers: Readonly<Record<ProgramName, DatabaseUser>> | undefined;
   readonly natsUrl: string;
   /** Whether the broker is the stack's own, so that no setting of another broker holds for it. */
   readonly isOwnBroker: boolean;
@@ -91,7 +97,7 @@ export interface SharedSettings {
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;
   /** Undefined in a stack without certificates. */
-  readonly identities: Pick<DevIdentities, "services" | "grantsFile"> | undefined;
+  readonly identities: Pick<DevIdentities, "services" | "console" | "grantsFile"> | undefined;
   readonly ports: StackPorts;
   /** Processes beside the first of each service. */
   readonly replicas?: readonly Replica[];
@@ -107,28 +113,29 @@ const developmentDefaults = {
   DELIVERY_ALLOW_PORTS: "1-65535",
 };
 
-const databases: Readonly<Record<ServiceName, string>> = {
+const databases: Readonly<Record<ProgramName, string>> = {
   gateway: "access",
   documents: "documents",
   phrases: "phrases",
   signing: "signing",
   delivery: "delivery",
+  console: "console",
 };
 
 /** Returns the users of the databases whose names begin with a prefix. */
 export function databaseUsers(
   prefix: string,
-  passwords: Readonly<Record<ServiceName, string>>,
-): Readonly<Record<ServiceName, DatabaseUser>> {
-  const users = serviceNames.map(
+  passwords: Readonly<Record<ProgramName, string>>,
+): Readonly<Record<ProgramName, DatabaseUser>> {
+  const users = programNames.map(
     (user) => [user, { user, password: passwords[user], database: databaseOf(user, prefix) }] as const,
   );
-  return Object.fromEntries(users) as Readonly<Record<ServiceName, DatabaseUser>>;
+  return Object.fromEntries(users) as Readonly<Record<ProgramName, DatabaseUser>>;
 }
 
-/** Returns the name of a service's database. */
-export function databaseOf(service: ServiceName, prefix: string): string {
-  return `${prefix}_${databases[service]}`;
+/** Returns the name of a program's database. */
+export function databaseOf(program: ProgramName, prefix: string): string {
+  return `${prefix}_${databases[program]}`;
 }
 
 /** Secrets whose files only the named services may know, and the variables with their paths. */
@@ -142,7 +149,7 @@ const secretFiles = {
 } as const satisfies Record<string, readonly ServiceName[]>;
 
 /** Drops the paths of secrets that are not the service's. */
-function ownPaths(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function ownPaths(service: ProgramName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const foreign = Object.entries(secretFiles).filter(([, owners]) => !owners.some((owner) => owner === service));
   const names = new Set(foreign.map(([name]) => name));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
@@ -159,7 +166,7 @@ export function serviceEnv(
   env: NodeJS.ProcessEnv,
   own: ServicePorts = shared.ports[service],
 ): NodeJS.ProcessEnv {
-  const target = (name: ServiceName) => meshTarget(name, shared);
+  const target = (name: ServiceName) => doorTarget(name, "mesh", shared);
   const user = shared.databaseUsers?.[service];
   return ownPaths(service, {
     ...developmentDefaults,
@@ -192,10 +199,14 @@ function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };
 }
 
-/** Where calls to a service go; to all its processes when it has several. */
-function meshTarget(service: ServiceName, { ports, replicas = [] }: SharedSettings): string {
-  const others = replicas.filter((replica) => replica.service === service).map((replica) => replica.ports.mesh);
-  const addresses = [ports[service].mesh, ...others].map((port) => `127.0.0.1:${port}`);
+/** Where calls to a door of a service go; to all its processes when it has several. */
+export function doorTarget(
+  service: ServiceName,
+  door: "grpc" | "mesh",
+  { ports, replicas = [] }: SharedSettings,
+): string {
+  const others = replicas.filter((replica) => replica.service === service).map((replica) => replica.ports[door]);
+  const addresses = [ports[service][door], ...others].map((port) => `127.0.0.1:${port}`);
   return addresses.length === 1 ? addresses.join() : `ipv4:${addresses.join(",")}`;
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startChild } from "../child.ts";
 import { DevstackError } from "../errors.ts";
 import { compileCacheDir, projectDir } from "../paths.ts";
-import type { ServiceName } from "./service-plan.ts";
+import type { ProgramName } from "./service-plan.ts";
 import type { Supervised } from "./supervisor.ts";
 
 const stopDeadlineMs = 15_000;
@@ -15,7 +15,7 @@ const readyDeadlineMs = 30_000;
  * one grow in proportion to the largest heap it may have, which by default is gigabytes.
  * operations.md, "Memory", says what each flag saves.
  */
-const nodeFlags: Partial<Record<ServiceName, readonly string[]>> = {
+const nodeFlags: Partial<Record<ProgramName, readonly string[]>> = {
   gateway: ["--max-semi-space-size=8"],
   phrases: ["--max-semi-space-size=8", "--max-old-space-size=1024"],
 };
@@ -32,18 +32,18 @@ const allocatorSettings = {
 };
 
 /** phrases gives the buffers of 64 KiB back in which Node reads its imports from sockets. */
-const ownAllocatorSettings: Partial<Record<ServiceName, typeof allocatorSettings>> = {
+const ownAllocatorSettings: Partial<Record<ProgramName, typeof allocatorSettings>> = {
   phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },
 };
 
-/** Returns the path of a service's program. */
-export function mainFile(name: ServiceName): string {
-  return join(projectDir, "services", name, "src", "main.ts");
+/** Returns the path of a program. */
+export function mainFile(name: ProgramName): string {
+  return join(projectDir, name === "console" ? "packages" : "services", name, "src", "main.ts");
 }
 
-/** Starts one service as a process, with the Node that runs this one. */
+/** Starts a service or the console as a process, with the Node that runs this one. */
 export async function startServiceProcess(
-  name: ServiceName,
+  name: ProgramName,
   env: NodeJS.ProcessEnv,
   logFile: string,
 ): Promise<Supervised> {

@@ -2,8 +2,10 @@ import type { DevJson } from "./dev-json.ts";
 
 /**
  * Returns what `npm start` prints when everything runs: addresses, an API key and commands to try.
+ *
+ * @param consoleLink signs in to the console once
  */
-export function welcome(dev: DevJson): string {
+export function welcome(dev: DevJson, consoleLink: string | undefined): string {
   const apiKey = dev.tenants[0]?.apiKey ?? "";
   return `
 Vidimus runs. Ctrl-C or npm stop stops it; data, keys and logs are kept in .vidimus/ (npm start -- --fresh starts over).
@@ -15,6 +17,8 @@ Vidimus runs. Ctrl-C or npm stop stops it; data, keys and logs are kept in .vidi
     .join("\n               ")}
   metrics      ${dev.ops.gateway}/metrics
   API key      ${apiKey}  (tenant ${dev.tenants[0]?.id})
+  Console      ${consoleLink}
+               signs in once, within ten minutes; npx vidimus console sign-in makes another link
 
 Try next, in another terminal:
 

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pickFreePort } from "../port-guard.ts";
 import { type DevJson, readDevJson } from "../stack/dev-json.ts";
 import { openDevStack } from "../stack/dev-stack.ts";
 import type { ReplicaCounts } from "../stack/replicas.ts";
-import { portSettings } from "../stack/service-plan.ts";
+import { freePorts } from "./free-ports.ts";
 
 /** A dev stack of real processes on free ports, with its state in a temporary folder. */
 export interface ProcessConstellation extends AsyncDisposable {
@@ -31,9 +30,8 @@ export async function openProcessConstellation(
   await using stack = new AsyncDisposableStack();
   const stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
   stack.defer(() => rm(stateDir, { recursive: true, force: true }));
-  const ports = await Promise.all(portSettings.map(async ({ variable }) => [variable, String(await pickFreePort())]));
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
-  const settings: NodeJS.ProcessEnv = { ...inherited, LOG_LEVEL: "warn", ...Object.fromEntries(ports), ...env };
+  const settings: NodeJS.ProcessEnv = { ...inherited, LOG_LEVEL: "warn", ...(await freePorts()), ...env };
   const dev = stack.use(
     await openDevStack({
       stateDir,

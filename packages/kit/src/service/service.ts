@@ -17,14 +17,12 @@ import { readTlsFiles, type TlsFiles } from "../tls/tls-files.ts";
 import { type OpsPage, startOpsServer } from "./ops-server.ts";
 import { Readiness } from "./readiness.ts";
 
-/** Settings of every service. */
-export interface BaseConfig {
+/** Settings of every process with a database. */
+export interface ProcessConfig {
   /** Address to bind; of the machine itself while there is no certificate. */
   host: string;
-  /** Files of the service's certificate; without them its doors are plaintext. */
+  /** Files of the process's certificate; without them its doors are plaintext. */
   tls?: TlsFiles | undefined;
-  /** Port of the mesh door, for the platform's other services; 0 chooses a free one. */
-  meshPort: number;
   /** Port of probes and metrics; 0 chooses a free one. */
   opsPort: number;
   mongoUrl: string;
@@ -37,6 +35,12 @@ export interface BaseConfig {
   drainDelayMs: number;
 }
 
+/** Settings of every service. */
+export interface BaseConfig extends ProcessConfig {
+  /** Port of the mesh door, for the platform's other services; 0 chooses a free one. */
+  meshPort: number;
+}
+
 /** Settings of a service that serves internal teams, too. */
 export interface TeamsConfig extends BaseConfig {
   /** Port of the teams door; 0 chooses a free one. */
@@ -47,21 +51,26 @@ export interface TeamsConfig extends BaseConfig {
   tracing?: TracingConfig | undefined;
 }
 
-type BaseDefaults = Pick<BaseConfig, "meshPort" | "opsPort" | "database">;
+type ProcessDefaults = Pick<ProcessConfig, "opsPort" | "database">;
+type BaseDefaults = ProcessDefaults & Pick<BaseConfig, "meshPort">;
 type TeamsDefaults = BaseDefaults & Pick<TeamsConfig, "grpcPort">;
 
-/**
- * Reads the settings of every service: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE, MESH_PORT,
- * OPS_PORT, MONGODB_URL, MONGODB_DATABASE, MIGRATE, LOG_LEVEL and DRAIN_DELAY_MS.
- */
+/** Reads the settings of every service: those of `readProcessConfig`, and MESH_PORT. */
 export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConfig {
+  return { ...readProcessConfig(env, defaults), meshPort: readPort(env, "MESH_PORT", defaults.meshPort) };
+}
+
+/**
+ * Reads the settings of every process: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE, OPS_PORT,
+ * MONGODB_URL, MONGODB_DATABASE, MIGRATE, LOG_LEVEL and DRAIN_DELAY_MS.
+ */
+export function readProcessConfig(env: EnvReader, defaults: ProcessDefaults): ProcessConfig {
   const host = env.string("HOST", { fallback: "127.0.0.1" });
   const tls = readTlsFiles(env);
   if (!tls && !isLoopback(host)) env.fault(`HOST: ${needsCertificate(host)}`);
   return {
     host,
     tls,
-    meshPort: readPort(env, "MESH_PORT", defaults.meshPort),
     opsPort: readPort(env, "OPS_PORT", defaults.opsPort),
     ...readDatabase(env, defaults.database),
     migrate: env.oneOf("MIGRATE", ["on", "prepare", "off"], "on"),
@@ -116,8 +125,8 @@ export interface ServiceContext {
 interface Composition {
   /** Port of the teams door, if the service has one. */
   readonly grpcPort?: number;
-  /** Port of the mesh door. */
-  readonly meshPort: number;
+  /** Port of the mesh door, if the process has one. */
+  readonly meshPort?: number;
   /** Rejects while the service cannot work and should get no traffic. Called on every `/readyz`. */
   check(): Promise<void>;
   /**
@@ -126,10 +135,14 @@ interface Composition {
   checkDegraded?(): Promise<void>;
 }
 
-/** A started service. Disposing it stops it in the order that `startService` describes. */
-export interface RunningService extends AsyncDisposable {
-  readonly meshPort: number;
+/** A started process. Disposing it stops it in the order that `startService` describes. */
+export interface RunningProcess extends AsyncDisposable {
   readonly opsPort: number;
+}
+
+/** A started service. */
+export interface RunningService extends RunningProcess {
+  readonly meshPort: number;
 }
 
 /** A started service that has a teams door. */
@@ -149,9 +162,9 @@ const closeFailedMs = 1_000;
  */
 export async function startService<C extends Composition>(
   name: string,
-  config: BaseConfig & Pick<TeamsConfig, "grantsFile" | "tracing">,
+  config: ProcessConfig & Pick<TeamsConfig, "grantsFile" | "tracing">,
   compose: (stack: AsyncDisposableStack, process: ServiceContext) => Promise<C>,
-): Promise<RunningService & Omit<C, "check" | "checkDegraded">> {
+): Promise<RunningProcess & Omit<C, "check" | "checkDegraded">> {
   const stack = new AsyncDisposableStack();
   const log = createLogger(name, config.logLevel);
   const metrics = createMetrics(name);

@@ -2,7 +2,7 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import { fastify, type FastifyInstance } from "fastify";
 import { METHODS } from "node:http";
 import type { Connections } from "./connections.ts";
-import { proxyCheck } from "../trusted-proxies.ts";
+import { proxyCheck } from "@vidimus/kit/service/trusted-proxies";
 import { urlFault } from "./errors/url-error.ts";
 import { readTarget } from "./request-target.ts";
 

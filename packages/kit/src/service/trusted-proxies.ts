@@ -1,4 +1,4 @@
-import type { EnvReader } from "@vidimus/kit/env";
+import type { EnvReader } from "../env.ts";
 import ipaddr from "ipaddr.js";
 import { BlockList, isIP } from "node:net";
 

@@ -1,0 +1,101 @@
+import type { ErrorKind } from "@vidimus/kit/errors";
+import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/error-table";
+import type { Logger } from "@vidimus/kit/telemetry/log";
+import type { FastifyInstance } from "fastify";
+import { errorPage, type ErrorText } from "../pages/error-page.ts";
+import { ForeignForm, WrongHost } from "./request-checks.ts";
+
+const statuses: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  permission_denied: 403,
+  not_found: 404,
+  gone: 410,
+  already_exists: 409,
+  conflict: 409,
+  failed_precondition: 409,
+  exhausted: 429,
+  too_large: 413,
+  unavailable: 503,
+  deadline_exceeded: 503,
+};
+
+interface Refusal {
+  readonly status: number;
+  readonly text: ErrorText;
+}
+
+const pathUnknown: Refusal = {
+  status: 404,
+  text: { title: "Page not found", detail: "There is nothing at this address." },
+};
+const broken: Refusal = {
+  status: 500,
+  text: { title: "Something is broken here", detail: "The fault is the console's. Its log says what it is." },
+};
+
+/** Answers everything that is thrown while a request is handled with a page, and logs what is a bug. */
+export function handleErrors(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const { status, text } = refusalOf(error);
+    if (status === 500) log.error({ requestId: request.id, err: error }, "request failed");
+    if (status === 503) {
+      log.warn({ requestId: request.id, err: error }, "a service cannot be reached");
+      void reply.header("retry-after", "5");
+    }
+    const page = errorPage(text, request.id);
+    return reply.code(status).type("text/html; charset=utf-8").send(page.toString());
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const page = errorPage(pathUnknown.text, request.id);
+    return reply.code(pathUnknown.status).type("text/html; charset=utf-8").send(page.toString());
+  });
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof WrongHost) {
+    const detail = "The address in your browser is not the one that this console serves.";
+    return { status: 421, text: { title: "Not this console", detail } };
+  }
+  if (error instanceof ForeignForm) {
+    const detail = "This form was not sent by a page of this console, so nothing was done.";
+    return { status: 403, text: { title: "Refused", detail } };
+  }
+  const known = asDomainError(error) ?? fromConnectError(error);
+  if (known) return { status: statuses[known.kind], text: textOf(known.kind, known.message) };
+  return fromFramework(error) ?? broken;
+}
+
+/** A request that the framework refuses: too long, or of another content type. */
+function fromFramework(error: unknown): Refusal | undefined {
+  if (!(error instanceof Error) || !("statusCode" in error)) return undefined;
+  const status = Number(error.statusCode);
+  if (!(status >= 400 && status < 500)) return undefined;
+  return { status, text: { title: "Not understood", detail: "The console cannot read this request." } };
+}
+
+function textOf(kind: ErrorKind, message: string): ErrorText {
+  const detail = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  switch (kind) {
+    case "unavailable":
+    case "deadline_exceeded":
+      return {
+        title: "The platform does not answer",
+        detail: `${detail} You are still signed in, and nothing of yours is lost.`,
+        next: "If you have sent a form, see first whether it has taken effect, and then send it again.",
+      };
+    case "permission_denied":
+      return { title: "Not allowed", detail };
+    case "not_found":
+    case "gone":
+      return { title: "Not found", detail };
+    case "invalid":
+    case "unauthenticated":
+    case "already_exists":
+    case "conflict":
+    case "failed_precondition":
+    case "exhausted":
+    case "too_large":
+      return { title: "Not done", detail };
+  }
+}

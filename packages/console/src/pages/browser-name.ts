@@ -1,0 +1,24 @@
+/** In this order, because later browsers name earlier ones, too. */
+const browsers = [
+  ["Edge", /\bEdg\//],
+  ["Opera", /\bOPR\//],
+  ["Firefox", /\bFirefox\//],
+  ["Chrome", /\b(?:Headless)?Chrom(?:e|ium)\//],
+  ["Safari", /\bSafari\//],
+] as const;
+
+const systems = [
+  ["Android", /\bAndroid\b/],
+  ["iOS", /\b(?:iPhone|iPad)\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMac OS X\b/],
+  ["Linux", /\bLinux\b/],
+] as const;
+
+/** A browser as people call it, of the header `User-Agent`, which anybody can make up. */
+export function browserName(userAgent: string): string {
+  const name = (known: readonly (readonly [string, RegExp])[]) => known.find(([, mark]) => mark.test(userAgent))?.[0];
+  const [browser, system] = [name(browsers), name(systems)];
+  if (!browser) return "another program";
+  return system ? `${browser} on ${system}` : browser;
+}

@@ -1,0 +1,25 @@
+import { DomainError } from "@vidimus/kit/errors";
+import type { PersonRoute } from "../http/route.ts";
+import type { SessionStore } from "../store/session-store.ts";
+
+export interface ChooseTenantDeps {
+  readonly sessions: Pick<SessionStore, "chooseTenant">;
+}
+
+/** `POST /tenant`: opens another tenant of the person. */
+export function chooseTenant({ sessions }: ChooseTenantDeps): PersonRoute {
+  return {
+    access: "signed in",
+    method: "POST",
+    url: "/tenant",
+    fields: { tenant: "Newsroom to open" },
+    handle: async ({ form, person: { cookieId, memberships } }) => {
+      const tenantId = form.get("tenant") ?? "";
+      if (!memberships.some((membership) => membership.tenantId === tenantId)) {
+        throw new DomainError("permission_denied", "you are not a member of this newsroom");
+      }
+      await sessions.chooseTenant(cookieId, tenantId);
+      return { to: "/" };
+    },
+  };
+}

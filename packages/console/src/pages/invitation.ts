@@ -1,0 +1,129 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { GetInvitationResponse } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import type { OpenRoute, Person } from "../http/route.ts";
+import { actingAs, type MemberCalls, unlessNotFound } from "../rpc/memberships.ts";
+import { errorSummary, textField } from "./form.ts";
+import { type Html, html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { roleList } from "./roles.ts";
+import { consoleActor, readCode } from "../sign-in/code.ts";
+import { instant } from "./times.ts";
+
+export interface InvitationDeps {
+  readonly members: Pick<MemberCalls, "getInvitation">;
+}
+
+/** A person has so long to sign in between opening an invitation and accepting it. */
+const openMaxSeconds = 1_800;
+/** Unknown, accepted, revoked and ended invitations are one answer. */
+const invitationEnded = "This invitation was accepted or revoked, or its seven days are over. Ask for another one.";
+
+/**
+ * `GET /invitation`: shows the invitation that was opened in this browser, or asks for its code. The code is in a
+ * cookie of the browser meanwhile, so that it is still there after a sign-in at the issuer; the console keeps none.
+ */
+export function getInvitation({ members }: InvitationDeps): OpenRoute {
+  return {
+    access: "open",
+    method: "GET",
+    url: "/invitation",
+    handle: async (call, whoIs) => {
+      const person = await whoIs();
+      const code = readCode(call.cookie("invitation"));
+      if (!code) return { status: 200, page: askForCode(person) };
+      const actor = person?.memberId ?? consoleActor;
+      const found = await unlessNotFound(members.getInvitation({ code }, actingAs(call, actor)));
+      if (!found) return invitationGone(person);
+      return { status: 200, page: invitationPage(found, person) };
+    },
+  };
+}
+
+/** `POST /invitation`: opens an invitation. It uses nothing up. */
+export function openInvitation(): OpenRoute {
+  return {
+    access: "open",
+    method: "POST",
+    url: "/invitation",
+    handle: async (call, whoIs) => {
+      const code = readCode(call.form.get("code"));
+      if (!code) return invitationGone(await whoIs());
+      return { to: "/invitation", cookies: [{ kind: "invitation", value: code, maxAgeSeconds: openMaxSeconds }] };
+    },
+  };
+}
+
+/** What somebody sees whose code invites to nothing. */
+export function invitationGone(person: Person | undefined) {
+  return { status: 400, page: askForCode(person, invitationEnded), cookies: [{ kind: "invitation" }] } as const;
+}
+
+function askForCode(person: Person | undefined, error?: string): Html {
+  return layout(
+    { title: "Invitation", person },
+    html`${error !== undefined && errorSummary([{ field: "code", error }])}
+      <h1>Invitation</h1>
+      <p class="lead">With an invitation you become a member of a newsroom. Opening it uses nothing up.</p>
+      ${codeForm(error)}`,
+  );
+}
+
+function codeForm(error?: string): Html {
+  const hint = "From the link that you were sent.";
+  return html`<form method="post" action="/invitation">
+    ${textField({ name: "code", label: "Code of the invitation", hint, error, isCode: true })}
+    <button class="${error === undefined ? "primary" : ""}">Open the invitation</button>
+  </form>`;
+}
+
+function invitationPage({ invitation, tenantName }: GetInvitationResponse, person: Person | undefined): Html {
+  const { roles = [], note = "", expiresAt } = invitation ?? {};
+  return layout(
+    { title: "Invitation", person },
+    html`<h1>You are invited to <bdi>${tenantName}</bdi></h1>
+      <dl>
+        <div>
+          <dt>Newsroom</dt>
+          <dd dir="auto">${tenantName}</dd>
+        </div>
+        <div>
+          <dt>${roles.length === 1 ? "Role" : "Roles"}</dt>
+          <dd>${roleList(roles)}</dd>
+        </div>
+        ${
+          note !== "" &&
+          html`<div>
+            <dt>Meant for</dt>
+            <dd dir="auto">${note}</dd>
+          </div>`
+        }
+        ${
+          expiresAt &&
+          html`<div>
+            <dt>Holds until</dt>
+            <dd>${instant(timestampDate(expiresAt))}</dd>
+          </div>`
+        }
+      </dl>
+      ${person ? acceptForm(person) : signInFirst}
+      <details data-codes>
+        <summary>Open another invitation</summary>
+        ${codeForm()}
+      </details>`,
+  );
+}
+
+function acceptForm({ session }: Person): Html {
+  const { name, address, identity } = session;
+  return html`<p>
+      You are signed in as <b dir="auto">${name}</b>${address !== "" && ` (${address})`}. Whoever this is becomes the
+      member: <code>${identity.subject}</code> of <code>${identity.issuer}</code>.
+    </p>
+    <div class="actions">
+      <form method="post" action="/invitation/accept"><button class="primary">Accept the invitation</button></form>
+      <form method="post" action="/sign-out"><button>Sign out, it is not me</button></form>
+    </div>`;
+}
+
+const signInFirst = html`<p>Sign in first. You come back here, and see once more what you accept.</p>
+  <p><a class="button primary" href="/sign-in?return=%2Finvitation">Sign in</a></p>`;

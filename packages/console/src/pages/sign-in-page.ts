@@ -1,0 +1,50 @@
+import { errorSummary, hidden, textField } from "./form.ts";
+import { type Html, html } from "./html.ts";
+import { layout } from "./layout.ts";
+
+/** By which ways people sign in. */
+export interface SignInWays {
+  readonly origin: URL;
+  /** Whether one-time codes sign in. */
+  readonly links: boolean;
+  /** Undefined while only codes sign in. */
+  readonly provider: { readonly issuer: string } | undefined;
+}
+
+/** Unknown, used and ended codes are one answer. */
+export const codeEnded = "This code was used already, or its ten minutes are over.";
+
+interface SignInPage {
+  readonly returnTo: string;
+  readonly again?: boolean;
+  readonly error?: string;
+}
+
+/** The page on which people sign in. */
+export function signInPage({ links, provider }: SignInWays, { returnTo, again = false, error }: SignInPage): Html {
+  const title = again ? "Sign in again" : "Sign in";
+  return layout(
+    { title },
+    html`${error !== undefined && errorSummary([{ field: "code", error }])}
+      <h1>${title}</h1>
+      ${again && html`<p class="lead">What you are about to do needs a sign-in of the last 15 minutes.</p>`}
+      ${provider && issuerLink(provider.issuer, returnTo, again)} ${links && codeForm(returnTo, error)}`,
+  );
+}
+
+/** A link, because browsers hold what follows a form to `form-action`, and the issuer is elsewhere. */
+function issuerLink(issuer: string, returnTo: string, again: boolean): Html {
+  const query = new URLSearchParams({ return: returnTo, ...(again && { again: "1" }) });
+  return html`<p>
+    <a class="button primary" href="/sign-in/oidc?${query.toString()}">Sign in with ${new URL(issuer).host}</a>
+  </p>`;
+}
+
+function codeForm(returnTo: string, error: string | undefined): Html {
+  const hint = "From the link that was printed for you. It signs in once, within ten minutes.";
+  return html`<form method="post" action="/sign-in">
+      ${textField({ name: "code", label: "One-time code", hint, error, isCode: true })} ${hidden("return", returnTo)}
+      <button class="primary">Continue</button>
+    </form>
+    <p class="q">For a new code, someone who operates the platform runs <code>npx vidimus console sign-in</code>.</p>`;
+}

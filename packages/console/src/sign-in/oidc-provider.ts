@@ -1,0 +1,167 @@
+import { DomainError } from "@vidimus/kit/errors";
+import * as client from "openid-client";
+import { sessionMsMax } from "../sessions/session.ts";
+import { recentSeconds } from "../sessions/recent-sign-in.ts";
+import type { OidcConfig } from "./oidc-config.ts";
+import type { Identity } from "./identity.ts";
+
+/** What a browser must bring back from the issuer, kept in a cookie until then. */
+export interface SignInAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE. */
+  readonly verifier: string;
+  /** Oldest proof of identity that is accepted, in seconds. */
+  readonly maxAge: number;
+  /** Path to go to afterwards. */
+  readonly returnTo: string;
+}
+
+/** Who the issuer says it is. */
+export interface Vouched {
+  readonly identity: Identity;
+  readonly name: string;
+  readonly address: string;
+  readonly authTime: Date;
+  readonly idToken: string;
+  /** All claims, of the ID token and the user information. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Clocks of the issuer and of this machine may differ by so much. */
+const clockToleranceSeconds = 10;
+const answerSeconds = 5;
+/** Longest name and address of a member, in characters. */
+const nameMax = 200;
+const addressMax = 320;
+/** Endpoints and keys of an issuer are asked for again so often. */
+const discoveredMs = 3_600_000;
+
+/** Sign-in with OpenID Connect: authorization code, PKCE, state and nonce. */
+export class OidcProvider {
+  readonly issuer: string;
+  readonly #config: OidcConfig;
+  readonly #redirectUri: string;
+  readonly #afterSignOut: string;
+  #discovered: { readonly at: number; readonly value: Promise<client.Configuration> } | undefined;
+
+  constructor(config: OidcConfig, origin: URL) {
+    this.#config = config;
+    this.issuer = config.issuer.href;
+    this.#redirectUri = new URL("/sign-in/callback", origin).href;
+    this.#afterSignOut = new URL("/sign-in", origin).href;
+  }
+
+  /** Begins a sign-in: where to send the browser, and what its cookie keeps meanwhile. */
+  async begin(returnTo: string, again: boolean): Promise<{ url: URL; attempt: SignInAttempt }> {
+    const configuration = await this.#discover();
+    const maxAge = again ? recentSeconds : sessionMsMax / 1_000;
+    const verifier = client.randomPKCECodeVerifier();
+    const attempt = { state: client.randomState(), nonce: client.randomNonce(), verifier, maxAge, returnTo };
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.#redirectUri,
+      scope: this.#config.scope,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      state: attempt.state,
+      nonce: attempt.nonce,
+      // Without it issuers need not say when the person proved its identity.
+      max_age: String(maxAge),
+    });
+    return { url, attempt };
+  }
+
+  /**
+   * Ends a sign-in with the answer of the issuer.
+   *
+   * @param url at which the browser came back
+   * @throws DomainError `unauthenticated` when the answer does not prove who it is
+   */
+  async finish(url: URL, { state, nonce, verifier, maxAge }: SignInAttempt): Promise<Vouched> {
+    const configuration = await this.#discover();
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, maxAge };
+    const tokens = await client.authorizationCodeGrant(configuration, url, checks).catch(refuse);
+    const claims = tokens.claims();
+    if (!claims?.sub || !tokens.id_token) throw unproven();
+    const authTime = proofTime(claims.auth_time);
+    const userInfo = await this.#userInfo(configuration, tokens.access_token, claims.sub);
+    const all: Readonly<Record<string, unknown>> = { ...userInfo, ...claims };
+    const name = [all["name"], all["preferred_username"], all["email"], claims.sub].find(isText) ?? claims.sub;
+    return {
+      identity: { issuer: claims.iss, subject: claims.sub },
+      name: name.slice(0, nameMax),
+      address: isText(all["email"]) && all["email"].length <= addressMax ? all["email"] : "",
+      authTime,
+      idToken: tokens.id_token,
+      claims: all,
+    };
+  }
+
+  /** Where the browser ends its session at the issuer; undefined where the issuer has no such page. */
+  async signOutUrl(idToken: string): Promise<string | undefined> {
+    const configuration = await this.#discover();
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    const parameters = { id_token_hint: idToken, post_logout_redirect_uri: this.#afterSignOut };
+    return client.buildEndSessionUrl(configuration, parameters).href;
+  }
+
+  /** Many issuers put names and groups only there. */
+  async #userInfo(configuration: client.Configuration, accessToken: string, subject: string) {
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    return client.fetchUserInfo(configuration, accessToken, subject).catch(refuse);
+  }
+
+  /** Reads what the issuer says of itself, once an hour. A failure is not kept. */
+  #discover(): Promise<client.Configuration> {
+    const now = performance.now();
+    if (this.#discovered && now - this.#discovered.at < discoveredMs) return this.#discovered.value;
+    const value = this.#readIssuer().catch((cause: unknown) => {
+      this.#discovered = undefined;
+      throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause });
+    });
+    this.#discovered = { at: now, value };
+    return value;
+  }
+
+  async #readIssuer(): Promise<client.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#config;
+    const isPlain = issuer.protocol === "http:";
+    const metadata = { [client.clockTolerance]: clockToleranceSeconds };
+    const authentication = clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret);
+    return client.discovery(issuer, clientId, metadata, authentication, {
+      timeout: answerSeconds,
+      // The signature of ID tokens is checked with the issuer's keys, not left to TLS alone.
+      execute: [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])],
+    });
+  }
+}
+
+function unproven(cause?: unknown): DomainError {
+  const message = "the sign-in service did not prove who you are";
+  return new DomainError("unauthenticated", message, { cause });
+}
+
+/** A proof of a clock that is ahead counts from now, or it would be recent for longer than others. */
+function proofTime(authTimeSeconds: number | undefined): Date {
+  const now = Date.now();
+  const then = (authTimeSeconds ?? Number.NaN) * 1_000;
+  if (!(then <= now + clockToleranceSeconds * 1_000)) throw unproven();
+  return new Date(Math.min(then, now));
+}
+
+/** An issuer that fails or does not answer is told from answers that prove nothing. */
+function refuse(error: unknown): never {
+  if (hasFailed(error)) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
+  throw unproven(error);
+}
+
+/** The library throws a TypeError for a lost connection, and the answer itself as the cause for another status. */
+function hasFailed(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  if (!(error instanceof client.ClientError)) return false;
+  return error.code === "OAUTH_TIMEOUT" || (error.cause instanceof Response && error.cause.status >= 500);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

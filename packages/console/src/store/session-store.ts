@@ -1,0 +1,96 @@
+import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
+import { createHash } from "node:crypto";
+import type { Collection, Db } from "mongodb";
+import { expiryOf, type Session } from "../sessions/session.ts";
+import type { Identity } from "../sign-in/identity.ts";
+
+/** A session; `_id` is the SHA-256 of the id in its cookie, in hex. */
+interface SessionRow extends Omit<Session, "identity"> {
+  _id: string;
+  issuer: string;
+  subject: string;
+  expiresAt: Date;
+}
+
+/** `lastSeenAt` is written at most this often. */
+const seenEveryMs = 60_000;
+/** A person's sessions that a list shows. */
+const listMax = 100;
+const answerMsMax = 2_000;
+
+/** Keeps sessions. They belong to people, not to tenants. */
+export class SessionStore {
+  static readonly indexes: DatabaseIndexes = {
+    sessions: {
+      // The only indexes here that do not start with a tenant: a session has none.
+      person: { key: { issuer: 1, subject: 1, lastSeenAt: -1 } },
+      ended: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
+    },
+  };
+  readonly #sessions: Collection<SessionRow>;
+
+  constructor(db: Db) {
+    this.#sessions = db.collection<SessionRow>("sessions");
+  }
+
+  /** Adds a session under the id of its cookie. */
+  async insert(cookieId: string, session: Session): Promise<void> {
+    await this.#sessions.insertOne(toRow(cookieId, session));
+  }
+
+  /** Finds a session that has not ended by `now`. */
+  async find(cookieId: string, now: Date): Promise<Session | undefined> {
+    // MongoDB deletes what has ended within a minute, not at once.
+    const row = await this.#sessions.findOne(
+      { _id: hashOf(cookieId), expiresAt: { $gt: now } },
+      { maxTimeMS: answerMsMax },
+    );
+    return row ? fromRow(row) : undefined;
+  }
+
+  /** Notes that a session was used, if the note is a minute old. */
+  async see(cookieId: string, session: Session, now: Date): Promise<void> {
+    if (now.getTime() - session.lastSeenAt.getTime() < seenEveryMs) return;
+    const seen = { lastSeenAt: now, expiresAt: expiryOf({ ...session, lastSeenAt: now }) };
+    await this.#sessions.updateOne({ _id: hashOf(cookieId) }, { $set: seen });
+  }
+
+  /** Notes the tenant that was chosen. */
+  async chooseTenant(cookieId: string, tenantId: string): Promise<void> {
+    await this.#sessions.updateOne({ _id: hashOf(cookieId) }, { $set: { tenantId } });
+  }
+
+  /** A person's sessions that have not ended by `now`, the last used first; at most 100. */
+  async list({ issuer, subject }: Identity, now: Date): Promise<Session[]> {
+    const rows = await this.#sessions
+      .find({ issuer, subject, expiresAt: { $gt: now } }, { maxTimeMS: answerMsMax })
+      .sort({ lastSeenAt: -1 })
+      .limit(listMax)
+      .toArray();
+    return rows.map(fromRow);
+  }
+
+  /** Ends the session of a cookie. */
+  async end(cookieId: string): Promise<void> {
+    await this.#sessions.deleteOne({ _id: hashOf(cookieId) });
+  }
+
+  /** Ends one of a person's sessions; one that has ended already stays so. */
+  async endOne({ issuer, subject }: Identity, sessionId: string): Promise<void> {
+    await this.#sessions.deleteOne({ issuer, subject, sessionId });
+  }
+}
+
+function hashOf(cookieId: string): string {
+  return createHash("sha256").update(cookieId).digest("hex");
+}
+
+function toRow(cookieId: string, session: Session): SessionRow {
+  const { identity, ...rest } = session;
+  return { _id: hashOf(cookieId), ...identity, ...rest, expiresAt: expiryOf(session) };
+}
+
+function fromRow(row: SessionRow): Session {
+  const { _id, issuer, subject, expiresAt: _expiresAt, ...rest } = row;
+  return { identity: { issuer, subject }, ...rest };
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Claims } from "./support/issuer.ts";
+import { Browser } from "./support/browser.ts";
+import { openConsoleWithIssuer } from "./support/open-console.ts";
+
+const rules = [
+  { group: "desk", tenant: "demo", roles: ["editor"] },
+  { group: "chiefs", tenant: "demo", roles: ["editor", "chief"] },
+  { group: "bosses", tenant: "times", roles: ["owner"] },
+];
+let world: Awaited<ReturnType<typeof openConsoleWithIssuer>>;
+
+beforeAll(async () => {
+  world = await openConsoleWithIssuer({ groups: { rules }, settings: { CONSOLE_LINKS: "on" } });
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+/** Signs in someone of whom the issuer says this, in a browser of its own. */
+async function signIn(person: string, claims: Omit<Claims, "name">) {
+  world.issuer.people.set(person, { name: person, ...claims });
+  world.issuer.person = person;
+  const browser = new Browser();
+  return { browser, page: await browser.open(`${world.origin}/sign-in/oidc`) };
+}
+
+async function rolesOf(person: string, tenantId = "demo") {
+  const { members } = await world.members.listMembers({ tenantId });
+  return members.find(({ identity }) => identity?.subject === person)?.roles;
+}
+
+test("the groups of the issuer give roles, of all rules that match", async () => {
+  const { page } = await signIn("kari", { groups: ["desk", "chiefs", "canteen"] });
+  expect(page.text).toContain("You are chief and editor here.");
+  expect(await rolesOf("kari")).toEqual(["chief", "editor"]);
+  expect(await rolesOf("kari", "times")).toBeUndefined();
+});
+
+test("who left a group has its roles no more after the next sign-in", async () => {
+  const { browser } = await signIn("ola", { groups: ["chiefs"] });
+  await signIn("ola", { groups: ["desk"] });
+  expect((await browser.open(world.origin)).text).toContain("You are editor here.");
+  const { page } = await signIn("ola", { groups: [] });
+  expect(page.text).toContain("You are a member of no newsroom.");
+  expect(await rolesOf("ola")).toBeUndefined();
+});
+
+test("who has no claim of groups has no group, and one group may stand alone", async () => {
+  await signIn("liv", { groups: ["desk"] });
+  expect((await signIn("liv", {})).page.text).toContain("You are a member of no newsroom.");
+  expect((await signIn("liv", { groups: "desk" })).page.text).toContain("You are editor here.");
+});
+
+test("who was invited by a person keeps the roles that an owner gave", async () => {
+  const { browser } = await signIn("per", {});
+  const { code } = await world.members.inviteMember({ tenantId: "demo", roles: ["writer"] });
+  await browser.submit(`${world.origin}/invitation`, { code });
+  await browser.submit(`${world.origin}/invitation/accept`);
+  const { page } = await signIn("per", { groups: ["chiefs"] });
+  expect(page.text).toContain("You are writer here.");
+});
+
+test("the last owner stays although it left the group that made it one", async () => {
+  const { page } = await signIn("eva", { groups: ["bosses"] });
+  expect(page.text).toContain("You are owner here.");
+  const left = await signIn("eva", { groups: [] });
+  expect([left.page.status, await rolesOf("eva", "times")]).toEqual([200, ["owner"]]);
+});
+
+test("two first sign-ins at once make one member", async () => {
+  const claims = { groups: ["desk"] };
+  const pages = await Promise.all([signIn("ida", claims), signIn("ida", claims)]);
+  expect(pages.map(({ page }) => page.status)).toEqual([200, 200]);
+  expect(await rolesOf("ida")).toEqual(["editor"]);
+});
+
+test("CONSOLE_LINKS=on lets codes sign in beside the issuer", async () => {
+  const { code } = await world.members.createSignInLink({ tenantId: "demo" });
+  const browser = new Browser();
+  expect((await browser.open(`${world.origin}/sign-in`)).text).toContain("One-time code");
+  expect((await browser.submit(`${world.origin}/sign-in`, { code })).text).toContain("Demo newsroom");
+  const page = await browser.submit(`${world.origin}/sign-in/confirm`, { code });
+  expect(page.text).toContain("You are owner here.");
+});

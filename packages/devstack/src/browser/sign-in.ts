@@ -1,0 +1,11 @@
+import type { OpenBrowser, Visitor } from "./open-browser.ts";
+
+/** Signs in to the console by a link, with the button of its page. Returns what the browser keeps. */
+export async function signInByLink(browser: OpenBrowser, link: string, view: Visitor): Promise<Visitor> {
+  const kept = await browser.visit(link, view, async (page) => {
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "Your sessions" }).waitFor();
+    return page.context().storageState();
+  });
+  return { ...view, kept };
+}

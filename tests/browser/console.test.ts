@@ -1,0 +1,179 @@
+import { axeViolations } from "@vidimus/devstack/browser/axe-violations";
+import { openBrowser, type OpenBrowser, type Visitor, views } from "@vidimus/devstack/browser/open-browser";
+import { signInByLink } from "@vidimus/devstack/browser/sign-in";
+import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
+import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { freePorts } from "@vidimus/devstack/testing/free-ports";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runNpmScript } from "../support/npm-script.ts";
+import { vidimus } from "../support/vidimus.ts";
+
+const opened = new AsyncDisposableStack();
+const wide: Visitor = { width: 1280, scheme: "light" };
+let browser: OpenBrowser;
+let dir: string;
+let dev: DevJson;
+/** The link that `npm start` printed. */
+let printed: string;
+let operator: Visitor;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "vidimus-console-"));
+  opened.defer(() => rm(dir, { recursive: true, force: true }));
+  browser = opened.use(await openBrowser());
+  const { MONGODB_URL: _mongodb, NATS_URL: _nats, ...inherited } = process.env;
+  const args = ["--state", join(dir, ".vidimus")];
+  const start = runNpmScript("start", args, { ...inherited, ...(await freePorts()) });
+  opened.defer(async () => {
+    start.child.kill("SIGTERM");
+    await start.ended;
+  });
+  const said = await start.says("npm run demo");
+  printed = /Console +(\S+)/.exec(said)?.[1] ?? "";
+  dev = (await readDevJson(join(dir, ".vidimus")))!;
+});
+afterAll(() => opened.disposeAsync());
+
+/** What is true of every page. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const scrolls = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth");
+  return [...(await axeViolations(page)), ...(scrolls ? ["scrolls sideways"] : [])];
+}
+
+const textOf = (page: Page) => page.locator("main").innerText();
+const newLink = async () => (await makeConsoleLink(dev))!;
+
+describe("from npm start", () => {
+  it("the printed link leads to a signed-in page, and its code is in no address", async () => {
+    const blocked: string[] = [];
+    const addresses: string[] = [];
+    operator = await browser.visit("about:blank", wide, async (page) => {
+      page.on("console", (message) => void (message.type() === "error" && blocked.push(message.text())));
+      page.on("request", (request) => void addresses.push(request.url(), request.headers()["referer"] ?? ""));
+      await page.goto(printed);
+      await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Demo newsroom" }).waitFor();
+      expect(await textOf(page)).toContain("You are owner here.");
+      expect(new URL(page.url()).pathname).toBe("/");
+      return { ...wide, kept: await page.context().storageState() };
+    });
+    const code = new URL(printed).hash.replace("#code=", "");
+    expect(code).toHaveLength(43);
+    // Not the first one, which has it in its fragment: that is sent to no server.
+    expect(addresses.slice(1).filter((address) => address.includes(code))).toEqual([]);
+    expect(blocked).toEqual([]);
+  });
+
+  it("the same link a second time says how to get another", async () => {
+    const said = await browser.visit(printed, wide, async (page) => {
+      await page.getByRole("alert").waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      return textOf(page);
+    });
+    expect(said).toContain("This code was used already, or its ten minutes are over.");
+    expect(said).toContain("npx vidimus console sign-in");
+  });
+
+  it("doctor knows the console, and console sign-in makes a link to it", async () => {
+    const { stdout } = await vidimus(["doctor", "--json"], { cwd: dir });
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; status: string }[] };
+    expect(findings.find(({ check }) => check === "console ops")).toMatchObject({ status: "ok" });
+    const made = await vidimus(["console", "sign-in", "--as", "kari", "--tenant", "demo", "--role", "owner"], {
+      cwd: dir,
+    });
+    const kari = await signInByLink(browser, made.stdout.trim(), wide);
+    expect(await browser.visit(dev.console!, kari, textOf)).toContain("kari");
+  });
+});
+
+describe.each([{ script: true }, { script: false }])("with script $script", ({ script }) => {
+  const visitor: Visitor = { ...wide, script };
+
+  it("a person signs in, sees where, ends another session, and signs out", async () => {
+    await signInByLink(browser, await newLinkOf(`twice-${script}`), wide);
+    const code = new URL(await newLinkOf(`twice-${script}`)).hash.replace("#code=", "");
+    await browser.visit(`${dev.console}/sign-in`, visitor, async (page) => {
+      await page.getByLabel("One-time code").fill(code);
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("link", { name: "Your sessions" }).click();
+      expect(await textOf(page)).toContain("2 sessions");
+      await page.getByRole("button", { name: /^End/ }).click();
+      expect(await textOf(page)).toContain("1 session,");
+      await page.getByRole("button", { name: "Sign out" }).first().click();
+      expect(await textOf(page)).toContain("You are signed out");
+      await page.goBack();
+      await page.reload();
+      expect(new URL(page.url()).pathname).toBe("/sign-in");
+    });
+  });
+
+  it("an invitation is opened, accepted after signing in, and the newsroom is there", async () => {
+    const made = ["members", "invite", "--tenant", "rival", "--roles", "editor", "--note", "Kari", "--role", "owner"];
+    const link = /\S+#code=\S+/.exec((await vidimus(made, { cwd: dir })).stdout)![0];
+    const code = new URL(link).hash.replace("#code=", "");
+    const person = await signInByLink(browser, await newLinkOf(`guest-${script}`), wide);
+    await browser.visit(`${dev.console}/invitation`, { ...person, script }, async (page) => {
+      await page.getByLabel("Code of the invitation").fill(code);
+      await page.getByRole("button", { name: "Open the invitation" }).click();
+      expect(await textOf(page)).toContain("You are invited to Rival newsroom");
+      await page.getByRole("button", { name: "Accept the invitation" }).click();
+      await page.getByRole("heading", { name: "Rival newsroom" }).waitFor();
+      expect(await textOf(page)).toContain("You are editor here.");
+      await page.getByRole("button", { name: "Open Demo newsroom" }).click();
+      await page.getByRole("heading", { name: "Demo newsroom" }).waitFor();
+    });
+  });
+});
+
+async function newLinkOf(name: string): Promise<string> {
+  const args = ["console", "sign-in", "--as", name, "--tenant", "demo", "--role", "owner", "--roles", "editor"];
+  return (await vidimus(args, { cwd: dir })).stdout.trim();
+}
+
+describe("every page", () => {
+  it("keyboard alone signs in and out", async () => {
+    await browser.visit(await newLink(), wide, async (page) => {
+      await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();
+      await tabTo(page, "Sign in");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "Your sessions" }).waitFor();
+      await tabTo(page, "Sign out");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+    });
+  });
+
+  const paths = ["/sign-in", "/", "/sessions", "/invitation", "/nothing-here"];
+  it.each(paths.flatMap((path) => Array.from(views, (view) => ({ path, ...view }))))(
+    "$path has no violation of WCAG 2.2 AA at $width px in $scheme",
+    async ({ path, ...view }) => {
+      expect(await browser.visit(`${dev.console}${path}`, { ...operator, ...view }, faultsOf)).toEqual([]);
+    },
+  );
+
+  it("is at most 40 kB with everything that it loads, compressed or not", async () => {
+    const bytes: number[] = [];
+    await browser.visit("about:blank", operator, async (page) => {
+      page.on("response", async (response) => void (response.ok() && bytes.push((await response.body()).length)));
+      await page.goto(dev.console!, { waitUntil: "networkidle" });
+    });
+    expect(bytes.length).toBeGreaterThan(2);
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(40_000);
+  });
+});
+
+/** Presses Tab until a control with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let count = 0; count < 30; count += 1) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate<string>("document.activeElement.textContent.trim()")) === name) return;
+  }
+  throw new Error(`no control "${name}" gets the focus`);
+}
