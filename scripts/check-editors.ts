@@ -28,7 +28,7 @@ await using stack = await openProcessConstellation();
 for (const [name, { command, env = {} }] of Object.entries(programs)) {
   const startedMs = performance.now();
   const [program = "", ...args] = command;
-  const settings = { ...process.env, ...env, DOCUMENTS: stack.dev.grpc.documents };
+  const settings = { ...process.env, ...env, DOCUMENTS: stack.dev.grpc.documents, ACCESS: stack.dev.grpc.access };
   const child = spawn(program, args, { cwd: work, env: settings, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));

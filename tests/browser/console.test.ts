@@ -4,7 +4,7 @@ import { signInByLink } from "@vidimus/devstack/browser/sign-in";
 import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { freePorts } from "@vidimus/devstack/testing/free-ports";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -117,6 +117,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   it("an invitation is opened, accepted after signing in, and the newsroom is there", async () => {
     const made = ["members", "invite", "--tenant", "rival", "--roles", "editor", "--note", "Kari", "--role", "owner"];
     const link = /\S+#code=\S+/.exec((await vidimus(made, { cwd: dir })).stdout)![0];
+    used.push(link);
     const code = new URL(link).hash.replace("#code=", "");
     const person = await signInByLink(browser, await newLinkOf(`guest-${script}`), wide);
     await browser.visit(`${dev.console}/invitation`, { ...person, script }, async (page) => {
@@ -132,10 +133,25 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
+/** Links that tests have used. */
+const used: string[] = [];
+
 async function newLinkOf(name: string): Promise<string> {
   const args = ["console", "sign-in", "--as", name, "--tenant", "demo", "--role", "owner", "--roles", "editor"];
-  return (await vidimus(args, { cwd: dir })).stdout.trim();
+  const link = (await vidimus(args, { cwd: dir })).stdout.trim();
+  used.push(link);
+  return link;
 }
+
+it("no code is in any log or metric, used or not", async () => {
+  const codes = [printed, await newLink(), ...used].map((link) => new URL(link).hash.replace("#code=", ""));
+  const logs = join(dir, ".vidimus", "logs");
+  const written = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
+  const measured = await Promise.all(Object.values(dev.ops).map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  expect(written.join()).toContain("/sign-in/confirm");
+  expect(codes.length).toBeGreaterThan(5);
+  for (const code of codes) expect([...written, ...measured].some((each) => each.includes(code))).toBe(false);
+});
 
 describe("every page", () => {
   it("keyboard alone signs in and out", async () => {

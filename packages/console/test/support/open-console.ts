@@ -6,8 +6,7 @@ import { makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
 import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
-import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -18,7 +17,6 @@ import { clientId, clientSecret, openIssuer } from "./issuer.ts";
 
 /** The grants file that deploys with the console. */
 export const grantFile = join(import.meta.dirname, "../../../../deploy/k8s/components/console/grant.json");
-const trustDomain = "vidimus.localhost";
 
 interface ConsoleOptions {
   /** File of CONSOLE_OIDC_GROUPS. */
@@ -38,7 +36,7 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
   };
-  const { accessTarget, tls, members } = await openAccess(stack, join(folder, "tls"), write);
+  const { accessTarget, tls, members } = await openAccess(stack, join(folder, "tls"));
   const port = await pickFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const issuer = stack.use(await openIssuer(origin));
@@ -66,11 +64,9 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
 }
 
 /** Opens the access service. Its `members` calls as a program of an operator, `tls` is the console's certificate. */
-async function openAccess(stack: AsyncDisposableStack, folder: string, write: (name: string, text: string) => string) {
+async function openAccess(stack: AsyncDisposableStack, folder: string) {
   const identities = await makeIdentities(folder);
-  const own = write("own.json", readFileSync(grantFile, "utf8").replace("vidimus.example", trustDomain));
-  const grants = [identities.grantsFile, own].flatMap(grantsOf);
-  const grantsFile = write("grants.json", JSON.stringify({ grants }));
+  const { grantsFile } = identities;
   const gateway = stack.use(await openGateway({ tls: identities.services.gateway, grantsFile }));
   const accessTarget = `127.0.0.1:${gateway.grpcPort}`;
   const credentials = fileCredentials(identities.operator, "gateway");
@@ -79,8 +75,7 @@ async function openAccess(stack: AsyncDisposableStack, folder: string, write: (n
   const access = createClient(AccessService, transport);
   await access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
   await access.createTenant({ tenantId: "times", name: "The Times" });
-  const tls = await identities.issue("console", [serviceIdentity(trustDomain, "console")]);
-  return { accessTarget, tls, members: createClient(MemberService, transport) };
+  return { accessTarget, tls: identities.console, members: createClient(MemberService, transport) };
 }
 
 const asOperator: Interceptor = (next) => (request) => {
@@ -88,7 +83,3 @@ const asOperator: Interceptor = (next) => (request) => {
   request.header.set("vidimus-actor", "ada");
   return next(request);
 };
-
-function grantsOf(file: string): readonly object[] {
-  return (JSON.parse(readFileSync(file, "utf8")) as { grants: object[] }).grants;
-}

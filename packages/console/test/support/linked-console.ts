@@ -1,0 +1,56 @@
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import { pickFreePort } from "@vidimus/devstack/port-guard";
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { inject } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { startConsole } from "../../src/console.ts";
+import type { Browser } from "./browser.ts";
+
+/** A console of this machine, to which one-time codes sign in. */
+export interface LinkedConsole extends AsyncDisposable {
+  readonly origin: string;
+  readonly port: number;
+  /** Name of its session cookie. */
+  readonly sessionName: string;
+  /** Makes a code that signs in as `subject`, a member of the tenant demo. */
+  newCode(subject?: string): Promise<string>;
+  /** Signs a browser in. */
+  signIn(browser: Browser, subject?: string): Promise<void>;
+}
+
+/**
+ * Starts a console in front of an access service.
+ *
+ * @param accessPort of the teams door
+ */
+export async function openLinkedConsole(accessPort: number): Promise<LinkedConsole> {
+  const port = await pickFreePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const target = `127.0.0.1:${accessPort}`;
+  const running = await startConsole(
+    readConfig({
+      MONGODB_URL: inject("mongoUrl"),
+      MONGODB_DATABASE: testDatabaseName("console"),
+      OPS_PORT: "0",
+      CONSOLE_PORT: String(port),
+      ACCESS_TARGET: target,
+      LOG_LEVEL: "silent",
+    }),
+  );
+  const newCode = async (subject = "") => {
+    using members = openRpcClient(MemberService, { target });
+    const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "ada" } };
+    return (await members.createSignInLink({ tenantId: "demo", subject }, asOwner)).code;
+  };
+  return {
+    origin,
+    port,
+    sessionName: `vidimus_session_${port}`,
+    newCode,
+    signIn: async (browser, subject) => {
+      await browser.submit(`${origin}/sign-in/confirm`, { code: await newCode(subject) });
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
