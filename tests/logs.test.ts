@@ -107,6 +107,11 @@ async function publish(): Promise<void> {
   await room.transition(id, "publish");
   await room.transition(id, "withhold");
   await receiver.about(id, { sequence: 2 });
+  const { data } = (await (await room.request(`/v1/webhooks/deliveries?documentId=${id}`)).json()) as {
+    data: { items: { id: string }[] };
+  };
+  expect(data.items).toHaveLength(2);
+  for (const delivery of data.items) await send(`/v1/webhooks/deliveries/${delivery.id}?include=request`, {}, 200);
   await send("/v1/documents?type=core/article", {}, 200);
 }
 
@@ -158,6 +163,14 @@ describe("after every kind of call has succeeded and failed once,", () => {
   test("no log contains a key, a secret or a part of a body or query, in any encoding", async () => {
     expect(Object.keys(secrets).length).toBeGreaterThan(20);
     expect(findLeaks(await readLogs(), secrets)).toEqual([]);
+  });
+
+  test("no metric has one either", async () => {
+    const pages = await Promise.all(
+      Object.values(stack.dev.ops).map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    expect(pages.join("")).toContain("vidimus_delivery");
+    expect(findLeaks(pages.join("\n"), secrets)).toEqual([]);
   });
 
   test.each(["kek", "delivery-kek"])(

@@ -9,7 +9,10 @@ export interface Webhook {
   readonly body: Buffer;
 }
 
-/** An HTTP receiver that records webhooks in order of arrival. */
+/**
+ * An HTTP receiver that records webhooks in order of arrival. Its answers repeat the credential that
+ * came, as some servers' error pages do.
+ */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Webhook[];
@@ -31,7 +34,9 @@ export async function openReceiver(): Promise<Receiver> {
     request.on("end", () => {
       const webhook = { headers: request.headers, body: Buffer.concat(chunks) };
       received.push(webhook);
-      void Promise.resolve(status(webhook)).then((code) => response.writeHead(code).end());
+      void Promise.resolve(status(webhook)).then((code) =>
+        response.writeHead(code).end(code === 204 ? undefined : request.headers.authorization),
+      );
     });
   });
   server.listen(0, "127.0.0.1");

@@ -78,7 +78,7 @@ test("a missing file, a folder and a huge file are refused, each with its own me
 
 test("signing is on by default and needs a KEK file; all faults are reported together", () => {
   expect(() => readConfig({ MESH_PORT: "x" })).toThrow(
-    /MESH_PORT[^]*MONGODB_URL is required[^]*SIGNING_KEK_FILE is req[^]*ATTESTATION_KEY_FILE is req/,
+    /MONGODB_URL is required[^]*MESH_PORT[^]*SIGNING_KEK_FILE is req[^]*ATTESTATION_KEY_FILE is req/,
   );
   expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
 });
