@@ -102,6 +102,14 @@ test("a push, its publication, its signature and its webhook are one trace of th
   await vi.waitFor(() => expect(tree()).toEqual(steps), patient);
 });
 
+test("whether a request of the public port is recorded is not for its caller to say", async () => {
+  const unasked = "5".repeat(32);
+  const headers = { traceparent: `00-${unasked}-${"6".repeat(16)}-00` };
+  expect((await room.request("/v1/documents?type=core/tag", { headers })).status).toBe(200);
+  const recorded = () => collector.spans.filter(({ traceId }) => traceId === unasked).map(({ name }) => name);
+  await vi.waitFor(() => expect(recorded()).toContain("GET /v1/documents"), patient);
+});
+
 describe("spans", () => {
   const spanNamed = (name: string) => trace().find((span) => span.name === name)!;
 

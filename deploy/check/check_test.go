@@ -203,6 +203,9 @@ func TestConventions(t *testing.T) {
 				}
 			}
 		}, "mounts the Secret attestation-key of documents and signing"},
+		"a report": {func(_ *Set, p *corev1.PodSpec) {
+			p.Containers[0].Env = []corev1.EnvVar{{Name: "NODE_OPTIONS", Value: "--report-on-fatalerror"}}
+		}, "into reports"},
 		"no preStop": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Lifecycle = nil }, "has no preStop"},
 		"no budget":  {func(s *Set, _ *corev1.PodSpec) { s.budgets = nil }, "has 0 PodDisruptionBudgets"},
 		"a secret":   {func(s *Set, _ *corev1.PodSpec) { s.objects["Secret/x"] = true }, "Secret/x stands in a manifest"},

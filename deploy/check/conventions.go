@@ -91,6 +91,11 @@ func checkWorkload(workload Workload, byDigest bool) []string {
 		if context := container.SecurityContext; context == nil || context.ReadOnlyRootFilesystem == nil || !*context.ReadOnlyRootFilesystem {
 			fault("the root file system can be written")
 		}
+		for _, variable := range container.Env {
+			if strings.Contains(variable.Value, "--report-on-") && !strings.Contains(variable.Value, "--report-exclude-env") {
+				fault("writes its environment, and the credentials in it, into reports")
+			}
+		}
 		if container.Resources.Requests.Memory().IsZero() || container.Resources.Limits.Memory().IsZero() {
 			fault("has no memory request or no limit")
 		}

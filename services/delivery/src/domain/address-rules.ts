@@ -6,13 +6,14 @@ type Cidr = [Address, number];
 /**
  * Special-purpose IPv4 ranges (IANA registry): this network, private, carrier-grade NAT, loopback,
  * link-local (cloud metadata among it), protocol assignments, documentation, AS112, AMT, 6to4
- * relays, benchmarking, multicast, reserved.
+ * relays, benchmarking, multicast, reserved. And Azure's address of its platform, which is public.
  */
 const specialV4 = parseCidrs([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
+  "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",

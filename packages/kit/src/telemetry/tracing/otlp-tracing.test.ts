@@ -84,6 +84,22 @@ describe("spans", () => {
     if (parent !== undefined) expect(traceparent).toContain(traceId);
   });
 
+  it.each([
+    ["parentbased_always_on", unsampled, true],
+    ["parentbased_always_off", sampled, false],
+    ["always_on", unsampled, true],
+    ["always_off", sampled, false],
+    ["parentbased_always_on", undefined, true],
+  ])(
+    "at the edge, of %s with the parent %s are recorded, whatever the caller says: %s",
+    (sampler, parent, isRecorded) => {
+      const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
+      const { traceparent } = tracing.start({ name: "work", kind: "server", parent, isEdge: true });
+      expect(isSampled(traceparent)).toBe(isRecorded);
+      if (parent !== undefined) expect(traceparent).toContain(traceId);
+    },
+  );
+
   it("are recorded by a share of the traces, which is the same in every service", () => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });
     const edges = Array.from({ length: 2_000 }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));

@@ -6,6 +6,7 @@ import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   ParentBasedSampler,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
 import { type Sampler as OtelSampler, TracerProvider } from "@opentelemetry/sdk-trace";
@@ -15,7 +16,7 @@ import { randomHex } from "../../random-hex.ts";
 import type { Logger } from "../log.ts";
 import { SpanQueue } from "./span-queue.ts";
 import type { Span, SpanAttributes, SpanKind, SpanOrder, Tracing } from "./tracing.ts";
-import type { Sampler, TracingConfig } from "./tracing-config.ts";
+import type { TracingConfig } from "./tracing-config.ts";
 
 interface OtlpTracingOptions {
   /** Name of the service. */
@@ -42,15 +43,18 @@ const attributeCharactersMax = 256;
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
+  /** Decides about traces that nobody within has decided about. */
+  readonly #root: OtelSampler;
 
   constructor({ service, config, log, registry }: OtlpTracingOptions) {
+    this.#root = rootSamplerOf(config.sampler.ratio);
     const { url, headers, timeoutMs: timeoutMillis } = config;
     const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis, concurrencyLimit: 1 });
     const own = { "service.namespace": "vidimus", "service.instance.id": randomUUID() };
     const resource = { ...own, ...config.resource, "service.name": config.serviceName ?? service };
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(resourceFromAttributes(resource)),
-      sampler: samplerOf(config.sampler),
+      sampler: config.sampler.isParentBased ? new ParentBasedSampler({ root: this.#root }) : this.#root,
       idGenerator,
       spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
       spanProcessors: [new SpanQueue({ exporter, config: config.queue, log, registry })],
@@ -58,14 +62,22 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
     this.#tracer = this.#provider.getTracer("vidimus");
   }
 
-  start({ name, kind, parent, links, attributes, startedAt }: SpanOrder): Span {
+  start({ name, kind, parent, isEdge = false, links, attributes, startedAt }: SpanOrder): Span {
     const options = {
       kind: kinds[kind],
       ...(attributes && { attributes }),
       ...(links && { links: links.map((link) => ({ context: spanContextOf(link) })) }),
       ...(startedAt === undefined ? {} : { startTime: new Date(startedAt) }),
     };
-    return new RecordedSpan(this.#tracer.startSpan(name, options, contextOf(parent)));
+    return new RecordedSpan(this.#tracer.startSpan(name, options, contextOf(isEdge ? this.#decided(parent) : parent)));
+  }
+
+  /** Gives a trace from outside the flag that it would have without a parent. */
+  #decided(parent: string | undefined): string | undefined {
+    if (parent === undefined) return undefined;
+    const { traceId } = spanContextOf(parent);
+    const { decision } = this.#root.shouldSample(ROOT_CONTEXT, traceId, "", OtelKind.SERVER, {}, []);
+    return `${parent.slice(0, -2)}${decision === SamplingDecision.RECORD_AND_SAMPLED ? "01" : "00"}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -101,11 +113,6 @@ function contextOf(parent: string | undefined): Context {
 function spanContextOf(traceparent: string): SpanContext {
   const [, traceId = "", spanId = "", flags = ""] = traceparent.split("-");
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
-}
-
-function samplerOf({ isParentBased, ratio }: Sampler): OtelSampler {
-  const root = rootSamplerOf(ratio);
-  return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
 function rootSamplerOf(ratio: number): OtelSampler {

@@ -10,6 +10,8 @@ export interface SpanOrder {
   readonly kind: SpanKind;
   /** W3C Trace Context of the step that it belongs to; undefined begins a trace. */
   readonly parent: string | undefined;
+  /** The parent comes from outside: it names the trace, and the sampler alone decides about it. */
+  readonly isEdge?: boolean;
   /** W3C Trace Contexts of other traces that the step works for, too. */
   readonly links?: readonly string[];
   readonly attributes?: SpanAttributes;

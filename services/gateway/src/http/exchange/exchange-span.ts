@@ -11,7 +11,7 @@ interface EndedExchange {
 /**
  * Sets the trace of a new request: the client's, or a new one. While tracing is on the request's span
  * is the client's child. A client that names a trace is believed, so that it finds its own requests
- * again; whether it may also decide that they are recorded is up to the sampler.
+ * again; whether they are recorded is not for it to decide.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {
   const { traceparent } = request.headers;
@@ -22,7 +22,7 @@ export function openTrace(request: FastifyRequest, tracing: Tracing | undefined)
   }
   const { method, routeOptions } = request;
   const name = routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`;
-  request.span = tracing.start({ name, kind: "server", parent: parseTraceparent(given) });
+  request.span = tracing.start({ name, kind: "server", parent: parseTraceparent(given), isEdge: true });
   request.traceparent = request.span.traceparent;
 }
 
