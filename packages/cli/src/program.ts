@@ -11,7 +11,6 @@ import type { World } from "./world.ts";
 export async function buildProgram(world: World, argv: readonly string[]): Promise<Command> {
   const program = new Command("vidimus")
     .description("The hand tool of operators and integrators of Vidimus.")
-    .version(manifest.version, "--version", "print the version")
     .option("--json", "print the result as JSON")
     .option("--tenant <tenant>", "tenant to act in (in a dev stack: demo)")
     .option("--role <role>", "role to act in (default: admin)")
@@ -37,6 +36,9 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     })
     .showHelpAfterError("(add --help for more)")
     .exitOverride();
+  // Commands have a `--version` of documents, which the program's own would take from them.
+  if (!nouns.some(({ name }) => argv.includes(name)))
+    program.version(manifest.version, "--version", "print the version");
   for (const noun of nouns) {
     const parent = program.command(noun.name).description(noun.description);
     const makers = isMeant(noun, argv) ? await loadCommands(noun, argv) : [];
