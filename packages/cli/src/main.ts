@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";

@@ -73,6 +73,7 @@ export const nouns: readonly Noun[] = [
       transitions: async () => (await import("./commands/documents/transitions.ts")).listTransitions,
       publish: async () => (await import("./commands/documents/publish.ts")).publishDocuments,
       withhold: async () => (await import("./commands/documents/withhold.ts")).withholdDocuments,
+      kill: async () => (await import("./commands/documents/kill.ts")).killDocuments,
       history: async () => (await import("./commands/documents/history.ts")).showHistory,
     },
   },

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import manifest from "../package.json" with { type: "json" };
 import { type CommandMaker, type Noun, nouns, soloCommands } from "./nouns.ts";
 import type { World } from "./world.ts";
 
@@ -14,6 +15,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     .option("--tenant <tenant>", "tenant to act in (in a dev stack: demo)")
     .option("--role <role>", "role to act in (default: admin)")
     .option("--key <key>", "API key, for commands that call the public API")
+    .option("--key-file <path>", "file with the API key")
     .option("--gateway <url>", "base URL of the public API")
     .option("--access <host:port>", "the gateway's internal address")
     .option("--documents <host:port>", "address of the documents service")
@@ -34,6 +36,9 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     })
     .showHelpAfterError("(add --help for more)")
     .exitOverride();
+  // Commands have a `--version` of documents, which the program's own would take from them.
+  if (!nouns.some(({ name }) => argv.includes(name)))
+    program.version(manifest.version, "--version", "print the version");
   for (const noun of nouns) {
     const parent = program.command(noun.name).description(noun.description);
     const makers = isMeant(noun, argv) ? await loadCommands(noun, argv) : [];
@@ -70,7 +75,8 @@ function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<Comm
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
 VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE,
-VIDIMUS_CA, VIDIMUS_CONSOLE_URL (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
+VIDIMUS_CA, VIDIMUS_CONSOLE_URL, and secrets also from files that VIDIMUS_API_KEY_FILE, VIDIMUS_MONGODB_FILE and
+VIDIMUS_NATS_FILE name (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
 else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
 .vidimus/dev.json is found in this folder or above it, up to the root of the checkout. It must be yours alone.
 

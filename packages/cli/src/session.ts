@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { CliError } from "./cli-error.ts";
-import { type SettingName, settingNames, type SettingValues } from "./settings/setting-rules.ts";
-import { resolveSettings, type Settings } from "./settings/settings.ts";
+import { settingNames, type SettingValues } from "./settings/setting-rules.ts";
+import { resolveSettings, type Settings, type SettingSources } from "./settings/settings.ts";
 import type { World } from "./world.ts";
 
 /** A command that runs. */
@@ -23,8 +23,11 @@ interface GlobalOptions extends SettingValues {
 /** Reads the options that all commands share, and resolves the settings. */
 export async function openSession(world: World, command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const flags: SettingValues & { profile?: string } = Object.fromEntries(
-    (["profile", ...settingNames] satisfies ("profile" | SettingName)[]).map((name) => [name, flagOf(options, name)]),
+  const flags: SettingSources["flags"] = Object.fromEntries(
+    (["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[]).map((name) => [
+      name,
+      flagOf(options, name),
+    ]),
   );
   const { env, cwd, home } = world;
   return {

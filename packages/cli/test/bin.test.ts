@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -70,4 +70,30 @@ test("doctor says that a dev stack is stopped before it loads any check", async 
   expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^STATUS.*\nbroken +dev stack/)]);
   expect(modulesOf(doctor).packages).not.toContain("@connectrpc/connect");
   expect(modulesOf(doctor).count).toBeLessThan(50);
+});
+
+test("--version prints the version of the package", async () => {
+  const { version } = JSON.parse(await readFile(resolve(import.meta.dirname, "../package.json"), "utf8")) as {
+    version: string;
+  };
+  expect(await spawnCli("--version")).toMatchObject({ code: 0, stdout: `${version}\n` });
+});
+
+test("an old Node is told what is needed, and not that it cannot read the program", async () => {
+  const bin = resolve(import.meta.dirname, "../bin/vidimus.js");
+  const old = 'Object.defineProperty(process, "versions", { value: { node: "20.19.5" } })';
+  const started = (preload: string) =>
+    new Promise((done) => {
+      execFile(
+        process.execPath,
+        ["--import", `data:text/javascript,${preload}`, bin, "--version"],
+        (error, stdout, stderr) => done([error?.code ?? 0, stdout, stderr.split("(")[0]]),
+      );
+    });
+  expect(await started(encodeURIComponent(old))).toEqual([
+    1,
+    "",
+    "error: vidimus needs Node 26 or newer, and this is 20.19.5 ",
+  ]);
+  expect(await started("0")).toEqual([0, "0.1.0\n", ""]);
 });

@@ -170,6 +170,11 @@ test.each([
   },
 );
 
+test("kill acts on the published version of each document", async () => {
+  const { code } = await documents("kill", "b");
+  expect([code, transitions]).toEqual([0, [{ documentId: "b", name: "kill", expectedVersion: 2n }]]);
+});
+
 test("withhold of a document that was never published names the newest version: the service refuses it", async () => {
   await documents("transition", "a", "withhold");
   expect(transitions).toEqual([{ documentId: "a", name: "withhold", expectedVersion: 1n }]);

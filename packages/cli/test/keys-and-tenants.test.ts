@@ -1,6 +1,7 @@
 import { durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
+import { scopeDescriptions } from "@vidimus/gateway/access/scopes";
 import { callContext } from "@vidimus/kit/rpc/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { run } from "./support/run.ts";
@@ -142,4 +143,14 @@ test("keys revoke ends a key", async () => {
   const { code, stdout } = await cli("keys", "revoke", "k1", "--json");
   expect([code, JSON.parse(stdout)]).toEqual([0, { id: "k1", revokedAt: "2026-01-05T10:00:00.000Z" }]);
   expect(changes).toEqual([{ tenantId: "demo", keyId: "k1" }]);
+});
+
+test("the help of keys create says what each scope allows", async () => {
+  const { stdout } = await run(["keys", "create", "--help"]);
+  const listed = [...stdout.matchAll(/^ {2}([a-z]+:[a-z]+) +(.+)$/gm)].map(([, scope, text]) => [scope, text]);
+  const described = Object.entries(scopeDescriptions).map(([scope, text]) => [
+    scope,
+    text.charAt(0).toLowerCase() + text.slice(1, -1),
+  ]);
+  expect(listed).toEqual(described);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
@@ -53,6 +53,21 @@ describe("grants", () => {
     expect(tenants()).toEqual(["demo", "rival"]);
     writeFileSync(file, fileWith("acme"));
     await vi.waitFor(() => expect(tenants()).toEqual(["acme"]), patient);
+  });
+
+  it.each([0o664, 0o646, 0o666, 0o777])("of mode 0%o are refused: others could give themselves rights", (mode) => {
+    const file = join(dir, `grants-${mode}.json`);
+    writeFileSync(file, fileWith("demo"));
+    chmodSync(file, mode);
+    expect(() => open(file)).toThrow(`has mode 0${mode.toString(8)}, which lets others change it`);
+  });
+
+  it.each([0o644, 0o600, 0o444, 0o640])("of mode 0%o are read, as those of a ConfigMap", (mode) => {
+    const file = join(dir, `grants-${mode}.json`);
+    writeFileSync(file, fileWith("demo"));
+    chmodSync(file, mode);
+    using opened = open(file).live;
+    expect(opened.value.has(identity)).toBe(true);
   });
 
   it("are followed behind a symbolic link that is replaced, as Kubernetes does", async () => {

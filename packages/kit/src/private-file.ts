@@ -18,6 +18,20 @@ export function readPrivateFile(path: string, bytesMax: number): Buffer {
 }
 
 /**
+ * Reads a small file that says who may do what. All may read it, as a ConfigMap of Kubernetes has mode
+ * 0644; nobody but its owner may change it.
+ *
+ * @throws ConfigError naming the path and the fault
+ */
+export function readGuardedFile(path: string, bytesMax: number): Buffer {
+  return readChecked(path, bytesMax, (mode) => {
+    if ((mode & 0o022) === 0) return;
+    const octal = (mode & 0o777).toString(8).padStart(4, "0");
+    throw new ConfigError(`${path} has mode ${octal}, which lets others change it; make it 0644 or 0600`);
+  });
+}
+
+/**
  * Reads a small file.
  *
  * @throws ConfigError naming the path and the fault

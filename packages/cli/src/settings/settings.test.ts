@@ -180,3 +180,28 @@ describe("a planted .vidimus/dev.json", () => {
     expect((await resolve({ cwd, env, flags: { profile: "staging" } })).get("key")).toBe("vk_env");
   });
 });
+
+test("a secret may be in a file that a flag or the environment names, and what is named directly wins", async () => {
+  const file = join(root, "key");
+  await writeFile(file, "vk_of_file\n", { mode: 0o600 });
+  expect((await resolve({ flags: { "key-file": file } })).get("key")).toBe("vk_of_file");
+  expect((await resolve({ env: { VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_of_file");
+  expect((await resolve({ env: { VIDIMUS_API_KEY: "vk_env", VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_env");
+  expect((await resolve({ flags: { key: "vk_flag", "key-file": file } })).get("key")).toBe("vk_flag");
+  expect((await resolve({ flags: { "key-file": file }, env: { VIDIMUS_API_KEY: "vk_env" } })).get("key")).toBe(
+    "vk_of_file",
+  );
+  await writeFile(file, "mongodb://db:27017/?replicaSet=rs0\n");
+  expect((await resolve({ env: { VIDIMUS_MONGODB_FILE: file } })).get("mongodb")).toBe(
+    "mongodb://db:27017/?replicaSet=rs0",
+  );
+});
+
+test("a file of a secret that is not there is a fault, and other settings have no files", async () => {
+  await expect(resolve({ flags: { "key-file": "/nowhere" } })).rejects.toThrow(
+    "--key-file: /nowhere cannot be read (ENOENT)",
+  );
+  const env = { VIDIMUS_NATS_FILE: "/nowhere" };
+  await expect(resolve({ env })).rejects.toThrow("VIDIMUS_NATS_FILE: /nowhere cannot be read (ENOENT)");
+  await expect(resolve({ env: { VIDIMUS_GATEWAY_FILE: "/nowhere" } })).resolves.toBeDefined();
+});

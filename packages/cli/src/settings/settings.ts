@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { CliError } from "../cli-error.ts";
 import { type DevStack, findDevStack } from "./dev-stack.ts";
 import { readProfile } from "./profiles.ts";
@@ -6,7 +7,7 @@ import { type SettingName, settingNames, type SettingRule, settingRules, type Se
 /** The sources of settings; the files are found through them. */
 export interface SettingSources {
   /** From the command line. */
-  flags: SettingValues & { profile?: string };
+  flags: SettingValues & { profile?: string; "key-file"?: string };
   env: Readonly<Record<string, string | undefined>>;
   /** Where the search for `.vidimus/dev.json` starts. */
   cwd: string;
@@ -28,7 +29,7 @@ export interface Settings {
 }
 
 /**
- * Resolves settings: flags, then the environment, then the profile that was named, else the dev
+ * Resolves settings: flags, then the environment, a secret of which may be in a file, then the profile that was named, else the dev
  * stack found upwards from the working directory, within its checkout. A profile stands for a deployment of its own, so
  * nothing is taken from a dev stack beside it.
  *
@@ -38,12 +39,13 @@ export interface Settings {
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env } = sources;
   const fromEnv: SettingValues = Object.fromEntries(
-    settingNames.map((name) => [name, env[settingRules[name].variable]]),
+    settingNames.map((name) => [name, env[settingRules[name].variable] || secretOf(name, env)]),
   );
+  const key = flags.key || (flags["key-file"] && readSecret("--key-file", flags["key-file"]));
   const profile = flags.profile || env["VIDIMUS_PROFILE"];
   const fromProfile = profile ? await readProfile(profile, sources) : {};
   const dev = profile ? undefined : await findDevStack(sources.cwd);
-  const given = (name: SettingName) => flags[name] || fromEnv[name] || fromProfile[name];
+  const given = (name: SettingName) => (name === "key" ? key : flags[name]) || fromEnv[name] || fromProfile[name];
   const value = (name: SettingName): string | undefined => given(name) || fallback(name, dev, () => value("tenant"));
   return {
     get(name) {
@@ -57,6 +59,22 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     },
     devStackOf: (name) => (given(name) ? undefined : dev),
   };
+}
+
+/** The content of the file that VIDIMUS_…_FILE names, as far as the setting is a secret. */
+function secretOf(name: SettingName, env: SettingSources["env"]): string | undefined {
+  const { variable, secret }: SettingRule = settingRules[name];
+  const file = secret ? env[`${variable}_FILE`] : undefined;
+  return file && readSecret(`${variable}_FILE`, file);
+}
+
+function readSecret(source: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new CliError(`${source}: ${file} cannot be read (${code})`);
+  }
 }
 
 function fallback(name: SettingName, dev: DevStack | undefined, tenant: () => string | undefined): string | undefined {

@@ -53,7 +53,7 @@ export async function writeGrants(dir: string, trustDomain: string, operator: st
   if (!kept) return file;
   const grants = own.reduce(withGrant, kept.grants);
   const after = `${JSON.stringify({ ...kept, grants }, null, 2)}\n`;
-  if (after !== before) await writeFile(file, after);
+  if (after !== before) await writeFile(file, after, { mode: 0o644 });
   return file;
 }
 

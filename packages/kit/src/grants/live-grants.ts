@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { ConfigError } from "../env.ts";
 import { LiveFiles } from "../live-files.ts";
-import { readSmallFile } from "../private-file.ts";
+import { readGuardedFile } from "../private-file.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Grants } from "./grants.ts";
 import { grantsBytesMax, parseGrants } from "./parse-grants.ts";
@@ -23,7 +23,7 @@ export function openLiveGrants({ file, ...options }: LiveGrantsOptions): LiveFil
   return new LiveFiles<Grants>({
     ...options,
     what: "grants",
-    read: () => [readSmallFile(file, grantsBytesMax)],
+    read: () => [readGuardedFile(file, grantsBytesMax)],
     parse: ([content]) => parse(file, content?.toString("utf8") ?? ""),
   });
 }

@@ -4,14 +4,21 @@ import { Agent } from "undici";
 import { bareHost, portOf } from "../domain/endpoint-url.ts";
 import type { Resolve } from "./resolve.ts";
 
-/** A receiver's address that must not be dialled. */
+/** A receiver's port, or its address in the URL itself, that must not be dialled. */
 export class AddressRefusedError extends Error {
   override readonly name = "AddressRefusedError";
 }
 
-/** A receiver's name for which DNS has no address. */
+/**
+ * A receiver's name that leads nowhere, or where nothing may be dialled. Which of the two, and to which
+ * address, the tenant must not learn: it could ask for names of the network that this process is in.
+ */
 export class ResolveError extends Error {
   override readonly name = "ResolveError";
+
+  constructor(host: string, options?: ErrorOptions) {
+    super(`${host} has no address that may be dialled (DELIVERY_ALLOW_CIDRS)`, options);
+  }
 }
 
 interface GuardedAgentOptions {
@@ -73,11 +80,8 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
  */
 async function checkedAddresses(host: string, resolve: Resolve, mayDial: (address: string) => boolean) {
   const addresses = await resolve(host).catch((error: unknown) => {
-    throw new ResolveError(`${host} cannot be resolved`, { cause: error });
+    throw new ResolveError(host, { cause: error });
   });
-  // The tenant reads this: it must not say which address a name inside has.
-  if (!addresses.every(mayDial)) {
-    throw new AddressRefusedError(`${host} resolves to a special-purpose address (DELIVERY_ALLOW_CIDRS)`);
-  }
+  if (!addresses.every(mayDial)) throw new ResolveError(host);
   return addresses.map((address) => ({ address, family: isIP(address) }));
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from "@vidimus/kit/env";
 import type { Grants } from "@vidimus/kit/grants/grants";
 import { grantsBytesMax, parseGrants } from "@vidimus/kit/grants/parse-grants";
-import { readSmallFile } from "@vidimus/kit/private-file";
+import { readGuardedFile } from "@vidimus/kit/private-file";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
@@ -56,7 +56,7 @@ export function checkGrants(world: World): Command {
 
 function readGrants(name: string, path: string): Grants {
   try {
-    const grants = parseGrants(readSmallFile(path, grantsBytesMax).toString("utf8"));
+    const grants = parseGrants(readGuardedFile(path, grantsBytesMax).toString("utf8"));
     const faults = unknownNames(grants);
     if (faults.length > 0) throw new ConfigError(faults.join("\n"));
     return grants;

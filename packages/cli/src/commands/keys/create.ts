@@ -11,6 +11,7 @@ export function createKey(world: World): Command {
     .description("make an API key; it is shown only once")
     .requiredOption("--name <name>", "name for people")
     .requiredOption("--scopes <scopes>", "what it may do, separated by commas")
+    .addHelpText("after", scopesHelp)
     .action(async ({ name, scopes }: { name: string; scopes: string }, command: Command) => {
       const session = await openSession(world, command);
       const tenantId = session.settings.get("tenant");
@@ -22,3 +23,12 @@ export function createKey(world: World): Command {
       session.print(made, `key ${made.id} of tenant ${tenantId} is made. Keep it: it is not shown again.\n\n${secret}`);
     });
 }
+
+const scopesHelp = `
+Scopes, none of which implies another:
+  documents:create  push documents in; every one begins as a draft
+  publisher:read    read published documents, sites, their versions and changes
+  phrases:read      read the dictionary
+  phrases:write     add, replace, import and delete phrases of the dictionary
+  webhooks:read     read webhook endpoints and what became of their deliveries
+  webhooks:write    create, change and delete webhook endpoints, and send deliveries again`;

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Plain JavaScript of long ago: an old Node has to read this file to say what it lacks.
+const nodeMin = 26;
+if (Number(process.versions.node.split(".")[0]) < nodeMin) {
+  console.error(
+    `error: vidimus needs Node ${nodeMin} or newer, and this is ${process.versions.node} (${process.execPath}). ` +
+      "`npx vidimus` in the checkout runs it with the Node that npm ci has installed.",
+  );
+  process.exitCode = 1;
+} else {
+  await import("../src/main.ts");
+}
