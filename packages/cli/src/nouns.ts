@@ -21,6 +21,15 @@ export interface Noun {
  */
 export const nouns: readonly Noun[] = [
   {
+    name: "profile",
+    description: "deployments that you work with, by name",
+    commands: {
+      add: async () => (await import("./commands/profile/add.ts")).addProfile,
+      list: async () => (await import("./commands/profile/list.ts")).listProfiles,
+      use: async () => (await import("./commands/profile/use.ts")).chooseProfileCommand,
+    },
+  },
+  {
     name: "tenants",
     description: "newsrooms",
     commands: {
