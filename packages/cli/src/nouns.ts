@@ -176,4 +176,9 @@ export const soloCommands: readonly { name: string; description: string; load: C
     description: "check a deployment, and suggest remedies",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
+  {
+    name: "completion",
+    description: "print a script that lets a shell complete command lines",
+    load: async () => (await import("./commands/completion.ts")).printCompletion,
+  },
 ];
