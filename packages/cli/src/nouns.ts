@@ -21,6 +21,15 @@ export interface Noun {
  */
 export const nouns: readonly Noun[] = [
   {
+    name: "profile",
+    description: "deployments that you work with, by name",
+    commands: {
+      add: async () => (await import("./commands/profile/add.ts")).addProfile,
+      list: async () => (await import("./commands/profile/list.ts")).listProfiles,
+      use: async () => (await import("./commands/profile/use.ts")).chooseProfileCommand,
+    },
+  },
+  {
     name: "tenants",
     description: "newsrooms",
     commands: {
@@ -166,5 +175,10 @@ export const soloCommands: readonly { name: string; description: string; load: C
     name: "doctor",
     description: "check a deployment, and suggest remedies",
     load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
+    name: "completion",
+    description: "print a script that lets a shell complete command lines",
+    load: async () => (await import("./commands/completion.ts")).printCompletion,
   },
 ];

@@ -78,6 +78,7 @@ VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CE
 VIDIMUS_CA, VIDIMUS_CONSOLE_URL, and secrets also from files that VIDIMUS_API_KEY_FILE, VIDIMUS_MONGODB_FILE and
 VIDIMUS_NATS_FILE name (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
 else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
-.vidimus/dev.json is found in this folder or above it, up to the root of the checkout. It must be yours alone.
+.vidimus/dev.json is found in this folder or above it, up to the root of the checkout, else from the profile of
+\`profile use\`. Both files must be yours alone.
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong.`;

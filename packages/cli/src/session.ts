@@ -23,19 +23,20 @@ interface GlobalOptions extends SettingValues {
 /** Reads the options that all commands share, and resolves the settings. */
 export async function openSession(world: World, command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const flags: SettingSources["flags"] = Object.fromEntries(
-    (["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[]).map((name) => [
-      name,
-      flagOf(options, name),
-    ]),
-  );
   const { env, cwd, home } = world;
   return {
     world,
-    settings: await resolveSettings({ flags, env, cwd, home }),
+    settings: await resolveSettings({ flags: flagsOf(command), env, cwd, home }),
     maxWaitMs: readMaxWaitMs(options.maxWait),
     print: (result, text) => void world.stdout.write(`${options.json ? JSON.stringify(result) : text}\n`),
   };
+}
+
+/** The settings that stand on the command line itself. */
+export function flagsOf(command: Command): SettingSources["flags"] {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  const names = ["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[];
+  return Object.fromEntries(names.map((name) => [name, flagOf(options, name)]));
 }
 
 /** The value of a flag; commander names `--console-url` `consoleUrl`. */

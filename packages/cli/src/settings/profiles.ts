@@ -1,16 +1,18 @@
-import { join } from "node:path";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { CliError } from "../cli-error.ts";
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import { requireOwnFile } from "./own-file.ts";
 import { type SettingName, settingNames, type SettingValues } from "./setting-rules.ts";
 
-/** The path of the profiles of a user. */
-function profilesFile({ env, home }: Surroundings): string {
-  return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", "profiles.json");
+/** A file of a user, about profiles. */
+function fileOf(name: "profiles.json" | "profile", { env, home }: Surroundings): string {
+  return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", name);
 }
 
-interface Surroundings {
+/** Where the files of a user are. */
+export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
 }
@@ -22,9 +24,8 @@ interface Surroundings {
  * @throws CliError when the file or the profile is not there, others may read or change it, or it holds something that is no setting
  */
 export async function readProfile(name: string, surroundings: Surroundings): Promise<SettingValues> {
-  const file = profilesFile(surroundings);
-  await requireOwnFile(file);
-  const profiles = await readJsonFile(file);
+  const file = fileOf("profiles.json", surroundings);
+  const profiles = await readProfiles(surroundings);
   if (!profiles) throw new CliError(`there is no profile "${name}": ${file} does not exist`);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (!isJsonObject(profile)) throw new CliError(`there is no profile "${name}" in ${file}; ${listed(profiles)}`);
@@ -35,6 +36,48 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
     values[key] = value;
   }
   return values;
+}
+
+/**
+ * Reads all profiles as the file has them; undefined when there is none.
+ *
+ * @throws CliError when others may read or change the file, or it holds something else
+ */
+export async function readProfiles(surroundings: Surroundings): Promise<JsonObject | undefined> {
+  const file = fileOf("profiles.json", surroundings);
+  await requireOwnFile(file);
+  return readJsonFile(file);
+}
+
+/** Adds a profile, or replaces the one of that name. The file is for the user alone: it may hold keys. */
+export async function saveProfile(name: string, values: SettingValues, surroundings: Surroundings): Promise<void> {
+  const profiles = { ...(await readProfiles(surroundings)), [name]: values };
+  await writeOwnFile(fileOf("profiles.json", surroundings), `${JSON.stringify(profiles, null, 2)}\n`);
+}
+
+/**
+ * Returns the name of the profile that `profile use` chose; undefined without one.
+ *
+ * @throws CliError when others may change the file
+ */
+export async function chosenProfile(surroundings: Surroundings): Promise<string | undefined> {
+  const file = fileOf("profile", surroundings);
+  await requireOwnFile(file);
+  return (await readFile(file, "utf8").catch(() => "")).trim() || undefined;
+}
+
+/** Chooses the profile of commands that name none and are in no checkout with a dev stack. */
+export async function chooseProfile(name: string, surroundings: Surroundings): Promise<void> {
+  await readProfile(name, surroundings);
+  await writeOwnFile(fileOf("profile", surroundings), `${name}\n`);
+}
+
+/** Replaces a file by a rename, so that no reader sees half of it. */
+async function writeOwnFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, file);
 }
 
 function isSettingName(key: string): key is SettingName {

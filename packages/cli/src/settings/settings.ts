@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CliError } from "../cli-error.ts";
 import { type DevStack, findDevStack } from "./dev-stack.ts";
-import { readProfile } from "./profiles.ts";
+import { chosenProfile, readProfile } from "./profiles.ts";
 import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting-rules.ts";
 
 /** The sources of settings; the files are found through them. */
@@ -30,7 +30,7 @@ export interface Settings {
 
 /**
  * Resolves settings: flags, then the environment, a secret of which may be in a file, then the profile that was named, else the dev
- * stack found upwards from the working directory, within its checkout. A profile stands for a deployment of its own, so
+ * stack found upwards from the working directory, within its checkout, else the profile that was chosen. A profile stands for a deployment of its own, so
  * nothing is taken from a dev stack beside it.
  *
  * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot
@@ -42,9 +42,10 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     settingNames.map((name) => [name, env[settingRules[name].variable] || secretOf(name, env)]),
   );
   const key = flags.key || (flags["key-file"] && readSecret("--key-file", flags["key-file"]));
-  const profile = flags.profile || env["VIDIMUS_PROFILE"];
+  const named = flags.profile || env["VIDIMUS_PROFILE"];
+  const dev = named ? undefined : await findDevStack(sources.cwd);
+  const profile = named || (dev ? undefined : await chosenProfile(sources));
   const fromProfile = profile ? await readProfile(profile, sources) : {};
-  const dev = profile ? undefined : await findDevStack(sources.cwd);
   const given = (name: SettingName) => (name === "key" ? key : flags[name]) || fromEnv[name] || fromProfile[name];
   const value = (name: SettingName): string | undefined => given(name) || fallback(name, dev, () => value("tenant"));
   return {

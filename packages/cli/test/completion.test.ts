@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { nouns } from "../src/nouns.ts";
+import { run } from "./support/run.ts";
+
+/** What bash offers for the last of the words, which follow `vidimus`. */
+async function offered(...words: string[]): Promise<string[]> {
+  const { stdout: script } = await run(["completion", "bash"]);
+  const line = ["vidimus", ...words].map((word) => `'${word}'`).join(" ");
+  const asked = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _vidimus; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)("bash", ["-c", asked]);
+  return stdout.split("\n").filter((word) => word !== "");
+}
+
+test("bash completes nouns, commands and flags, also behind flags and ids", async () => {
+  expect(await offered("do")).toEqual(["documents", "doctor"]);
+  expect(await offered("documents", "k")).toEqual(["kill"]);
+  expect(await offered("--json", "endpoints", "ro")).toEqual(["rotate"]);
+  expect(await offered("keys", "create", "--sc")).toEqual(["--scopes"]);
+  expect(await offered("documents", "update", "some-id", "--ver")).toEqual(["--version"]);
+  expect(await offered("doctor", "--mo")).toEqual(["--mongodb"]);
+});
+
+test.each(["bash", "zsh", "fish"])("%s gets every noun and every command", async (shell) => {
+  const { code, stdout } = await run(["completion", shell]);
+  expect(code).toBe(0);
+  const words = new Set(stdout.split(/[\s"]+/));
+  const all = nouns.flatMap(({ name, commands }) => [name].concat(Object.keys(commands)));
+  expect(all.filter((word) => !words.has(word))).toEqual([]);
+});
+
+test("another shell is refused by name", async () => {
+  expect(await run(["completion", "tcsh"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("bash, zsh, fish"),
+  });
+});

@@ -1,0 +1,72 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { run } from "./support/run.ts";
+
+let dir: string;
+beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), "vidimus-profiles-"))));
+afterEach(() => rm(dir, { recursive: true }));
+
+const profile = (...argv: string[]) => run(["profile", ...argv], { env: { XDG_CONFIG_HOME: dir }, cwd: dir });
+const staging = ["add", "staging", "--gateway", "https://api.example.org", "--tenant", "times"];
+
+test("a profile keeps the settings of its flags, for its user alone, and is listed without its key", async () => {
+  await writeFile(join(dir, "key"), "vk_of_file\n");
+  expect(await profile(...staging, "--key-file", join(dir, "key"))).toMatchObject({
+    code: 0,
+    stdout: "profile staging holds gateway, tenant, key\n",
+  });
+  expect((await stat(join(dir, "vidimus", "profiles.json"))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(dir, "vidimus"))).mode & 0o777).toBe(0o700);
+  const { stdout } = await profile("list", "--json");
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      name: "staging",
+      chosen: false,
+      gateway: "https://api.example.org",
+      tenant: "times",
+      settings: ["gateway", "tenant", "key"],
+    },
+  ]);
+  expect(stdout + (await profile("list")).stdout).not.toContain("vk_of_file");
+});
+
+test("a profile that is there is replaced only when that is asked for", async () => {
+  await profile(...staging);
+  expect(await profile(...staging)).toMatchObject({
+    code: 1,
+    stderr: 'error: there is a profile "staging": add --replace, or choose another name\n',
+  });
+  expect(await profile(...staging, "--replace")).toMatchObject({ code: 0 });
+});
+
+test.each([
+  [["add", "empty"], "say what the profile holds by flags"],
+  [["add", "odd", "--gateway", "ftp://x"], "--gateway (VIDIMUS_GATEWAY) must be"],
+  [["use", "absent"], 'there is no profile "absent"'],
+])("%j fails in words", async (argv, words) => {
+  expect(await profile(...argv)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+});
+
+test("the profile that was chosen gives its settings where nothing else is named", async () => {
+  await profile(...staging);
+  await profile("add", "live", "--gateway", "https://live.example.org");
+  const where = { env: { XDG_CONFIG_HOME: dir }, cwd: dir };
+  const missing = () => run(["phrases", "list"], where);
+  expect((await missing()).stderr).toContain("no dev stack found");
+  expect(await profile("use", "live")).toMatchObject({ code: 0 });
+  expect((await missing()).stderr).toContain('profile "live" has none');
+  const named = await run(["phrases", "list", "--profile", "staging"], where);
+  expect(named.stderr).toContain('profile "staging" has none');
+  expect((await profile("list")).stdout).toContain("live *");
+});
+
+test("a choice that others may change is not followed", async () => {
+  await profile(...staging);
+  await profile("use", "staging");
+  await chmod(join(dir, "vidimus", "profile"), 0o666);
+  expect((await run(["phrases", "list"], { env: { XDG_CONFIG_HOME: dir }, cwd: dir })).stderr).toContain(
+    "has mode 0666",
+  );
+});
