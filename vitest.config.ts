@@ -5,7 +5,13 @@ import { LongestFirst } from "./tests/support/longest-first.ts";
 process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
 /** End-to-end tests that call doors in plaintext, or start a service of their own without certificates. */
-const plaintextOnly = ["two-doors", "spec-8-limits", "phrases-budget", "phrases-import-neighbours", "restore-drill"];
+export const plaintextOnly = [
+  "access/two-doors",
+  "spec/8-limits",
+  "phrases/budget",
+  "phrases/import-neighbours",
+  "operations/restore-drill",
+];
 const withCertificates = process.env["VIDIMUS_TEST_MTLS"] === "on";
 
 /** A worker loads a module once for all files of a project: a quarter of the CPU of `npm test` less. */

@@ -1,7 +1,7 @@
 /**
  * What an attack on the gateway does to normal traffic: creates and pages of published documents at
- * a fixed rate, while nothing else happens and while slow, large, inflated, deep and broken
- * requests come in; and how far the gateway grows.
+ * a fixed rate, alone and while slow, large, inflated, deep and broken requests come in; and how
+ * much the gateway's memory grows.
  */
 import { type AttackTally, startAttack } from "./load/attacker.ts";
 import type { LoadResult } from "./load/load-result.ts";
@@ -9,10 +9,10 @@ import { runPaced } from "./load/paced-load.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { spreadOf } from "./load/spread.ts";
 import { checkBar } from "./load/verdict.ts";
-import { article } from "./stage/article.ts";
+import { article } from "./load/article.ts";
 import { openStage } from "./stage/open-stage.ts";
 import { seedPublications } from "./stage/publications.ts";
-import { watchMemory } from "./stage/resident-memory.ts";
+import { watchMemory } from "./measure/resident-memory.ts";
 
 interface Turn {
   readonly creates: LoadResult;
@@ -24,7 +24,7 @@ const { rounds, durationMs } = readBenchSettings();
 // Long enough for slow requests to reach their deadlines, the last of them after 10 s.
 const turnMs = 3 * durationMs;
 const perSecond = 50;
-/** A higher idle p99 means that other work uses the machine, which makes the figures void. */
+/** A higher idle p99 means that other work uses the machine, which voids the figures. */
 const idleP99MsMax = 50;
 const answerMsMax = 30_000;
 
@@ -33,7 +33,7 @@ const { apiKey, constellation } = stage;
 const { gateway, pids } = constellation.dev;
 await seedPublications(stage.documents, stage.tenantId, 10_000);
 
-// A process grows while it warms up; this growth must not count as the attack's.
+// A warm-up turn, because a process grows while it warms up, which must not count as the attack's.
 await runTurn();
 const pairs: { idle: Turn; attacked: Turn }[] = [];
 const tallies: AttackTally[] = [];

@@ -1,6 +1,6 @@
 /**
- * Reads of single published documents by id, 16 connections: the full path beside a bare server
- * with one `findOne`.
+ * Reads of single published documents by id, 16 connections: the full path compared with a bare
+ * server with one `findOne`.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";

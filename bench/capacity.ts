@@ -1,21 +1,21 @@
 /**
- * What the capacity model of docs/operations.md needs: the CPU of every process for a create, a read, a
- * publication that is signed and delivered, at an easy rate and at full speed; and the bytes on disk of
- * what they leave behind. No baseline and no bar.
+ * Figures for the capacity model of docs/operations.md: the CPU of every process for a create, a
+ * read, and a publication that is signed and delivered, at an easy rate and at full speed; and the
+ * bytes that each leaves on disk. No baseline and no bar.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import type { Db } from "mongodb";
 import { runCallers } from "./load/caller-load.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
 import { runPaced } from "./load/paced-load.ts";
 import { openReceiver } from "./load/receiver.ts";
 import { readBenchSettings } from "./load/settings.ts";
-import { article } from "./stage/article.ts";
+import { article } from "./load/article.ts";
 import { asAdmin, asEditor, createDrafts, untilDelivered } from "./stage/drafts.ts";
 import { openStage } from "./stage/open-stage.ts";
-import { cpuMsOf } from "./stage/process-cpu.ts";
+import { cpuMsOf } from "./measure/process-cpu.ts";
 
 const { durationMs } = readBenchSettings();
 const processes = ["gateway", "documents", "signing", "delivery", "mongod", "nats"] as const;
@@ -32,7 +32,7 @@ const headers = { authorization: `Bearer ${apiKey}`, "content-type": "applicatio
 const url = new URL(dev.gateway);
 const table: Record<string, Record<string, number>> = {};
 
-/** Runs work, and notes the CPU of each process for one piece of it, in ms. */
+/** Runs work, and notes the CPU ms of each process for one piece of it. */
 async function measure(name: string, work: () => Promise<number>): Promise<void> {
   const read = async () => {
     const { pids } = await constellation.current();

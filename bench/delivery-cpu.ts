@@ -1,11 +1,11 @@
 /**
- * CPU that a publication costs from its call to the settled snapshot, one endpoint, 50 a second:
- * documents, signing, delivery, mongod and nats-server together, beside one process that makes the
- * same transaction, signs, records and posts, and its mongod.
+ * CPU of a publication from its call to the settled snapshot, one endpoint, 50 a second: documents,
+ * signing, delivery, mongod and nats-server together, compared with one process that makes the same
+ * transaction, signs, records and posts, and its mongod.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { compare, type Turn } from "./load/compare.ts";
 import { runPaced } from "./load/paced-load.ts";
 import { openReceiver } from "./load/receiver.ts";
@@ -13,7 +13,7 @@ import { readBenchSettings } from "./load/settings.ts";
 import { checkBar } from "./load/verdict.ts";
 import { asAdmin, asEditor, createDrafts, untilDelivered } from "./stage/drafts.ts";
 import { openStage } from "./stage/open-stage.ts";
-import { cpuMsOf } from "./stage/process-cpu.ts";
+import { cpuMsOf } from "./measure/process-cpu.ts";
 
 const { rounds, durationMs } = readBenchSettings();
 const perSecond = 50;
@@ -42,7 +42,7 @@ async function cpuOf(names: readonly string[]): Promise<number> {
   return cpuMsOf(names.flatMap((name) => pids[name] ?? []));
 }
 
-/** Publications a second of CPU, so that more is better. */
+/** Measures publications per second of CPU, so that more is better. */
 async function publish(): Promise<Turn> {
   const ids = await createDrafts(documents, tenantId, count, 2_000);
   const processes = ["documents", "signing", "delivery", "mongod", "nats"];

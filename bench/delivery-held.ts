@@ -1,12 +1,12 @@
 /**
- * From the commit to the receiver, 100 a second, while another tenant's endpoint has just been enabled
- * and gets the webhooks that it was owed; beside the same traffic while that endpoint stays disabled.
+ * From the commit to the receiver, 100 a second, while another tenant's endpoint was just enabled
+ * and gets its held webhooks; compared with the same traffic while that endpoint stays disabled.
  */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { webhookIdOf } from "@vidimus/delivery/domain/payload";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { compare, type Turn } from "./load/compare.ts";
 import { summarise } from "./load/load-result.ts";
@@ -32,7 +32,7 @@ await using own = await openReceiver();
 await using neighbour = await openReceiver();
 await endpoints.createEndpoint({ tenantId: stage.tenantId, url: own.url }, asAdmin);
 
-/** Webhooks that were still owed at the end of each turn beside a drain. */
+/** Undelivered webhooks at the end of each turn with a drain. */
 const owed: number[] = [];
 const drain = await compare(
   { name: "beside a drain", run: () => turn(true) },
@@ -42,7 +42,7 @@ const drain = await compare(
 checkBar("p99 beside a drain, times that beside none", 1 / drain.ratio, { atMost: 2 });
 checkBar("webhooks that the drain still owed at the end of its shortest turn", Math.min(...owed), { atLeast: 1 });
 
-/** The endpoint of a turn is its own, so that nothing is left to the next. */
+/** Each turn has its own endpoint, so that no backlog is left to the next. */
 async function turn(isEnabled: boolean): Promise<Turn> {
   const { endpoint } = await endpoints.createEndpoint({ tenantId: "held", url: neighbour.url }, asAdmin);
   const name = { tenantId: "held", endpointId: endpoint?.endpointId ?? "" };
@@ -57,11 +57,11 @@ async function turn(isEnabled: boolean): Promise<Turn> {
   await endpoints.deleteEndpoint(name, asAdmin);
   own.clear();
   neighbour.clear();
-  // The p99 is what is compared: less is better.
+  // The p99 is compared; less is better.
   return { perSecond: 1_000 / measured.p99Ms, p50Ms: measured.p50Ms, p99Ms: measured.p99Ms };
 }
 
-/** An open loop: a late snapshot delays no other. */
+/** An open loop, in which a late snapshot delays no other. */
 async function measure(ids: readonly string[]) {
   const { tenantId } = stage;
   const started = performance.now();

@@ -1,12 +1,13 @@
 /**
- * From the commit to the receiver, 100 a second, while another tenant's endpoint is dead and a third
- * one's takes two seconds for each answer; beside the same traffic with all endpoints healthy.
+ * From the commit to the receiver, 100 a second, while another tenant's endpoint is dead and a
+ * third one's takes two seconds for each answer; compared with the same traffic with all endpoints
+ * healthy.
  */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { webhookIdOf } from "@vidimus/delivery/domain/payload";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { compare, type Turn } from "./load/compare.ts";
 import { summarise } from "./load/load-result.ts";
@@ -38,7 +39,7 @@ const beside = await compare(
 );
 checkBar("p99 beside a dead and a slow endpoint, times that beside healthy ones", 1 / beside.ratio, { atMost: 1.5 });
 
-/** Endpoints of a turn are its own, so that no backlog is left to the next. */
+/** Each turn has its own endpoints, so that no backlog is left to the next. */
 async function turn(isFaulty: boolean): Promise<Turn> {
   await using neighbours = await openReceiver();
   const registered: { tenantId: string; endpointId: string }[] = [];
@@ -59,11 +60,11 @@ async function turn(isFaulty: boolean): Promise<Turn> {
   ]);
   for (const each of registered) await endpoints.deleteEndpoint(each, asAdmin);
   await untilDelivered(stage.documents);
-  // The p99 is what is compared: less is better.
+  // The p99 is compared; less is better.
   return { perSecond: 1_000 / measured.p99Ms, p50Ms: measured.p50Ms, p99Ms: measured.p99Ms };
 }
 
-/** An open loop; only of the measured tenant are arrivals waited for. */
+/** An open loop that waits only for arrivals of the measured tenant. */
 async function publish(tenantId: string, perSecond: number) {
   const count = (perSecond * durationMs) / 1_000;
   const ids = await createDrafts(documents, tenantId, count, 2_000);

@@ -1,11 +1,11 @@
 /**
  * A receiver answers 503 for a minute, while 100 snapshots a second are committed: how long after
- * its first 2xx it has all of them, and whether each document's came in order.
+ * its first 2xx it has all of them, and whether those of each document came in order.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { webhookIdOf } from "@vidimus/delivery/domain/payload";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { openReceiver } from "./load/receiver.ts";
 import { readBenchSettings } from "./load/settings.ts";

@@ -1,13 +1,13 @@
 /**
- * Webhooks of 2 KB snapshots to one receiver: how fast the real path works off a burst of
- * publications, beside one process that only signs, records in batches and posts; then how long a
- * snapshot takes from its commit to the receiver at 200 a second.
+ * Webhooks of 2 KB snapshots to one receiver: how fast the real path delivers a burst of
+ * publications, compared with one process that only signs, records in batches and posts; then the
+ * time from a snapshot's commit to the receiver at 200 a second.
  */
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { webhookIdOf } from "@vidimus/delivery/domain/payload";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { compare, type Turn } from "./load/compare.ts";
 import { summarise } from "./load/load-result.ts";
@@ -42,7 +42,7 @@ checkBar("deliveries, times the bare process", burst.ratio, { atLeast: 0.5 });
 checkBar("deliveries a second", burst.ours.perSecond, { atLeast: 3_000 });
 await measureLatency();
 
-/** Delivery is stopped while the burst is published, so that the time covers delivery alone. */
+/** Delivery is stopped while the burst is published, so that the time covers only delivery. */
 async function workOffBurst(): Promise<Turn> {
   const ids = await createDrafts(documents, tenantId, count, snapshotBytes);
   receiver.clear();
@@ -57,12 +57,15 @@ async function workOffBurst(): Promise<Turn> {
   return { perSecond: (count * 1_000) / elapsedMs };
 }
 
-/** mongod writes what is in memory only, or this turn would pay for the writes of the one before. */
+/**
+ * Makes mongod write its memory to disk; otherwise this turn would pay for writes of the one
+ * before.
+ */
 async function writeOut(): Promise<void> {
   await stage.documents.client.db("admin").command({ fsync: 1 });
 }
 
-/** An open loop: a late snapshot delays no other. The first second is the warm-up. */
+/** An open loop, in which a late snapshot delays no other. The first second is the warm-up. */
 async function measureLatency(): Promise<void> {
   const warmUp = perSecond;
   const ids = await createDrafts(documents, tenantId, warmUp + (durationMs / 1_000) * perSecond, snapshotBytes);

@@ -1,6 +1,6 @@
 /**
  * Documents per second through the full path (gateway, documents, mongod; majority and journaled)
- * beside a bare single-process Fastify + driver server that batches too, with 1, 16 and 64
+ * compared with a bare single-process Fastify + driver server that batches, too, with 1, 16 and 64
  * connections, in turn on one mongod.
  */
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { openStage } from "./stage/open-stage.ts";
 
 const { rounds, durationMs } = readBenchSettings();
 
-/** About 2 KB, as a wire item is. */
+/** About 2 KB, the size of a wire item. */
 const content = {
   blocks: Array.from({ length: 6 }, (_, index) => ({
     type: "core/text",
@@ -31,7 +31,10 @@ function createRequest(apiKey: string): Buffer {
   );
 }
 
-/** Connections, creates a second that the bare server makes with so many, and the share of ours. */
+/**
+ * Connections, the creates per second of the bare server with these, and the required share of
+ * ours.
+ */
 const loads = [
   { connections: 1, stated: 600, atLeast: 0.5 },
   { connections: 16, stated: 3_300, atLeast: 0.45 },

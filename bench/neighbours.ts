@@ -1,8 +1,8 @@
 /**
  * What one tenant with one valid key can do to another. For each form of attack, on a stage of its
- * own under default limits: how the neighbour fares before, during and after, beside how it fares
- * while the same attack hits a bare listener, which is what the attacker's own work costs this
- * machine; and how far gateway, documents and phrases grow.
+ * own under default limits: the neighbour's latencies before, during and after it, and while the
+ * same attack hits a bare listener, which shows the cost of the attacker itself on this machine;
+ * and the memory growth of gateway, documents and phrases.
  *
  * `npm run bench -- neighbours FORM…` runs some of the forms.
  */
@@ -13,11 +13,11 @@ import { type FormResult, reportNeighbours } from "./load/neighbour-report.ts";
 import { type NeighbourTurn, runNeighbour } from "./load/neighbour.ts";
 import { readBenchSettings } from "./load/settings.ts";
 import { openNewsrooms } from "./stage/newsrooms.ts";
-import { watchServices } from "./stage/service-memory.ts";
+import { watchServices } from "./measure/service-memory.ts";
 
 const { durationMs } = readBenchSettings();
 const restMs = 60_000;
-/** Enough for garbage to be collected as in life. */
+/** Enough traffic for garbage to be collected as usual. */
 const restPerSecond = 5;
 
 const results: FormResult[] = [];
@@ -42,7 +42,7 @@ async function measure({ name, needs }: NeighbourForm): Promise<FormResult> {
   const bare: AttackTarget = { url: await stage.startBaseline("bare-listener"), ...attacker, documents: undefined };
 
   console.log(`${name}: stage in ${stage.constellation.stateDir}`);
-  // Code runs cold for its first seconds.
+  // A warm-up, because code is slow in its first seconds.
   await work(1);
   const before = await work(1);
   const idle = await underAttack(name, bare, () => work(2));

@@ -1,8 +1,8 @@
 /**
- * The list's 304 beside its 200, 16 connections: what readers who poll cost when nothing was
- * published. First each with a page of its own, as sites with their own filters have, beside pages
- * that must be read; then all with the front page, beside a bare server that knows its tag without
- * asking anyone.
+ * The list's 304 compared with its 200, 16 connections: the cost of readers who poll when nothing
+ * was published. First each reader has a page of its own, as sites with their own filters do,
+ * compared with pages that must be read; then all read the front page, compared with a bare server
+ * that knows its tag without asking.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";
@@ -45,9 +45,7 @@ console.log(`       times its 200 that the gateway keeps: ${kept.ratio.toFixed(2
 checkBaseline("that answers 304 from memory", shared.baseline.perSecond, 45_000);
 checkBar("the front page's 304, times the server that answers from memory", shared.ratio, { atLeast: 0.2 });
 
-/**
- * A page of 50, and the tag of the copy that a reader holds; without one the reader gets it whole.
- */
+/** A page of 50, and the tag of the reader's copy; without a tag the reader gets the whole page. */
 interface Held {
   readonly path: string;
   readonly etag?: string;

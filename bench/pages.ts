@@ -1,8 +1,8 @@
 /**
- * Pages of 50 published documents, 16 connections: one page for all, plain and compressed, beside a
- * bare server that joins stored bytes; a page for each reader, and pages that no one has read
- * before, beside one that maps rows to objects; such pages a million publications deep beside first
- * pages.
+ * Pages of 50 published documents, 16 connections: one page for all, plain and compressed, compared
+ * with a bare server that joins stored bytes; a page for each reader, and pages that nobody has
+ * read before, compared with one that maps rows to objects; such pages behind a million
+ * publications compared with first pages.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";

@@ -1,7 +1,7 @@
 /**
- * The dictionary: an import of 50,000 new phrases over HTTP, its validation and its charge
- * included, beside the driver's bulk upsert of the same rows; and an export over HTTP beside a bare
- * loop over the same cursor.
+ * The dictionary: an import of 50,000 new phrases over HTTP, including its validation and its
+ * charge, compared with the driver's bulk upsert of the same rows; and an export over HTTP compared
+ * with a bare loop over the same cursor.
  */
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { type Collection, MongoClient } from "mongodb";

@@ -1,7 +1,7 @@
 /**
- * What one call between two services costs: our client and mesh door beside plain grpc-js on both
- * ends, an empty request, 1 and 16 callers. Each end is a process of its own, so that the CPU of
- * both is counted.
+ * The cost of one call between two services: our client and mesh door compared with plain grpc-js
+ * on both ends, an empty request, 1 and 16 callers. Each end is a process of its own, so that the
+ * CPU of both is counted.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ interface Tally {
 }
 
 /**
- * One side: its server runs as long as the benchmark, its clients for a turn. Collects the CPU of
+ * One side: its server runs for the whole benchmark, its clients for a turn. Collects the CPU of
  * every turn.
  */
 async function openSide(name: "ours" | "bare") {
@@ -56,7 +56,7 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
 
 using ours = await openSide("ours");
 using bare = await openSide("bare");
-// What grpc-js alone makes of a quiet machine with two cores, in calls a second.
+// Calls per second of grpc-js alone on a quiet machine with two cores.
 const stated = new Map([
   [1, 3_000],
   [16, 6_000],

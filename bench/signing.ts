@@ -1,10 +1,10 @@
 /**
- * Signatures a second through SignSnapshots, in batches as delivery sends them, beside one process
- * that only signs and inserts the same ledger batches.
+ * Signatures per second through SignSnapshots, in batches as delivery sends them, compared with one
+ * process that only signs and inserts the same ledger batches.
  */
 import { attestationOf } from "@vidimus/contracts/attestation";
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,10 +1,10 @@
 /**
- * What traces cost: creates and publications a second of a stack that records a tenth of the
- * traces, as the manifests do, beside one that records none, and the CPU that one of each takes.
- * The collector takes the posts and does nothing with them. `OTEL_TRACES_SAMPLER_ARG=1` records all.
+ * The cost of traces: creates and publications per second of a stack that records a tenth of the
+ * traces, as the manifests do, compared with one that records none, and the CPU of each. The
+ * collector ignores what it gets. `OTEL_TRACES_SAMPLER_ARG=1` records all.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { runCallers } from "./load/caller-load.ts";
 import { compare, type Side, type Turn } from "./load/compare.ts";
@@ -14,7 +14,7 @@ import { checkBar } from "./load/verdict.ts";
 import { asEditor, createDrafts, untilDelivered } from "./stage/drafts.ts";
 import { openCollector } from "./stage/collector.ts";
 import { openStage, type Stage, withoutLimits } from "./stage/open-stage.ts";
-import { cpuMsOf } from "./stage/process-cpu.ts";
+import { cpuMsOf } from "./measure/process-cpu.ts";
 
 const { rounds, durationMs } = readBenchSettings();
 const callers = 64;
@@ -56,13 +56,13 @@ function measured(name: string, of: Stage): Measured {
   return { name, stage: of, drafts: [], cpuMs: 0, operations: 0 };
 }
 
-/** The work of a turn, and what it needs before the clocks start. */
+/** The work of a turn, and its preparation before the clocks start. */
 interface Work {
   prepare(measured: Measured): Promise<void>;
   run(measured: Measured): Promise<Turn & { requests: number }>;
 }
 
-/** Counts the CPU of all turns but the first, in which the programs warm up. */
+/** Counts the CPU of all turns except the first, in which the programs warm up. */
 function side(of: Measured, work: Work): Side {
   let turns = 0;
   return {

@@ -1,10 +1,10 @@
 /**
- * Publish transitions of one tenant over gRPC, by one caller at a time and by 64 callers, beside
- * one transaction a document straight on the driver, both without delivery; then with it, and with
- * a second documents process on the same database.
+ * Publish transitions of one tenant over gRPC, by one caller and by 64 callers, compared with one
+ * transaction for each document directly with the driver, both without delivery; then with
+ * delivery, and with a second documents process on the same database.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { runCallers } from "./load/caller-load.ts";
 import { compare } from "./load/compare.ts";
 import type { LoadResult } from "./load/load-result.ts";
@@ -20,7 +20,7 @@ type Documents = RpcClient<typeof DocumentService>;
 
 const { rounds, durationMs } = readBenchSettings();
 const callers = 64;
-/** More than a turn can publish; the rest serves the next turn. */
+/** More than a turn can publish; the rest is used in the next turn. */
 const draftsPerSecond = 5_000;
 const drafts: string[] = [];
 

@@ -88,13 +88,14 @@ async function openApiServer(): Promise<string> {
     `--secure-port=${port}`,
     `--cert-dir=${join(dir, "certificates")}`,
     "--service-cluster-ip-range=10.0.0.0/24",
-    // As clusters have it, so that it is Pod Security that refuses such Pods.
+    // Set in clusters, too; without it the API server itself would refuse privileged Pods, and Pod
+    // Security would not be tested.
     "--allow-privileged=true",
     ...accounts,
     `--service-account-signing-key-file=${join(dir, "sa.key")}`,
     "--authorization-mode=RBAC",
     `--token-auth-file=${join(dir, "tokens")}`,
-    // The accounts of a dry run are not there when its Pods are created.
+    // Disabled, because a dry run does not create the accounts of the Pods.
     "--disable-admission-plugins=ServiceAccount",
   );
   const cluster = { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
@@ -116,7 +117,9 @@ async function openApiServer(): Promise<string> {
   return path;
 }
 
-/** Runs kubectl with a manifest on its standard input. Returns whether it succeeded, and its words. */
+/**
+ * Runs kubectl with a manifest on its standard input. Returns whether it succeeded, and its output.
+ */
 function kubectl(manifest: object | undefined, ...args: readonly string[]): { ok: boolean; said: string } {
   const input = manifest === undefined ? "" : JSON.stringify(manifest);
   const { status, stdout, stderr } = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], {
@@ -144,7 +147,7 @@ async function check(file: string): Promise<void> {
   for (const { kind, metadata, spec } of manifests) {
     if (!spec?.template || !["Deployment", "StatefulSet", "Job"].includes(kind)) continue;
     const { metadata: labels, spec: pod } = spec.template;
-    // A controller would give the Pod these.
+    // Labels and name, which a controller would set.
     const filled = kind === "StatefulSet" ? withoutClaims(pod) : pod;
     const manifest = { apiVersion: "v1", kind: "Pod", metadata: { ...labels, ...metadata }, spec: filled };
     const created = kubectl(manifest, "create", "--dry-run=server", "-f", "-");
@@ -154,13 +157,13 @@ async function check(file: string): Promise<void> {
   console.log(`ok   ${name}: ${manifests.length} objects applied, ${pods} Pods admitted`);
 }
 
-/** A StatefulSet's claims become volumes of the Pod. */
+/** Adds a volume for the StatefulSet's claims, as its controller would. */
 function withoutClaims(pod: object): object {
   const { volumes = [] } = pod as { volumes?: object[] };
   return { ...pod, volumes: [...volumes, { name: "data", emptyDir: {} }] };
 }
 
-/** Shows that admission is on: a Pod that may do more is refused. */
+/** Checks that admission works: a privileged Pod is refused. */
 function checkAdmission(): void {
   const container = { name: "root", image: "x", securityContext: { privileged: true } };
   const manifest = {

@@ -14,14 +14,14 @@ import { join } from "node:path";
 
 const kubeScore = "github.com/zegl/kube-score/cmd/kube-score@v1.20.0";
 const validator = "kubernetes-validate==1.37.0";
-/** The oldest version that is supported, one between, and the newest. */
+/** The oldest supported version, one between, and the newest. */
 const kubernetesVersions = ["1.33", "1.35", "1.37"];
 
-/** Rules of kube-score that do not hold here. */
+/** Rules of kube-score that do not apply here. */
 const waivers = [
   // A CPU limit throttles a service while cores of its node are idle.
   "--ignore-container-cpu-limit",
-  // Images are pinned by their digest, so a second pull would bring the same bytes.
+  // Images are pinned by digest, so pulling again would fetch the same bytes.
   "--ignore-test",
   "container-image-pull-policy",
 ];
@@ -43,7 +43,10 @@ async function checkManifests(): Promise<void> {
   await run("go", ["run", ".", join(root, "deploy/k8s"), rendered], { cwd: checker });
 }
 
-/** Custom resources have no schema there (deploy/check has); the rest is checked strictly. */
+/**
+ * The validator has no schemas of custom resources, which deploy/check has; the rest is checked
+ * strictly.
+ */
 async function checkSchemas(): Promise<void> {
   const venv = join(tools, "venv");
   const program = join(venv, "bin/kubernetes-validate");
@@ -58,7 +61,7 @@ async function checkSchemas(): Promise<void> {
 async function score(): Promise<void> {
   const program = join(tools, "bin/kube-score");
   if (!existsSync(program)) await run("go", ["install", kubeScore], { env: { GOBIN: join(tools, "bin") } });
-  // One file at a time: objects of two overlays in one run would be taken for one deployment.
+  // One file at a time, because kube-score would take objects of two overlays for one deployment.
   for (const file of files) await run(program, ["score", ...waivers, "--output-format", "ci", file], { quiet: true });
 }
 
@@ -71,7 +74,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Print what the program says only when it fails. */
+  /** Prints the program's output only when it fails. */
   readonly quiet?: boolean;
 }
 

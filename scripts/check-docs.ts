@@ -5,15 +5,16 @@
  * - an npm script, a benchmark, or a command of `npx vidimus`;
  * - a test, as `path.test.ts`: "title", "another title", whose file has no such text;
  * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
- *   contains. CHANGELOG.md is not read, since it names what was there once.
+ *   contains. CHANGELOG.md is not read, because it also names what was removed.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, matchesGlob } from "node:path";
+import { listedFiles } from "./listed-files.ts";
 
-const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" });
-const files = listed.stdout.split("\n").filter((file) => file !== "" && existsSync(file));
+const files = listedFiles();
 const places = new Set(files.flatMap(withFolders));
+/** What a path may be called by: itself, and each of its endings. */
+const endings = new Set([...places].flatMap(endingsOf));
 const roots = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
 const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const sources = files.filter((file) => /\.(ts|proto|json|conf)$/.test(file) && !file.startsWith("docs/"));
@@ -46,6 +47,11 @@ if (faults.length > 0) process.exitCode = 1;
 function withFolders(file: string): string[] {
   const parts = file.split("/");
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+function endingsOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(index).join("/"));
 }
 
 function missingLinks(document: string, line: string): string[] {
@@ -87,6 +93,7 @@ function isPath(word: string): boolean {
 
 function pathExists(path: string): boolean {
   const pattern = path.replace(/<[^>]+>/g, "*").replace(/\/$/, "");
+  if (!/[*{]/.test(pattern)) return endings.has(pattern);
   return [...places].some((place) => matchesGlob(place, pattern) || matchesGlob(place, `**/${pattern}`));
 }
 

@@ -1,8 +1,8 @@
 /**
- * `npm run test:editors`: runs the programs of docs/editors.md, as they stand there, against a stack
- * of its own: with grpcurl, in Python, and in TypeScript, the latter in an empty project into which
- * the packed `@vidimus/contracts` is installed. Fails also when a method of the three services is in
- * none of them.
+ * `npm run test:editors`: runs the programs of docs/editors.md, exactly as they are printed there,
+ * against a stack of its own: with grpcurl, in Python, and in TypeScript, the latter in an empty
+ * project into which the packed `@vidimus/contracts` is installed. `check-methods.ts` checks that
+ * each method is in one of them.
  *
  * Needs python3 with venv, Go and npm. Installs grpcurl by the Go proxy and the pinned grpcio from
  * PyPI into .vidimus/editors once.
@@ -22,13 +22,18 @@ const work = join(tools, "work");
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 
-requireEveryMethod();
 const programs = { grpcurl: grpcurlProgram(), python: pythonProgram(), typescript: typescriptProgram() };
 await using stack = await openProcessConstellation();
 for (const [name, { command, env = {} }] of Object.entries(programs)) {
   const startedMs = performance.now();
   const [program = "", ...args] = command;
-  const settings = { ...process.env, ...env, DOCUMENTS: stack.dev.grpc.documents, ACCESS: stack.dev.grpc.access };
+  const settings = {
+    ...process.env,
+    ...env,
+    DOCUMENTS: stack.dev.grpc.documents,
+    ACCESS: stack.dev.grpc.access,
+    DELIVERY: stack.dev.grpc.delivery,
+  };
   const child = spawn(program, args, { cwd: work, env: settings, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
@@ -44,18 +49,7 @@ interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-function requireEveryMethod(): void {
-  const shell = programOf("bash");
-  for (const service of ["document", "schema", "workflow"]) {
-    const proto = readFileSync(join(root, `proto/vidimus/documents/v1/${service}_service.proto`), "utf8");
-    for (const [, method = ""] of proto.matchAll(/^ {2}rpc (\w+)\(/gm)) {
-      const isShown = shell.includes(`/${method} `) || programOf("python").includes(`.${method},`);
-      if (!isShown) throw new Error(`docs/editors.md has no call of ${method}`);
-    }
-  }
-}
-
-/** The one program of a language on the page. */
+/** The only program of a language on the page. */
 function programOf(language: string): string {
   const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
   if (!program?.[1] || others.length > 0) throw new Error(`docs/editors.md must hold one program in ${language}`);
@@ -76,7 +70,7 @@ function grpcurlProgram(): Program {
   return { command: ["bash", written("editor.sh", "bash")], env };
 }
 
-/** By the commands of the page, in a folder of its own. */
+/** Prepared with the commands on the page, in a folder of its own. */
 function pythonProgram(): Program {
   const folder = join(tools, "python");
   const [, commands = ""] = /^```console\n(\$ python3 -m venv.*?)^```$/ms.exec(docs) ?? [];
@@ -90,7 +84,7 @@ function pythonProgram(): Program {
   return { command: [join(folder, "bin/python"), written("editor.py", "python")], env: { PYTHONPATH: folder } };
 }
 
-/** By the commands of the page, in an empty project. */
+/** Prepared with the commands on the page, in an empty project. */
 function typescriptProgram(): Program {
   runProgram("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
   const project = join(work, "project");

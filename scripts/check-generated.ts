@@ -1,16 +1,39 @@
-/** Fails when packages/contracts/gen differs from the output of `buf generate`. */
+/** Fails when packages/contracts/gen differs from a fresh generation from proto/. */
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-const run = (command: string, ...args: string[]) => spawnSync(command, args, { encoding: "utf8" });
+const committed = "packages/contracts/gen";
+const fresh = mkdtempSync(join(tmpdir(), "vidimus-generated-"));
+try {
+  // The folder of buf.gen.yaml is below the output folder.
+  const generated = spawnSync("buf", ["generate", "--output", fresh], { encoding: "utf8" });
+  if (generated.status === 0) report(differences(join(fresh, committed)));
+  else report([generated.stderr.trim()]);
+} finally {
+  rmSync(fresh, { recursive: true });
+}
 
-const generated = run("buf", "generate");
-if (generated.status !== 0) {
-  console.error(generated.stderr);
+function differences(folder: string): string[] {
+  const [wanted, found] = [filesOf(folder), filesOf(committed)];
+  const names = [...new Set([...wanted.keys(), ...found.keys()])].toSorted();
+  return names.filter((name) => wanted.get(name) !== found.get(name)).map((name) => `${committed}/${name}`);
+}
+
+/** The files of a folder by their paths in it. */
+function filesOf(folder: string): Map<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(
+    entries.map(({ name, parentPath }) => {
+      const path = join(parentPath, name);
+      return [path.slice(folder.length + 1), readFileSync(path, "utf8")];
+    }),
+  );
+}
+
+function report(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  console.error(`not what proto/ gives; run \`npm run generate\` and commit:\n${faults.join("\n")}`);
   process.exitCode = 1;
-} else {
-  const drift = run("git", "status", "--porcelain", "--", "packages/contracts/gen").stdout.trim();
-  if (drift !== "") {
-    console.error(`packages/contracts/gen differs from proto/; run \`npm run generate\` and commit:\n${drift}`);
-    process.exitCode = 1;
-  }
 }

@@ -1,11 +1,11 @@
 /**
- * Runs verification libraries that others wrote on deliveries that a stack of its own has posted: each
- * must accept every one as it arrived, and refuse it with any one bit of its body, its id or its time flipped. Part of
- * `npm run test:verifiers`.
+ * Runs verification libraries by others on deliveries that a stack of its own has posted: each must
+ * accept every unchanged delivery, and refuse it with any single bit of its body, its id or its
+ * time flipped. Part of `npm run test:verifiers`.
  *
- * Installs pinned libraries from npm, PyPI and the Go module proxy into .vidimus/libraries once. The
- * Java library is compiled from its sources in the same Go module, because its jar on Maven Central
- * is empty. Needs python3 with venv, Go and a JDK.
+ * Installs pinned libraries from npm, PyPI and the Go module proxy into .vidimus/libraries once.
+ * The Java library is compiled from its sources in the same Go module, because its jar on Maven
+ * Central is empty. Needs python3 with venv, Go and a JDK.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ mkdirSync(tools, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "vidimus-libraries-"));
 
 try {
-  // First, because libraries allow a delivery five minutes.
+  // Installed first, because libraries refuse deliveries that are older than five minutes.
   const [npm, python, go, java] = [npmFolder(), pythonProgram(), goProgram(), javaClasses()];
   const { deliveries, keys } = await captureDeliveries();
   report("packages/verify", await ownPackage(deliveries, keys));
@@ -42,7 +42,6 @@ try {
   rmSync(work, { recursive: true });
 }
 
-/** The package for receivers. */
 async function ownPackage(cases: readonly CapturedDelivery[], keys: readonly TrustedKey[]): Promise<string> {
   let refused = 0;
   for (const { name, secret, headers, body } of cases) {
@@ -68,7 +67,7 @@ async function ownPackage(cases: readonly CapturedDelivery[], keys: readonly Tru
   return `${cases.length} deliveries accepted, ${refused} changed ones refused`;
 }
 
-/** Copies with one bit flipped each. */
+/** Copies with one flipped bit each. */
 function* flips(bytes: Buffer): Generator<Buffer> {
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const flipped = Buffer.from(bytes);
@@ -109,7 +108,7 @@ function pythonProgram(): string {
   return program;
 }
 
-/** The folder with the Go program and its module, which has the sources in Java as well. */
+/** The folder with the Go program and its module, which also contains the Java sources. */
 function goFolder(): string {
   const folder = join(tools, `go-${goVersion}`);
   return once(folder, () => {
@@ -136,7 +135,7 @@ function javaClasses(): string {
   return classes;
 }
 
-/** Fills a folder once. A fill that was cut short is done again. */
+/** Fills a folder once, and again after an interruption. */
 function once(folder: string, fill: () => void): string {
   const mark = join(folder, "complete");
   if (existsSync(mark)) return folder;
@@ -155,7 +154,7 @@ function report(name: string, said: string): void {
   console.log(`${name}: ${said}`);
 }
 
-/** @returns what the program wrote. @throws Error with it when the program failed */
+/** @returns the program's output. @throws Error with the output when the program failed */
 function run(program: string, args: readonly string[], cwd = root): string {
   const { status, error, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8" });
   if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);

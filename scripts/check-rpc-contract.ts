@@ -1,31 +1,48 @@
 /**
  * Compares proto/ with the published RPC contract, proto/contract.binpb, a buf image. Without
- * arguments it fails on a breaking change, and when CHANGELOG.md does not name the image.
+ * arguments it fails on any change that is not in the image, and when CHANGELOG.md does not name
+ * the image.
  *
  * `npm run renew-contract` replaces the image by the current proto/, and prints the line that
- * CHANGELOG.md then needs. Use it only to publish a revision: a breaking change that is in the
- * image is not found any more.
+ * CHANGELOG.md then needs. It first reports what the change breaks, because afterwards that can no
+ * longer be found out.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const image = "proto/contract.binpb";
 
 if (process.argv.includes("--renew")) {
-  run("build", "--exclude-source-info", "--output", image);
-  console.log(`Add to CHANGELOG.md, with what changed for callers:\n\n${changelogLine()}`);
+  if (!buf("breaking", "--against", image)) console.error("this breaks callers: describe it in CHANGELOG.md");
+  if (build(image)) console.log(`Add to CHANGELOG.md, with what changed for callers:\n\n${changelogLine()}`);
+  else process.exitCode = 1;
 } else {
-  if (!run("breaking", "--against", image)) {
-    console.error(
-      `proto/ breaks the published contract; if this is intended, run npm run renew-contract and describe it in CHANGELOG.md`,
-    );
+  const faults = [...contractFaults(), ...changelogFaults()];
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+function contractFaults(): string[] {
+  if (!buf("breaking", "--against", image)) {
+    return ["proto/ breaks the published contract; if this is intended, run `npm run renew-contract`"];
   }
+  const folder = mkdtempSync(join(tmpdir(), "vidimus-contract-"));
+  try {
+    const fresh = join(folder, "contract.binpb");
+    const isPublished = build(fresh) && readFileSync(fresh).equals(readFileSync(image));
+    return isPublished ? [] : [`${image} is not what proto/ gives; run \`npm run renew-contract\``];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function changelogFaults(): string[] {
   const changelog = readFileSync("CHANGELOG.md", "utf8").replace(/\s+/g, " ");
-  if (!changelog.includes(changelogLine())) {
-    console.error(`CHANGELOG.md does not name the RPC contract in ${image}; it needs the line:\n${changelogLine()}`);
-    process.exitCode = 1;
-  }
+  if (changelog.includes(changelogLine())) return [];
+  return [`CHANGELOG.md does not name the RPC contract in ${image}; it needs the line:\n${changelogLine()}`];
 }
 
 /** Identifies the image by the first 12 digits of its SHA-256. */
@@ -34,8 +51,10 @@ function changelogLine(): string {
   return `RPC contract \`${digest.slice(0, 12)}\``;
 }
 
-function run(...args: string[]): boolean {
-  const { status } = spawnSync("buf", args, { stdio: "inherit" });
-  if (status !== 0) process.exitCode = 1;
-  return status === 0;
+function build(output: string): boolean {
+  return buf("build", "--exclude-source-info", "--output", output);
+}
+
+function buf(...args: string[]): boolean {
+  return spawnSync("buf", args, { stdio: "inherit" }).status === 0;
 }

@@ -1,11 +1,11 @@
 /**
- * Runs the verifiers of docs/verifiers.md, as they stand there, and the package for receivers, on a
- * genuine delivery and on changed ones: each must accept the first, and refuse each other by the
- * check that covers the change. Fails also when a program is missing on this machine.
+ * Runs the verifiers of docs/verifiers.md, exactly as they are printed there, and the package for
+ * receivers, on a genuine delivery and on changed ones: each must accept the first, and refuse all
+ * others by the check that covers the change. Also fails when a program is missing on this machine.
  *
  * Needs python3 with venv, Go, openssl and npm. Installs the pinned `cryptography` from PyPI into
- * .vidimus/verifiers once. The package runs on the `node` of the machine as well, where it is
- * another one than the project's.
+ * .vidimus/verifiers once. The package also runs on the `node` of the machine, when that is not the
+ * project's.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
@@ -14,7 +14,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { vector } from "../packages/verify/src/webhook-vector.ts";
-import { listStater } from "../packages/verify/test/list-stater.ts";
+import { listStater } from "../packages/verify/test/support/list-stater.ts";
 import { type DeliveryCase, deliveryCases, keptListCases } from "./verifiers/delivery-cases.ts";
 import { trustListCases } from "./verifiers/trust-list-cases.ts";
 import { packageProgram } from "./verifiers/package-program.ts";
@@ -26,7 +26,7 @@ const tools = join(root, ".vidimus/verifiers");
 mkdirSync(tools, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "vidimus-verifiers-"));
 
-/** Of the lists that the delivery's cases do not name. */
+/** Signs the lists of cases that bring none. */
 const stater = listStater();
 
 /** A program and its first arguments; the files of a case follow. */
@@ -56,7 +56,7 @@ async function failuresOf(name: string, verifier: Verifier): Promise<string[]> {
   return failures;
 }
 
-/** The shell program does not verify the trust list, and the package keeps its own. */
+/** The shell program does not verify the trust list, and the package caches its own. */
 function casesFor(name: string, now: number): readonly DeliveryCase[] {
   const deliveries = deliveryCases(now);
   const [genuine] = deliveries;
@@ -86,7 +86,7 @@ async function verify([program, ...args]: Verifier, each: DeliveryCase) {
   });
 }
 
-/** A cache that has a list; asked with `no-cache`, it answers with the keys of the present one. */
+/** A cache with an old list. Asked with `no-cache`, it answers with the current keys. */
 async function openCache(kept: NonNullable<DeliveryCase["list"]>, present: DeliveryCase["present"]) {
   if (!present) return { url: undefined, fetches: 0, async [Symbol.asyncDispose]() {} };
   const newer = stater.state({ active: vector.keyId, keys: present }, { revision: 2 });
@@ -115,7 +115,7 @@ function linesOf(headers: Readonly<Record<string, string>>): string {
     .join("");
 }
 
-/** Writes the one program of that language in the documentation to a file. */
+/** Writes the only program of that language in the documentation to a file. */
 function fromDocs(language: string, file: string): string {
   const docs = readFileSync(join(root, "docs/verifiers.md"), "utf8");
   const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
@@ -146,7 +146,7 @@ function shell(): Verifier {
   return ["sh", fromDocs("sh", "verify.sh")];
 }
 
-/** The package for receivers, packed and unpacked, on every `node` of the path. */
+/** The package for receivers, packed and unpacked, for every `node` on the path. */
 function nodes(): Record<string, Verifier> {
   const packed = spawnSync("npm", ["pack", "--json", "--pack-destination", work], {
     cwd: join(root, "packages/verify"),

@@ -108,7 +108,6 @@ function addMissing(): string[] {
   return added;
 }
 
-/** Returns the names of all packages from a registry without an integrity. */
 function namesWithoutIntegrity(): string[] {
   return Object.entries(lock.packages)
     .filter(([path, { integrity, link }]) => path.includes("node_modules/") && !link && integrity === undefined)

@@ -1,8 +1,8 @@
 /**
  * `npm run test:contract [-- SEED…]`: sends generated requests to a stack of its own and checks
  * every answer against docs/openapi.json: status, content type and schema; malformed data, unknown
- * methods and missing keys are refused; no server error. The paths of webhooks name endpoints,
- * deliveries and replays that exist, and each of them must have answered with success once.
+ * methods and missing keys are refused; no server error. The paths of webhooks name existing
+ * endpoints, deliveries and replays, and each of them must have succeeded once.
  *
  * Installs the pinned schemathesis from PyPI into .vidimus/contract-test once (needs python3 with
  * venv).
@@ -56,8 +56,8 @@ if (unproven.length > 0) {
 }
 
 /**
- * The description with ids that exist, and `wait` limited to a second: nothing is published during
- * the test, so each long poll waits to its end.
+ * The description with existing ids, and with `wait` limited to a second, because nothing is
+ * published during the test and each long poll waits to its end.
  */
 async function describe(): Promise<string> {
   const api = JSON.parse(await readFile(join(root, "docs/openapi.json"), "utf8")) as {
@@ -72,7 +72,7 @@ async function describe(): Promise<string> {
   return path;
 }
 
-/** The routes of webhooks at which no more requests have succeeded than before. */
+/** The webhook routes with no more successful requests than before. */
 async function withoutSuccess(): Promise<string[]> {
   const now = await successes();
   return routes.flatMap(({ method, url }) => {

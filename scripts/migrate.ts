@@ -1,4 +1,7 @@
-/** `npm run migrate -- SERVICE [--prepare]`: brings the database of a service to the version of the code. */
+/**
+ * `npm run migrate -- SERVICE [--prepare]`: migrates the database of a service to the version of
+ * the code.
+ */
 const services = ["gateway", "documents", "phrases", "signing", "delivery"];
 const [service = ""] = process.argv.splice(2, 1);
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 
 /**
- * Runs a program that prints where this one does, by default in the folder of the repository.
- * Throws when it cannot be run or fails.
+ * Runs a program with the output of this one, by default in the folder of the repository. Throws
+ * when it cannot be run or fails.
  */
 export function runProgram(
   program: string,

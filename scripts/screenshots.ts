@@ -1,37 +1,48 @@
 /**
- * `npm run screenshots [-- PATH…]`: pictures of pages of the dev stack that runs, at 1,280 and 390 px in
- * both colour schemes, in .vidimus/screenshots. By default of every page. Pages under /docs are the
- * gateway's, others the console's, to which it signs in as `operator`.
+ * `npm run screenshots [-- [--state FOLDER] [PATH…]]`: makes pictures of pages of the running dev
+ * stack, at 1,280 and 390 px in both colour schemes, in `screenshots` in its folder. By default of
+ * every page: those of the API reference, those of the sign-in, and one of each kind that links
+ * lead to from the start of the console, where it is signed in as `operator`.
  */
+import { crawlPages, kindOf } from "@vidimus/devstack/browser/crawl-pages";
 import { openBrowser, type Visitor, views } from "@vidimus/devstack/browser/open-browser";
 import { signInByLink } from "@vidimus/devstack/browser/sign-in";
 import { stateDir } from "@vidimus/devstack/paths";
 import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
-import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
+import { readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 
-const everyPage = ["/docs", "/docs/errors", "/sign-in", "/", "/sessions", "/invitation", "/nothing-here"];
-const paths = process.argv.length > 2 ? process.argv.slice(2) : everyPage;
-const folder = join(stateDir, "screenshots");
+const { values, positionals } = parseArgs({ options: { state: { type: "string" } }, allowPositionals: true });
+const state = values.state === undefined ? stateDir : resolve(values.state);
+const folder = join(state, "screenshots");
 await mkdir(folder, { recursive: true });
-const dev = await readDevJson(stateDir);
-if (!dev) throw new Error("no dev stack runs here: npm start");
+const dev = await readDevJson(state);
+const link = dev && (await makeConsoleLink(dev));
+if (!dev || !link) throw new Error(`no dev stack with a console runs in ${state}: npm start`);
 await using browser = await openBrowser();
-await takePictures(dev);
+const operator = await signInByLink(browser, link, { width: 1280, scheme: "light" });
 
-async function takePictures(of: DevJson): Promise<void> {
-  const link = await makeConsoleLink(of);
-  const signedIn = link === undefined ? undefined : await signInByLink(browser, link, { width: 1280, scheme: "light" });
-  for (const path of paths) {
-    const url = new URL(path, path.startsWith("/docs") ? of.gateway : of.console);
-    const isOpen = /^\/(docs|sign-in)\b/.test(path);
-    for (const view of views) await takePicture(url, isOpen ? view : { ...signedIn, ...view });
-  }
+/** Pages that need no sign-in. */
+const openPaths = ["/docs", "/docs/errors", "/sign-in"];
+const paths = positionals.length > 0 ? positionals : [...openPaths, ...(await consolePaths(link)), "/nothing-here"];
+for (const path of paths) {
+  const url = new URL(path, path.startsWith("/docs") ? dev.gateway : dev.console);
+  const isOpen = openPaths.some((open) => path.startsWith(open));
+  for (const view of views) await takePicture(url, isOpen ? view : { ...operator, ...view });
+}
+
+/** One page of each kind, and those without a link to them. */
+async function consolePaths(start: string): Promise<string[]> {
+  const reached = await browser.visit("about:blank", operator, (page) =>
+    crawlPages(page, new URL("/", start).href, async () => {}),
+  );
+  return [...reached.map(({ url }) => new URL(url).pathname), "/invitation"];
 }
 
 async function takePicture(url: URL, visitor: Visitor): Promise<void> {
-  const name = url.pathname.replace(/\W+/g, "-").replace(/^-|-$/g, "") || "overview";
+  const name = kindOf(url.pathname).replace(/\W+/g, "-").replace(/^-|-$/g, "") || "start";
   const file = join(folder, `${name}-${visitor.width}-${visitor.scheme}.png`);
   await browser.visit(url.href, visitor, (page) => page.screenshot({ path: file, fullPage: true }));
   console.log(file);

@@ -7,7 +7,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** A webhook as it arrived. */
 export interface ArrivedWebhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -73,7 +72,7 @@ export async function openWebhookDesk(dev: DevJson): Promise<WebhookDesk> {
   };
 }
 
-/** Waits until something is there. @throws Error after 30 s */
+/** Waits until `find` returns a value. @throws Error after 30 s */
 export async function untilThere<T>(what: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const lateAt = Date.now() + 30_000;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
  * The baseline for delivery: one process that signs, records deliveries in batches, and posts.
- * `POST /run?count=N&url=U` delivers N snapshots from memory, and answers the figures. It has no
+ * `POST /run?count=N&url=U` delivers N snapshots from memory, and returns the figures. It has no
  * broker, no signing service, no order and no leases.
  */
 import { createBatcher } from "@vidimus/kit/queues/batcher";
@@ -10,7 +10,7 @@ import { createHash, createHmac, generateKeyPairSync, randomBytes, randomUUID, s
 import { Pool } from "undici";
 import { runCallers } from "../load/caller-load.ts";
 import type { LoadResult } from "../load/load-result.ts";
-import { article } from "../stage/article.ts";
+import { article } from "../load/article.ts";
 
 const client = new MongoClient(process.env["MONGODB_URL"] ?? "", { writeConcern: { w: "majority", journal: true } });
 const deliveries = client.db(process.env["MONGODB_DATABASE"] ?? "").collection<DeliveryRow>("deliveries");

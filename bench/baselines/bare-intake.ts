@@ -1,6 +1,6 @@
 /**
  * The baseline for intake: one process, Fastify and the driver, that parses a document, inserts it,
- * and collects what arrives while an insert is in flight. No keys, no schema, no canonical form.
+ * and collects documents that arrive during an insert. No keys, no schema, no canonical form.
  */
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fastify } from "fastify";

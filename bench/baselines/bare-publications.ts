@@ -1,6 +1,6 @@
 import { Binary, type ClientSession, type Db, type MongoClient } from "mongodb";
 import { createHash, randomUUID } from "node:crypto";
-import { article } from "../stage/article.ts";
+import { article } from "../load/article.ts";
 
 interface Row {
   tenantId: string;
@@ -8,16 +8,17 @@ interface Row {
   [column: string]: unknown;
 }
 
-/** A snapshot that a publication has made. */
 export interface BareSnapshot {
   readonly documentId: string;
   readonly bytes: Uint8Array;
   readonly sha256: Buffer;
 }
 
-/** The rows of documents, written straight on the driver: no checks, no canonical form, no RPC. */
+/**
+ * The rows of documents, written directly with the driver: no checks, no canonical form, no RPC.
+ */
 export interface BarePublications {
-  /** Stores drafts of 2 KB; answers their ids. */
+  /** Stores drafts of 2 KB. Returns their ids. */
   seed(count: number): Promise<string[]>;
   /** Publishes a draft in a transaction of its own. */
   publish(documentId: string): Promise<BareSnapshot>;

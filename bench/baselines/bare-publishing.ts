@@ -1,7 +1,7 @@
 /**
- * The baseline for the whole way of a publication: one process that makes the transaction, signs,
- * records a delivery, posts it and records the answer. `POST /run?durationMs=N&perSecond=R&url=U`
- * answers the figures, and the CPU ms of this process for each publication.
+ * The baseline for a complete publication: one process that makes the transaction, signs, records a
+ * delivery, posts it and records the answer. `POST /run?durationMs=N&perSecond=R&url=U` returns the
+ * figures, and the CPU ms of this process for each publication.
  */
 import { fastify } from "fastify";
 import { MongoClient } from "mongodb";
@@ -20,7 +20,7 @@ const secret = randomBytes(32);
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One after the other: concurrent transactions conflict on the clock, and are made twice. */
+/** One after the other, because concurrent transactions conflict on the clock, and run twice. */
 function commit(documentId: string): Promise<BareSnapshot> {
   const committed = last.then(() => publications.publish(documentId));
   last = committed;

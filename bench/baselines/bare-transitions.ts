@@ -1,7 +1,7 @@
 /**
- * The baseline for transitions: one process that publishes straight on the driver, one transaction
- * a document, for 64 callers of one tenant. `POST /run?durationMs=N` seeds drafts, runs, and
- * answers what came of it.
+ * The baseline for transitions: one process that publishes directly with the driver, one
+ * transaction for each document, for 64 callers of one tenant. `POST /run?durationMs=N` seeds
+ * drafts, runs, and returns the figures.
  */
 import { fastify } from "fastify";
 import { MongoClient } from "mongodb";
@@ -15,7 +15,7 @@ const client = new MongoClient(process.env["MONGODB_URL"] ?? "", {
 });
 const publications = await openBarePublications(client, client.db(process.env["MONGODB_DATABASE"] ?? ""));
 const callers = 64;
-/** Far more than it can publish with one transaction a document. */
+/** Far more than it can publish with one transaction for each document. */
 const draftsPerSecond = 2_000;
 
 async function run(durationMs: number): Promise<LoadResult> {

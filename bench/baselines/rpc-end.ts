@@ -14,10 +14,10 @@ import {
 } from "@vidimus/contracts/grpc/health/v1/health";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { createMetrics } from "@vidimus/kit/telemetry/metrics";
-import { Readiness } from "@vidimus/kit/service/readiness";
-import { contextHeaders, newTraceparent } from "@vidimus/kit/rpc/call-context";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
+import { Readiness } from "@vidimus/kit/readiness";
+import { contextHeaders, newTraceparent } from "@vidimus/kit/rpc/context/call-context";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { promisify } from "node:util";
 
@@ -83,7 +83,7 @@ async function runClient(): Promise<void> {
     await Promise.all(Array.from({ length: Number(callers) }, caller));
     return calls;
   };
-  // Code runs cold at first, on either side.
+  // A warm-up, because code is slow at first, on either side.
   await load(Number(durationMs) / 2);
   process.send?.("warm");
   const [started, before] = [performance.now(), cpuMicros()];

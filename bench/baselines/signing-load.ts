@@ -1,5 +1,5 @@
-/** Snapshots in one call: delivery pulls no more at once. */
+/** Snapshots in one call; delivery pulls no more at once. */
 export const batchItems = 256;
 
-/** Calls at once: two delivery processes, each with two batches on the way. */
+/** Concurrent calls: two delivery processes, each with two running batches. */
 export const signingCallers = 4;

@@ -12,15 +12,19 @@ export interface AttackTarget {
 /** A form of attack: the pieces that are written to each connection, and their pace. */
 export interface AttackForm {
   readonly name: string;
-  /** Held connections: they send their pieces, wait, and are opened again after their end. */
+  /**
+   * Number of connections that are held open: they send their pieces, wait, and are opened again
+   * after their end.
+   */
   readonly held?: number;
   /**
-   * How long after its end a held connection is opened again: 50 ms by default; Infinity for never.
+   * Milliseconds after its end at which a held connection is opened again: 50 by default; Infinity
+   * for never.
    */
   readonly reopenMs?: number;
   /** Whether a held connection waits out the `Retry-After` of its last answer. */
   readonly heedsRetryAfter?: boolean;
-  /** How many held connections are opened a second at the start; all at once by default. */
+  /** Held connections that are opened per second at the start; all at once by default. */
   readonly opensPerSecond?: number;
   /** New connections a second, for forms whose connections end by themselves. */
   readonly perSecond?: number;
@@ -28,7 +32,7 @@ export interface AttackForm {
   readonly pieceEveryMs?: number;
   /** Time between two reads of at most 64 KiB; 0 by default; Infinity reads once. */
   readonly readEveryMs?: number;
-  /** The RPCs of the form before its first connection; answers an outcome for each call. */
+  /** RPCs of the form before its first connection. Returns an outcome for each call. */
   prepare?(): Promise<string[]>;
   /** The pieces of a connection; connections are counted from 0. */
   pieces(connection: number): Iterable<string | Buffer>;

@@ -34,7 +34,7 @@ export function attackForms({ apiKey }: Pick<AttackTarget, "apiKey">): AttackFor
   ];
 }
 
-/** Without Content-Length, so that the body must be read to be refused. */
+/** Without Content-Length, so that the gateway must read the body to refuse it. */
 function* endless(head: string): Generator<string | Buffer> {
   yield `${head}Transfer-Encoding: chunked\r\n\r\n`;
   const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(mib, " "), Buffer.from("\r\n")]);

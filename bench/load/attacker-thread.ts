@@ -17,7 +17,7 @@ const answerHeadBytes = 2_048;
 
 /**
  * Sends all pieces on a new connection, waits until it is answered or closed, and counts its end.
- * Answers the beginning of the server's answer.
+ * Returns the beginning of the server's answer.
  */
 async function strike(form: AttackForm, connection: number): Promise<string> {
   const socket = connect({ host: hostname, port: Number(port) });
@@ -29,13 +29,14 @@ async function strike(form: AttackForm, connection: number): Promise<string> {
     onAnswer();
     if (form.readEveryMs !== undefined) readLater(socket, form.readEveryMs);
   });
-  // Many of these connections end with an error; "close" follows.
+  // Ignored: many of these connections end with an error, and "close" follows.
   socket.on("error", () => {});
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   socket.on("close", () => onClose());
   await Promise.race([write(socket, form, connection), closed]);
   await Promise.race([answered, closed]);
-  // Not earlier: the gateway drops the request of a client that has closed its side.
+  // The connection is ended only now, because the gateway drops the request of a client that has
+  // closed its side.
   if (form.held === undefined) socket.end();
   await closed;
   open.delete(socket);

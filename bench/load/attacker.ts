@@ -7,16 +7,14 @@ import type { AttackTarget } from "./attack-form.ts";
  */
 export type AttackTally = Record<string, Record<string, number>>;
 
-/** The task of an attacker thread. */
 export interface AttackOrder {
   readonly target: AttackTarget;
   /** All forms of `attack`, or one form of `neighbours` by its name. */
   readonly form: "all" | { readonly neighbour: string };
 }
 
-/** A running attack. */
 interface Attack {
-  /** Ends the attack, and answers the ends of its connections. */
+  /** Ends the attack. Returns how its connections ended. */
   stop(): Promise<AttackTally>;
 }
 

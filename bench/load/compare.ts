@@ -5,7 +5,7 @@ export interface Turn {
   readonly p99Ms?: number;
 }
 
-/** One side of a comparison: a name, and a turn that answers a rate (higher is better). */
+/** One side of a comparison: a name, and a turn that returns a rate (higher is better). */
 export interface Side {
   readonly name: string;
   run(): Promise<Turn>;
@@ -20,9 +20,9 @@ interface Comparison {
 }
 
 /**
- * Runs both sides in turn (ours, baseline, ours, …) after one warm-up each, so that a machine whose
- * speed drifts slows both. Prints every pair and the medians. The result is the median of the
- * ratios of pairs.
+ * Runs both sides in turn (ours, baseline, ours, …) after one warm-up each, so that a machine that
+ * becomes slower or faster affects both. Prints every pair and the medians. The result is the
+ * median of the ratios of pairs.
  */
 export async function compare(ours: Side, baseline: Side, rounds: number): Promise<Comparison> {
   await ours.run();

@@ -2,10 +2,10 @@
 const batch = 500;
 
 /**
- * CPU microseconds that one operation costs this process, over all its threads, which includes
- * garbage collection.
+ * CPU microseconds of one operation in this process, over all its threads, including garbage
+ * collection.
  *
- * @param operation gets a number that counts up; what it returns is awaited only if it is a promise
+ * @param operation gets a number that counts up; a returned promise is awaited
  */
 export async function cpuMicrosOf(operation: (index: number) => unknown, durationMs: number): Promise<number> {
   const until = performance.now() + durationMs;

@@ -1,5 +1,5 @@
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import type { AttackTarget } from "./attack-form.ts";
 
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "bench" } };
@@ -23,8 +23,8 @@ export function doublingSchema(depth: number): object {
 }
 
 /**
- * Makes schemas the newest generation of types of the tenant; answers `accepted` or `refused` for
- * each.
+ * Adds schemas as the newest generations of types of the tenant. Returns `accepted` or `refused`
+ * for each.
  */
 export async function replaceType(
   { documents, tenantId }: AttackTarget,

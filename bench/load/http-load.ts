@@ -14,8 +14,8 @@ interface LoadOptions {
 }
 
 /**
- * Runs a load over raw sockets, so that the client's own cost stays far below the server's. Rejects
- * on an unexpected status or a lost connection.
+ * Runs a load over raw sockets, so that the client costs far less than the server. Rejects on an
+ * unexpected status or a lost connection.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];

@@ -1,4 +1,3 @@
-/** The figures of a load. */
 export interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
@@ -6,7 +5,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Sums up a load from the latency of each request and the time of all of them. */
+/** Sums up a load from the latency of each request and the total time. */
 export function summarise(latenciesMs: readonly number[], elapsedMs: number): LoadResult {
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   const requests = sorted.length;

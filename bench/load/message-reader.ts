@@ -6,8 +6,8 @@ export interface HttpMessage {
 }
 
 /**
- * Reads HTTP/1.1 messages from a connection at a small part of the cost of the measured server.
- * Understands Content-Length only, and no pipelining.
+ * Reads HTTP/1.1 messages from a connection at a small part of the measured server's cost.
+ * Understands only Content-Length, and no pipelining.
  */
 export class MessageReader {
   #chunks: Buffer[] = [];
@@ -15,7 +15,7 @@ export class MessageReader {
   #head: string | undefined;
   #length = 0;
 
-  /** Takes what arrived; answers the message once it is whole. */
+  /** Adds what arrived. Returns the message once it is complete. */
   push(chunk: Buffer): HttpMessage | undefined {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -39,7 +39,6 @@ export class MessageReader {
   }
 }
 
-/** A header's value. */
 export function headerOf(head: string, name: string): string | undefined {
   return new RegExp(`\\r\\n${name}: ([^\\r]*)`, "i").exec(head)?.[1];
 }

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { AttackForm, AttackTarget } from "./attack-form.ts";
 import { doublingSchema, replaceType, urlSchema } from "./hostile-types.ts";
 
-/** A way for a tenant to take more than its share with one valid key. */
+/** A way in which a tenant takes more than its share with one valid key. */
 export interface NeighbourForm extends AttackForm {
   /**
-   * Content of the tenant before the form begins: 4 MiB pages, or a dictionary larger than socket
-   * buffers.
+   * What the tenant must have before the form begins: 4 MiB pages, or a dictionary larger than
+   * socket buffers.
    */
   readonly needs?: "pages" | "dictionary";
 }
@@ -19,12 +19,10 @@ const csv = "Content-Type: text/csv\r\n";
 const reopenMs = 3_000;
 const once = Number.POSITIVE_INFINITY;
 
-/** All forms, for a target. */
 export function neighbourForms(target: AttackTarget): NeighbourForm[] {
   return [...requestForms(target), ...readerForms(target), ...importForms(target), ...typeForms(target)];
 }
 
-/** One form by its name. */
 export function neighbourForm(name: string, target: AttackTarget): NeighbourForm {
   const form = neighbourForms(target).find((each) => each.name === name);
   if (!form) throw new Error(`there is no form ${name}`);
@@ -144,7 +142,7 @@ function typeForms(target: AttackTarget): NeighbourForm[] {
 }
 
 /**
- * A request's head up to its own headers. Every connection has another client address behind a
+ * A request's head up to the form's headers. Every connection has another client address behind a
  * trusted proxy.
  */
 function request(method: string, path: string, apiKey: string, connection: number): string {
@@ -158,7 +156,8 @@ function whole(head: string, type: string, body: Buffer | string): (string | Buf
 }
 
 /**
- * Half are refused for their type before the body is read, the others for their length at 1 MiB.
+ * Half of them are refused because of their type before the body is read, the others because of
+ * their length at 1 MiB.
  */
 function* endless(apiKey: string, connection: number): Generator<string | Buffer> {
   const type = connection % 2 === 0 ? json : "Content-Type: text/plain\r\n";

@@ -1,8 +1,7 @@
-import type { ServicesMemory } from "../stage/service-memory.ts";
-import { watchedServices } from "../stage/service-memory.ts";
+import type { ServicesMemory } from "../measure/service-memory.ts";
+import { watchedServices } from "../measure/service-memory.ts";
 import { type NeighbourTurn, neighbourWork } from "./neighbour.ts";
 
-/** The result of one form. */
 export interface FormResult {
   readonly name: string;
   readonly turns: Readonly<Record<"before" | "idle" | "during" | "after", NeighbourTurn>>;
@@ -11,10 +10,10 @@ export interface FormResult {
   readonly memory: ServicesMemory;
 }
 
-/** The bar of a p99 is at least this. */
+/** A p99 up to this is always accepted. */
 const p99MsAllowed = 50;
 const timesIdleMax = 3;
-/** A p99 before the attack above this means that other work uses the machine. */
+/** A p99 above this before the attack means that other work uses the machine. */
 const quietP99Ms = 50;
 const peakMiBMax = 256;
 const laterMiBMax = 64;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { article } from "../stage/article.ts";
+import { article } from "./article.ts";
 import type { LoadResult } from "./load-result.ts";
 import { type PacedLoadOptions, runPaced } from "./paced-load.ts";
 
@@ -8,7 +8,6 @@ export const neighbourWork = ["create", "list", "by-id", "phrases"] as const;
 
 type NeighbourWork = (typeof neighbourWork)[number];
 
-/** The result of one kind of work. */
 interface WorkResult extends LoadResult {
   /** Answers of 500 and above. */
   readonly serverErrors: number;
@@ -19,7 +18,7 @@ interface WorkResult extends LoadResult {
 /** The results of a neighbour in one turn. Latencies include those of failures. */
 export type NeighbourTurn = Readonly<Record<NeighbourWork, WorkResult>>;
 
-/** A tenant that uses the platform as it should, at a modest pace. */
+/** A tenant that uses the platform as intended, at a modest pace. */
 interface Neighbour {
   readonly gateway: string;
   readonly apiKey: string;
@@ -80,7 +79,7 @@ const requests: Readonly<Record<NeighbourWork, Request>> = {
   phrases: { status: 200, client: "192.0.2.4", path: () => "/v1/phrases?format=json" },
 };
 
-/** The status of the answer; 0 without one. */
+/** The status of the answer; 0 when there is none. */
 async function ask(neighbour: Neighbour, work: NeighbourWork): Promise<number> {
   const { client, path, body } = requests[work];
   const init = body ? { method: "POST", body: body() } : {};

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { headerOf, MessageReader } from "./message-reader.ts";
 
-/** A cheap receiver that counts repeats of a webhook once. */
+/** A cheap receiver. Repetitions of a webhook count once. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   /** The first accepted arrival of each webhook, by its id, in the order of their arrival. */
@@ -11,7 +11,6 @@ export interface Receiver extends AsyncDisposable {
    * Resolves when `count` webhooks have arrived since the last `clear`; rejects after `withinMs`.
    */
   untilCount(count: number, withinMs: number): Promise<void>;
-  /** Forgets all arrivals. */
   clear(): void;
   /** How the next webhooks are treated; they are accepted at first. */
   treat(treatment: Treatment): void;

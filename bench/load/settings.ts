@@ -1,17 +1,24 @@
 import { EnvReader } from "@vidimus/kit/env";
 
-/** The size of a benchmark. */
 interface BenchSettings {
   /** Measured turns of each side; BENCH_ROUNDS, 5 by default. */
   readonly rounds: number;
   /** Length of one turn; BENCH_SECONDS, 5 by default. */
   readonly durationMs: number;
-  /** Depth at which pages are read; BENCH_PUBLICATIONS, 1,000,000 by default. */
+  /**
+   * Number of publications before the pages that are read; BENCH_PUBLICATIONS, 1,000,000 by
+   * default.
+   */
   readonly publications: number;
-  /** How long a receiver is away; BENCH_OUTAGE_SECONDS, 60 by default. */
+  /** Duration of a receiver's outage; BENCH_OUTAGE_SECONDS, 60 by default. */
   readonly outageMs: number;
   /** Snapshots in a burst; BENCH_DELIVERIES, 10,000 by default. */
   readonly deliveries: number;
+  /**
+   * For how long mongod keeps what was overwritten, in seconds; BENCH_HISTORY_SECONDS, 300 by
+   * default, as in a deployment.
+   */
+  readonly historySeconds: number;
 }
 
 /** Reads the settings; throws a ConfigError that names every fault. */
@@ -23,6 +30,7 @@ export function readBenchSettings(variables: NodeJS.ProcessEnv = process.env): B
     publications: env.int("BENCH_PUBLICATIONS", { min: 1_000, max: 10_000_000, fallback: 1_000_000 }),
     outageMs: 1_000 * env.int("BENCH_OUTAGE_SECONDS", { min: 1, max: 3_600, fallback: 60 }),
     deliveries: env.int("BENCH_DELIVERIES", { min: 100, max: 1_000_000, fallback: 10_000 }),
+    historySeconds: env.int("BENCH_HISTORY_SECONDS", { min: 0, max: 300, fallback: 300 }),
   };
   env.finish();
   return settings;

@@ -1,8 +1,8 @@
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** A collector of traces that counts what it gets and keeps nothing. */
+/** A collector of traces that only counts what it gets. */
 export interface Collector extends AsyncDisposable {
   readonly url: string;
   posts(): number;

@@ -1,14 +1,12 @@
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import type { Db } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 import { runCallers } from "../load/caller-load.ts";
-import { article } from "./article.ts";
+import { article } from "../load/article.ts";
 
-/** Call options of one who may change endpoints. */
 export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "bench" } };
 
-/** Call options of an editor. */
 export const asEditor = { headers: { "vidimus-role": "editor", "vidimus-actor": "bench" } };
 
 type Documents = Pick<RpcClient<typeof DocumentService>, "batchCreateDocuments" | "batchTransitionDocuments">;
@@ -16,7 +14,7 @@ type Documents = Pick<RpcClient<typeof DocumentService>, "batchCreateDocuments" 
 const batchMax = 64;
 const minuteMs = 60_000;
 
-/** Creates articles, each of about `bytes` bytes, and answers their ids. */
+/** Creates articles, each of about `bytes` bytes. Returns their ids. */
 export async function createDrafts(
   documents: Documents,
   tenantId: string,
@@ -42,8 +40,8 @@ export async function publishAll(documents: Documents, tenantId: string, ids: re
 }
 
 /**
- * Resolves when delivery has acknowledged every snapshot. Without the wait, its work on the
- * snapshots of one side would fall into the turn of the other side.
+ * Resolves when delivery has settled every snapshot. Otherwise its work for one side would fall
+ * into the turn of the other side.
  */
 export async function untilDelivered(documents: Db): Promise<void> {
   const until = Date.now() + 5 * minuteMs;

@@ -1,5 +1,5 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { createDrafts, publishAll } from "./drafts.ts";
 import { openStage, type Stage } from "./open-stage.ts";
 
@@ -10,7 +10,6 @@ interface Newsrooms extends AsyncDisposable {
   readonly neighbour: Newsroom & { readonly publishedId: string };
 }
 
-/** A tenant of the stage. */
 export interface Newsroom {
   readonly tenantId: string;
   readonly apiKey: string;
@@ -23,10 +22,10 @@ const largeArticles = { count: 200, bytes: 25_000 };
 const phrasesMax = 50_000;
 
 /**
- * Opens the stage; it believes `X-Forwarded-For`, so that one machine can act as many clients.
+ * Opens the stage. It trusts `X-Forwarded-For`, so that one machine can act as many clients.
  *
- * @param needs what the attacker has: published articles for pages of 4 MiB, or a dictionary of
- * 50,000 phrases (8 MB)
+ * @param needs what the attacker must have: published articles for pages of 4 MiB, or a dictionary
+ * of 50,000 phrases (8 MB)
  */
 export async function openNewsrooms(needs?: "pages" | "dictionary"): Promise<Newsrooms> {
   await using stack = new AsyncDisposableStack();

@@ -4,6 +4,7 @@ import { openProcessConstellation, type ProcessConstellation } from "@vidimus/de
 import { type Db, MongoClient } from "mongodb";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { readBenchSettings } from "../load/settings.ts";
 
 /**
  * The service processes, by default without limits, and baselines beside them on the same mongod.
@@ -12,12 +13,10 @@ export interface Stage extends AsyncDisposable {
   readonly constellation: ProcessConstellation;
   readonly tenantId: string;
   readonly apiKey: string;
-  /** The database of the documents service. */
   readonly documents: Db;
   /**
-   * Starts `baselines/NAME.ts` in a process of its own, and answers its base URL once it listens.
-   * It finds mongod in MONGODB_URL, a database of its own in MONGODB_DATABASE, its port in
-   * HTTP_PORT.
+   * Starts `baselines/NAME.ts` in a process of its own, and returns its base URL once it listens.
+   * The baseline gets MONGODB_URL, its own database in MONGODB_DATABASE, and its port in HTTP_PORT.
    */
   startBaseline(name: string): Promise<string>;
 }
@@ -31,13 +30,15 @@ export const withoutLimits = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" };
 /**
  * Opens a stage; closing it closes its baselines.
  *
- * @param env settings of the services on top of this process's environment
+ * @param env settings of the services, in addition to this process's environment
  */
 export async function openStage(env: NodeJS.ProcessEnv = withoutLimits): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
   const constellation = stack.use(await openProcessConstellation(env));
   const { dev } = constellation;
   const mongo = stack.adopt(await new MongoClient(dev.mongodb).connect(), (client) => client.close());
+  const { historySeconds } = readBenchSettings();
+  await mongo.db("admin").command({ setParameter: 1, minSnapshotHistoryWindowInSeconds: historySeconds });
   const [tenant] = dev.tenants;
   if (!tenant) throw new Error("the dev stack has no tenant");
   const opened = stack.move();

@@ -6,17 +6,17 @@ import { type PublicationRow, toPublicationRow } from "@vidimus/documents/store/
 import type { Db } from "mongodb";
 import { createHash } from "node:crypto";
 import { runCallers } from "../load/caller-load.ts";
-import { article } from "./article.ts";
+import { article } from "../load/article.ts";
 
 /** Published articles, numbered from 0 for the newest. */
 interface Publications {
   readonly count: number;
   idAt(index: number): string;
-  /** The cursor of a page that starts behind a publication. */
+  /** The cursor of the page behind a publication. */
   cursorAt(index: number): string;
 }
 
-/** Over all published articles. */
+/** The walk over all published articles. */
 const walk = walkOf(["core/article", {}, null]);
 /** A page of 50 has about 79 KB. */
 const articleBytes = 1_620;
@@ -24,8 +24,8 @@ const batchMax = 1_000;
 const newest = new Date("2026-11-21T09:30:00.000Z").getTime();
 
 /**
- * Puts publications straight into the database of the documents service, in the shape its store
- * writes, because publishing a million would take a quarter of an hour. Takes about a minute and a
+ * Inserts publications directly into the database of the documents service, in the form of its
+ * store, because publishing a million would take a quarter of an hour. Takes about a minute and a
  * half for the million.
  */
 export async function seedPublications(db: Db, tenantId: string, count: number): Promise<Publications> {

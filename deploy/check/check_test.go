@@ -16,7 +16,9 @@ import (
 // Each test changes production in one way, and expects the one fault that names it. So a check that
 // has become blind fails here.
 
-var rendered = sync.OnceValues(func() ([]object, error) { return render("../k8s/overlays/production") })
+var rendered = sync.OnceValues(func() ([]object, error) {
+	return renderFilled("../k8s", "templates/production", "testdata/values.env", "")
+})
 
 func production(t *testing.T) (*Set, *Matrix) {
 	t.Helper()
@@ -186,7 +188,10 @@ func TestConventions(t *testing.T) {
 		change func(*Set, *corev1.PodSpec)
 		fault  string
 	}{
-		"a tag":           {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Image = "vidimus/gateway:1" }, "not pinned by a digest"},
+		"a tag": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Image = "vidimus/gateway:1" }, "not pinned by a digest"},
+		"no version": {func(s *Set, _ *corev1.PodSpec) {
+			delete(s.workload("gateway").template.Labels, "app.kubernetes.io/version")
+		}, "lack the label app.kubernetes.io/version"},
 		"a token":         {func(_ *Set, p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }, "service-account token"},
 		"a writable root": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].SecurityContext.ReadOnlyRootFilesystem = nil }, "can be written"},
 		"a readable key": {func(_ *Set, p *corev1.PodSpec) {

@@ -74,6 +74,12 @@ func checkWorkload(workload Workload, byDigest bool) []string {
 	fault := func(format string, values ...any) {
 		faults = append(faults, workload.kind+"/"+workload.name+": "+fmt.Sprintf(format, values...))
 	}
+	for _, label := range []string{"name", "instance", "version", "component", "part-of"} {
+		key := "app.kubernetes.io/" + label
+		if workload.labels[key] == "" || workload.template.Labels[key] == "" {
+			fault("it or its pods lack the label %s", key)
+		}
+	}
 	spec := workload.template.Spec
 	if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {
 		fault("mounts a service-account token")

@@ -61,10 +61,11 @@ func checkAll(folder, output string) ([]string, error) {
 	return faults, nil
 }
 
-// listTargets returns the folders that a platform team applies, and the combinations under tests.
+// listTargets returns the folders that a platform team applies, those that it copies, and the
+// combinations under tests.
 func listTargets(folder string) ([]string, error) {
 	var targets []string
-	for _, kind := range []string{"overlays", "tests"} {
+	for _, kind := range []string{"overlays", "templates", "tests"} {
 		entries, err := os.ReadDir(filepath.Join(folder, kind))
 		if err != nil {
 			return nil, err
@@ -77,9 +78,9 @@ func listTargets(folder string) ([]string, error) {
 }
 
 func checkTarget(folder, target, output string, matrix *Matrix, definitions Definitions) ([]string, error) {
-	objects, err := render(filepath.Join(folder, target))
-	if err != nil {
-		return nil, err
+	objects, faults, err := renderTarget(folder, target)
+	if err != nil || len(faults) > 0 {
+		return faults, err
 	}
 	set, err := newSet(objects)
 	if err != nil {
@@ -92,15 +93,39 @@ func checkTarget(folder, target, output string, matrix *Matrix, definitions Defi
 	if err := writeJSON(strings.TrimSuffix(file, ".yaml")+".json", objects); err != nil {
 		return nil, err
 	}
-	faults := checkPodSecurity(set)
+	faults = checkPodSecurity(set)
 	custom, customCount := checkCustomResources(objects, definitions)
 	faults = append(faults, custom...)
 	reached, pairs := checkReachability(set, matrix)
 	faults = append(faults, reached...)
-	faults = append(faults, checkConventions(set, filepath.Dir(target) == "overlays" && filepath.Base(target) != "local")...)
+	faults = append(faults, checkConventions(set, isDeployed(target))...)
+	if isDeployed(target) {
+		faults = append(faults, checkPlaceholders(objects)...)
+	}
 	fmt.Printf("%-32s %3d objects, %d of them custom, %d workloads restricted, %d of %d connections open\n",
 		target, set.count, customCount, len(set.workloads), pairs.open, pairs.all)
 	return faults, nil
+}
+
+// isDeployed tells what is applied to clusters from combinations for tests, and from a cluster on one
+// machine.
+func isDeployed(target string) bool {
+	return filepath.Dir(target) != "tests" && filepath.Base(target) != "local"
+}
+
+// renderTarget renders a target, or names what keeps it from being rendered. A template is filled, as
+// its copies are.
+func renderTarget(folder, target string) (objects []object, faults []string, err error) {
+	if filepath.Dir(target) == "templates" {
+		objects, err = renderFilled(folder, target, "testdata/values.env", "")
+		return objects, nil, err
+	}
+	faults, err = unfilled(filepath.Join(folder, target))
+	if err != nil || len(faults) > 0 {
+		return nil, faults, err
+	}
+	objects, err = render(filepath.Join(folder, target))
+	return objects, nil, err
 }
 
 // writeJSON writes the objects as one list, for tools that read no YAML.

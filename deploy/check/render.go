@@ -17,6 +17,7 @@ import (
 // A Workload is the pod template of a Deployment, StatefulSet or Job.
 type Workload struct {
 	kind, name string
+	labels     map[string]string
 	template   corev1.PodTemplateSpec
 	// replicas is nil when the manifest names none.
 	replicas *int32
@@ -46,8 +47,10 @@ type object struct {
 }
 
 // render runs kustomize, in the version of kubectl 1.32, on a folder.
-func render(folder string) ([]object, error) {
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+func render(folder string) ([]object, error) { return renderFrom(filesys.MakeFsOnDisk(), folder) }
+
+func renderFrom(files filesys.FileSystem, folder string) ([]object, error) {
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +86,15 @@ func (s *Set) add(kind string, text []byte) error {
 		return yaml.UnmarshalStrict(text, s.namespace)
 	case "Deployment":
 		return read(text, func(d appsv1.Deployment) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Spec.Template, d.Spec.Replicas})
+			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, d.Spec.Replicas})
 		})
 	case "StatefulSet":
 		return read(text, func(d appsv1.StatefulSet) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Spec.Template, d.Spec.Replicas})
+			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, d.Spec.Replicas})
 		})
 	case "Job":
 		return read(text, func(d batchv1.Job) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Spec.Template, nil})
+			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, nil})
 		})
 	case "Service":
 		return read(text, func(v corev1.Service) { s.services = append(s.services, v) })

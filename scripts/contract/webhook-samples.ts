@@ -1,11 +1,11 @@
 import { untilThere, type WebhookDesk } from "../webhook-desk.ts";
 
-/** Ids of what exists, by the resource in a path of the webhooks API. */
+/** Existing ids, by the resource in a path of the webhooks API. */
 export interface WebhookSamples {
   readonly deliveries: readonly string[];
   readonly replays: readonly string[];
   readonly endpoints: readonly string[];
-  /** Endpoints that may get another URL, and others that may be removed. */
+  /** Endpoints whose URL may be changed, and others that may be removed. */
   readonly spare: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -18,8 +18,8 @@ const deadUrl = "http://127.0.0.1:9/";
 const states = ["delivered", "pending", "held"];
 
 /**
- * Makes endpoints that accept, fail and are disabled, deliveries in each state that comes by itself,
- * a replay that is done and one that runs as long as its endpoint fails.
+ * Makes endpoints that accept, fail and are disabled, deliveries in each state that they reach by
+ * themselves, a finished replay, and one that runs as long as its endpoint fails.
  */
 export async function makeWebhookSamples(desk: WebhookDesk): Promise<WebhookSamples> {
   const register = async (url: string, settings: object = {}) => {
@@ -61,7 +61,7 @@ interface Parameter {
   schema: object;
 }
 
-/** Writes ids that exist, and one that does not, into the parameters of the paths of webhooks. */
+/** Writes existing ids, and one that does not exist, into the parameters of webhook paths. */
 export function nameSamples(
   paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>>,
   samples: WebhookSamples,

@@ -1,7 +1,7 @@
 /**
  * `npm run database-users -- FOLDER`: creates a MongoDB user for each service, who may read and
- * write the service's own database and no other, and writes each connection string into a file of
- * the folder, `<service>-mongodb`. Safe to repeat: the password in a file is that of the user.
+ * write only the service's own database, and writes each connection string into a file of the
+ * folder, `<service>-mongodb`. May be repeated: passwords in existing files stay in use.
  */
 import { ensureDatabaseUsers, findDatabaseUsers } from "@vidimus/devstack/backing/database-users";
 import { MongoError } from "mongodb";

@@ -1,23 +1,24 @@
 import { type DatabaseUser, userUrl } from "@vidimus/devstack/backing/database-users";
-import { databaseOf, programNames, serviceNames } from "@vidimus/devstack/stack/service-plan";
+import { databaseOf } from "@vidimus/devstack/stack/service-plan";
+import { programNames, serviceNames } from "@vidimus/devstack/stack/program-names";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What is done for one of them. */
+/** A user, and what is done for it. */
 export interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;
-  /** The connection string to write; undefined when the file stays as it is. */
+  /** The connection string to write; undefined to keep the file. */
   readonly content: string | undefined;
   readonly action: "created" | "kept" | "renewed";
 }
 
-/** Whose users are planned. */
+/** For which services users are planned. */
 export interface PlanOptions {
   readonly folder: string;
   readonly prefix: string;
-  /** Whether there is a console, with a database for its sessions. */
+  /** Whether there is a console with a database for its sessions. */
   readonly console: boolean;
   /** Services whose users get a new password. */
   readonly renewed: readonly string[];
@@ -25,8 +26,8 @@ export interface PlanOptions {
 }
 
 /**
- * Plans the users. A password comes from the file of an earlier run, also of one that
- * ended before it had created the user.
+ * Plans the users. Passwords come from files of an earlier run, even of one that ended before it
+ * had created the user.
  *
  * @throws Error naming what is wrong with the options or with a file
  */
@@ -65,9 +66,9 @@ async function readPassword(file: string, user: string): Promise<string | undefi
 }
 
 /**
- * Checks that no user would lose a password that is used somewhere.
+ * Checks that no existing user loses a password that may be in use.
  *
- * @throws Error naming the users who exist, and of whom the folder knows no password
+ * @throws Error naming existing users whose password is not in the folder
  */
 export function checkPlan(plan: readonly PlannedUser[], existing: ReadonlySet<string>, folder: string): void {
   const lost = plan.filter(({ user, action }) => action === "created" && existing.has(user.user));
@@ -80,12 +81,16 @@ export function checkPlan(plan: readonly PlannedUser[], existing: ReadonlySet<st
   );
 }
 
-/** Writes the connection strings, before the users get the passwords: a run that ends here is repeated. */
+/**
+ * Writes the connection strings before the users get the passwords, so that a run that ends in
+ * between can be repeated.
+ */
 export async function writePlan(plan: readonly PlannedUser[], folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const { file, content } of plan) {
     if (content === undefined) continue;
-    // Renamed, so that no reader sees half of it. Without a line end: a Secret takes the file as it is.
+    // Renamed, so that no reader sees an incomplete file. Without a line end, because a Secret
+    // contains the file unchanged.
     const draft = `${file}.new`;
     await writeFile(draft, content, { mode: 0o600 });
     await chmod(draft, 0o600);

@@ -17,7 +17,7 @@ const print = (line: string) => console.log(`  ${line}`);
 /**
  * Pushes, publishes, receives, verifies and reads back a feed. Throws at the first failure.
  *
- * @param receiverHost address of this machine at which delivery finds the receiver
+ * @param receiverHost address of this machine at which delivery reaches the receiver
  */
 export async function demonstrate(dev: DevJson, receiverHost = "127.0.0.1"): Promise<void> {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";

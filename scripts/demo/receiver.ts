@@ -11,7 +11,7 @@ export interface ReceivedWebhook {
 /** An HTTP server that stores every webhook it receives. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** Resolves with all webhooks once there are `count` different ones. Rejects after `ms`. */
+  /** Resolves with all webhooks once `count` different ones have arrived. Rejects after `ms`. */
   until(count: number, ms: number): Promise<ReceivedWebhook[]>;
 }
 

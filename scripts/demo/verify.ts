@@ -1,10 +1,10 @@
 /**
  * Verifies a webhook as a receiver does, with Web Crypto only. It shares no code with the platform
- * nor with `packages/verify`, so that an error there is not repeated here.
+ * and `packages/verify`, so that an error there is not repeated here.
  */
 import type { ReceivedWebhook } from "./receiver.ts";
 
-/** What is needed of an entry of `GET /api/keys`. */
+/** The members of an entry of `GET /api/keys` that are used. */
 interface TrustedKey {
   readonly keyId: string;
   readonly publicKey: string;

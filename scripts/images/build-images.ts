@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { buildah, imagesDir, podman } from "./containers.ts";
+import { checkBase, ownBase } from "./base-image.ts";
 import { type Image, images, stageContext, workspaceOf } from "./stage-context.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -12,12 +13,13 @@ export function imageOf(image: Image): string {
 /**
  * Builds the images of the five services and of the console.
  *
- * @param base what the images stand on; the recipe's own base by default. Always passed on: buildah
- *   1.28 does not see that the default of an argument names a stage.
+ * @param base of the images; the recipe's own base by default. Always passed on, because buildah
+ * 1.28 does not see that the default of an argument names a stage.
  */
-export async function buildImages(report: (line: string) => void, base = "base"): Promise<void> {
+export async function buildImages(report: (line: string) => void, base = ownBase): Promise<void> {
+  checkBase(base);
   const context = join(imagesDir, "context");
-  await stageContext(context);
+  await stageContext(context, base);
   report("context staged");
   for (const image of images) {
     await buildah("bud", "--isolation", "chroot", "--timestamp", "0", ...buildArguments(image, base), context);

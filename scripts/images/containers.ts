@@ -5,10 +5,11 @@ import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Images, containers and the build context, apart from those of the machine. */
+/** Images, containers and the build context, separate from those of the machine. */
 export const imagesDir = join(root, ".vidimus/images");
 
-const packages = "buildah podman runc netavark aardvark-dns";
+// netavark sets its rules with iptables; without it the error only says that a file is missing.
+const packages = "buildah podman runc netavark aardvark-dns iptables";
 
 const settings = {
   CONTAINERS_CONF: join(root, "deploy/images/containers.conf"),

@@ -1,6 +1,7 @@
 /**
  * `npm run images [-- BASE]`: builds the five images with buildah into .vidimus/images, without a
- * registry of images. BASE replaces the recipe's own base, see deploy/images/Containerfile.
+ * registry of images. BASE, with its digest, replaces the recipe's own base, see
+ * deploy/images/Containerfile.
  */
 import { buildImages } from "./build-images.ts";
 

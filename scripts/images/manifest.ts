@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Service } from "./stage-context.ts";
 
-/** What deploy/k8s says about the container of a service. */
+/** The container of a service as deploy/k8s describes it. */
 export interface ContainerSpec {
   /** Variables with a value; those from Secrets are missing. */
   readonly env: Readonly<Record<string, string>>;
@@ -40,8 +40,8 @@ interface Manifest {
 }
 
 /**
- * Reads the manifests that `deploy/check` rendered, so that the images run here as the manifests
- * run them, and not as a copy of them says.
+ * Reads the manifests that `deploy/check` rendered, so that images run here exactly as in a
+ * cluster.
  */
 export async function readManifests(file: string): Promise<(service: Service) => ContainerSpec> {
   const manifests = JSON.parse(await readFile(file, "utf8")) as Manifest[];

@@ -24,7 +24,7 @@ const root = join(import.meta.dirname, "../..");
 const rendered = join(imagesDir, "rendered");
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "120" } } });
 const idleMs = 20_000;
-/** Callers of each kind at once. */
+/** Concurrent callers of each kind. */
 const callers = { pushing: 64, reading: 24, polling: 200, importing: 4, exporting: 8 };
 const articleCharacters = 60_000;
 const phrasesOfImport = 50_000;
@@ -42,7 +42,7 @@ const loaded = await readMemory();
 console.log(counts);
 console.table(Object.fromEntries(services.map((service) => [service, toRow(service)])));
 
-/** Resident memory of a container's process, and the most its cgroup has had, in MiB. */
+/** Resident memory of a container's process, and the peak of its cgroup, in MiB. */
 interface Memory {
   readonly resident: number;
   readonly cgroup: number;
@@ -58,7 +58,7 @@ async function readMemory(): Promise<Record<Service, Memory>> {
   return Object.fromEntries(await Promise.all(entries)) as Record<Service, Memory>;
 }
 
-/** The peak of the memory that the limit holds; both generations of cgroups have it. */
+/** The peak of the memory that the limit applies to; both generations of cgroups have it. */
 async function cgroupPeak(pid: number): Promise<number> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8");
   const first = /^\d+:memory:(.*)$/m.exec(groups)?.[1];
@@ -75,7 +75,7 @@ function toRow(service: Service) {
   return { "idle resident": idle[service].resident, "peak resident": resident, "peak cgroup": cgroup, request, limit };
 }
 
-/** Pushes and publishes, reads pages, polls, imports and exports, all at once. */
+/** Pushes and publishes, reads pages, polls, imports and exports at the same time. */
 async function load(ms: number): Promise<void> {
   const over = AbortSignal.timeout(ms);
   await using receiver = await openReceiver();

@@ -14,8 +14,8 @@ import type { ContainerSpec } from "./manifest.ts";
 import { type Service, services } from "./stage-context.ts";
 
 /**
- * One network for the pods that may reach a service, as the NetworkPolicies of deploy/k8s let them.
- * Containers that share no network cannot reach each other.
+ * One network for each service, with the pods that may reach it by the NetworkPolicies of
+ * deploy/k8s. Containers that share no network cannot reach each other.
  */
 const networks: Readonly<Partial<Record<Service, readonly Service[]>>> = {
   documents: ["documents", "gateway", "delivery"],
@@ -31,9 +31,9 @@ const readyMs = 120_000;
 /** The five services in containers, on isolated networks, with MongoDB and NATS on the host. */
 export interface Platform {
   readonly identities: DevIdentities;
-  /** Address of the host, as the containers see it. */
+  /** Address of the host in the containers' networks. */
   readonly hostAddress: string;
-  /** Address of a container, as the host sees it. */
+  /** Address of a container, for the host. */
   addressOf(service: Service): Promise<string>;
   /** Runs a module in a service's container. Returns what it printed. */
   evaluate(service: Service, module: string): Promise<string>;
@@ -41,12 +41,14 @@ export interface Platform {
   pidOf(service: Service): Promise<number>;
   /** Sends SIGTERM and waits for the end. Returns the exit code. */
   stop(service: Service): Promise<number>;
+  /** The last lines of each container's log. */
+  recentLogs(): Promise<string>;
 }
 
 /**
  * Starts the platform on the stack, whose disposal removes containers and networks.
  *
- * @param settings of all services, on top of those of their manifests
+ * @param settings of all services, in addition to those of their manifests
  */
 export async function openPlatform(
   stack: AsyncDisposableStack,
@@ -79,6 +81,13 @@ export async function openPlatform(
       await podman("stop", "--time", "60", container(service));
       return Number(await podman("inspect", "--format", "{{.State.ExitCode}}", container(service)));
     },
+    async recentLogs() {
+      const logs = services.map(async (service) => {
+        const { output } = await tryPodman("logs", "--tail", "20", container(service));
+        return `-- ${service}\n${output}`;
+      });
+      return (await Promise.all(logs)).join("\n");
+    },
   };
 }
 
@@ -90,7 +99,7 @@ async function removeAll(): Promise<void> {
 
 /**
  * Opens the networks and a container that keeps them open: a network has its address on the host
- * only while a container is in it. Returns the host's address in the first.
+ * only while it has a container. Returns the host's address in the first.
  */
 async function openNetworks(): Promise<string> {
   const names = Object.keys(networks).map(network);
@@ -101,12 +110,14 @@ async function openNetworks(): Promise<string> {
 }
 
 interface BackingUrls {
-  /** For the user of a service. */
   mongoOf(service: Service): string;
   readonly nats: string;
 }
 
-/** Starts MongoDB and NATS with users on loopback, and opens ways to them at the host's address. */
+/**
+ * Starts MongoDB and NATS on loopback, both with users. Containers cannot reach the host's loopback,
+ * so ports of the host's address are forwarded to them.
+ */
 async function openBacking(
   stack: AsyncDisposableStack,
   state: string,
@@ -144,7 +155,7 @@ interface Surroundings {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The arguments of `podman run` that give a container what its manifest gives it. */
+/** The arguments of `podman run` for what a container's manifest says. */
 async function startArguments(
   service: Service,
   spec: ContainerSpec,
@@ -188,10 +199,13 @@ async function startArguments(
 
 const folders = { tls: true, grants: true, kek: true, attestation: true };
 
-/** The same for documents and signing. */
+/** One key, which documents and signing share. */
 const attestationKey = randomBytes(32);
 
-/** Writes the files of the Secrets as the kubelet does: root's, readable by the group of the pod. */
+/**
+ * Writes the files of the Secrets as the kubelet does: owned by root, readable by the group of the
+ * pod.
+ */
 async function writeMounts(folder: string, service: Service, identities: DevIdentities): Promise<void> {
   const files = identities.services[service];
   const secrets = { "tls/tls.crt": files.certFile, "tls/tls.key": files.keyFile, "tls/ca.crt": files.caFile };

@@ -1,4 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { ownBase } from "./base-image.ts";
+import { describeImage, type ImageContent } from "./bill-of-materials.ts";
+import { type DebianPackage, debianPackagesOf } from "./debian-packages.ts";
+import { checkNode, nodeReleaseFor } from "./node-release.ts";
 import { chmod, copyFile, cp, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -9,7 +13,7 @@ export const services = ["gateway", "documents", "phrases", "signing", "delivery
 
 export type Service = (typeof services)[number];
 
-/** Every image. The console is no service: nothing calls it. */
+/** Every image. The console is not among the services, because nothing calls it. */
 export const images = [...services, "console"] as const;
 
 export type Image = (typeof images)[number];
@@ -22,32 +26,73 @@ export function workspaceOf(image: Image): string {
 const user = 65_532;
 
 /**
- * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and one folder an image.
- * Needs npm and its registry, on a Linux machine with the architecture of the images.
+ * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and one folder for each
+ * image. Needs npm and its registry, on a Linux machine with the architecture of the images.
+ *
+ * @param base of the images
  */
-export async function stageContext(context: string): Promise<void> {
+export async function stageContext(context: string, base: string): Promise<void> {
+  const node = nodeReleaseFor(process.arch);
+  await checkNode(process.execPath, node);
   await rm(context, { recursive: true, force: true });
-  await stageNode(context);
-  await stageBase(context);
-  for (const image of images) await stageImage(context, image);
+  const packages = [...(await stageNode(context)), ...(await stageBase(context, base))];
+  const content: ImageContent = {
+    node,
+    versions: process.versions,
+    packages,
+    system: await readSystem(),
+    ...(base === ownBase ? {} : { base }),
+  };
+  for (const image of images) await stageImage(context, image, content);
 }
 
-async function stageNode(context: string): Promise<void> {
+/** Stages Node and its libraries that a base may lack; returns the packages of these libraries. */
+async function stageNode(context: string): Promise<DebianPackage[]> {
   await place(process.execPath, join(context, "node/usr/bin/node"));
-  const atomic = libraries().find((path) => path.includes("libatomic"));
-  if (atomic) await place(atomic, join(context, "node", atomic));
+  return stageLibraries(
+    libraries().filter((path) => path.includes("libatomic")),
+    join(context, "node"),
+  );
 }
 
-/** Libraries of Node, one user without privileges, and how names are resolved. No shell. */
-async function stageBase(context: string): Promise<void> {
+/**
+ * Libraries of Node, one user without privileges, and the configuration of name resolution. No
+ * shell.
+ */
+async function stageBase(context: string, wanted: string): Promise<DebianPackage[]> {
+  if (wanted !== ownBase) return [];
   const base = join(context, "base");
-  for (const path of libraries()) await place(path, join(base, path));
+  const packages = await stageLibraries(
+    libraries().filter((path) => !path.includes("libatomic")),
+    base,
+  );
   await mkdir(join(base, "etc"), { recursive: true });
+  await place("/etc/os-release", join(base, "etc/os-release"));
   await writeFile(join(base, "etc/passwd"), `nonroot:x:${user}:${user}:nonroot:/tmp:/sbin/nologin\n`);
   await writeFile(join(base, "etc/group"), `nonroot:x:${user}:\n`);
   await writeFile(join(base, "etc/nsswitch.conf"), "hosts: files dns\n");
   await mkdir(join(base, "tmp"));
   await chmod(join(base, "tmp"), 0o1777);
+  return packages;
+}
+
+/**
+ * Copies libraries with their packages' entries in dpkg's database, one file for each as in
+ * distroless images, where scanners look for them.
+ */
+async function stageLibraries(paths: readonly string[], into: string): Promise<DebianPackage[]> {
+  for (const path of paths) await place(path, join(into, path));
+  const packages = debianPackagesOf(paths);
+  const database = join(into, "var/lib/dpkg/status.d");
+  await mkdir(database, { recursive: true });
+  for (const { name, entry } of packages) await writeFile(join(database, name), `${entry}\n`);
+  return packages;
+}
+
+async function readSystem(): Promise<ImageContent["system"]> {
+  const text = await readFile("/etc/os-release", "utf8");
+  const value = (name: string) => new RegExp(`^${name}="?([^"\n]+)"?$`, "m").exec(text)?.[1] ?? "";
+  return { id: value("ID"), version: value("VERSION_ID") };
 }
 
 /** Returns the paths of the shared libraries that this Node loads, and of its loader. */
@@ -61,17 +106,30 @@ async function place(from: string, to: string): Promise<void> {
   await copyFile(await realpath(from), to);
 }
 
-/** Installs what one program needs at run time, and nothing of the others. */
-async function stageImage(context: string, image: Image): Promise<void> {
+/** Installs what one program needs at run time. */
+async function stageImage(context: string, image: Image, content: ImageContent): Promise<void> {
   const app = join(context, "services", image);
   await mkdir(app, { recursive: true });
-  const workspaces = ["packages/contracts", "packages/kit", workspaceOf(image)];
+  const workspaces = await neededBy(workspaceOf(image));
   for (const file of ["package.json", "package-lock.json", ".npmrc"]) await copyFile(join(root, file), join(app, file));
   for (const workspace of workspaces) await copySource(join(root, workspace), join(app, workspace));
   // The gateway serves the guides.
   if (image === "gateway") await cp(join(root, "docs"), join(app, "docs"), { recursive: true });
   npm(app, "ci", "--omit=dev", "--omit=optional", "--ignore-scripts", "--workspace", workspaceOf(image));
-  await describe(app, workspaces);
+  await describe(app, workspaces, content);
+}
+
+/**
+ * Returns a workspace after those that it needs at run time, directly or not. With a further
+ * workspace, which none of its packages names, npm would list nothing of the image.
+ */
+export async function neededBy(workspace: string): Promise<string[]> {
+  const { dependencies = {} } = JSON.parse(await readFile(join(root, workspace, "package.json"), "utf8")) as {
+    dependencies?: Readonly<Record<string, string>>;
+  };
+  const own = Object.keys(dependencies).filter((name) => name.startsWith("@vidimus/"));
+  const needed = await Promise.all(own.map((name) => neededBy(name.replace("@vidimus", "packages"))));
+  return [...new Set([...needed.flat(), workspace])];
 }
 
 /** Copies a workspace without its tests and their tools. */
@@ -81,18 +139,26 @@ async function copySource(from: string, to: string): Promise<void> {
 }
 
 /**
- * Writes sbom.cdx.json, the list of all packages in the image. package.json then names only the
- * workspaces that are there; the lockfile names all, so it stays out.
+ * Writes sbom.cdx.json, the list of everything in the image. package.json then names only the
+ * workspaces in the image; the lockfile names all, so it is left out.
  */
-async function describe(app: string, workspaces: readonly string[]): Promise<void> {
+async function describe(app: string, workspaces: readonly string[], content: ImageContent): Promise<void> {
   const { name, version, license, type } = JSON.parse(await readFile(join(app, "package.json"), "utf8")) as Json;
   await writeFile(
     join(app, "package.json"),
     JSON.stringify({ name, version, license, type, private: true, workspaces }),
   );
+  for (const workspace of workspaces) await dropDevDependencies(join(app, workspace, "package.json"));
   await rm(join(app, "package-lock.json"));
-  await writeFile(join(app, "sbom.cdx.json"), npm(app, "sbom", "--sbom-format=cyclonedx"));
+  const listed = JSON.parse(npm(app, "sbom", "--sbom-format=cyclonedx")) as object;
+  await writeFile(join(app, "sbom.cdx.json"), JSON.stringify(describeImage(listed, content), null, 2));
   await rm(join(app, ".npmrc"));
+}
+
+/** npm lists nothing while a dependency is missing, as those for development are. */
+async function dropDevDependencies(file: string): Promise<void> {
+  const { devDependencies: _, ...manifest } = JSON.parse(await readFile(file, "utf8")) as Json;
+  await writeFile(file, JSON.stringify(manifest, null, 2));
 }
 
 type Json = Readonly<Record<string, unknown>>;

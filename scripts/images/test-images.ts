@@ -29,19 +29,30 @@ await using stack = new AsyncDisposableStack();
 step("start");
 const platform = await openPlatform(stack, specOf);
 const dev = await describePlatform(platform, specOf);
-step("the demonstration passes");
-await demonstrate(dev, platform.hostAddress);
-step("who reaches signing");
-await checkReach();
-step("who may call signing");
-await checkCallers();
-step("nothing can be written");
-await checkReadOnly();
-step("SIGTERM drains");
-await checkDrain();
+try {
+  await runChecks();
+} catch (error) {
+  console.error(await platform.recentLogs());
+  throw error;
+}
 console.log("\nall passed");
 
-/** Signing's ports: mesh, ops, and the admin door, which is not open at all. */
+async function runChecks(): Promise<void> {
+  step("the demonstration passes");
+  await demonstrate(dev, platform.hostAddress);
+  step("who reaches signing");
+  await checkReach();
+  step("who may call signing");
+  await checkCallers();
+  step("what is in the images");
+  await checkContent();
+  step("nothing can be written");
+  await checkReadOnly();
+  step("SIGTERM drains");
+  await checkDrain();
+}
+
+/** Of signing's ports, mesh and ops can be reached as intended, and the admin door is closed. */
 async function checkReach(): Promise<void> {
   const { mesh = 0, ops = 0 } = specOf("signing").ports;
   const address = await platform.addressOf("signing");
@@ -79,7 +90,7 @@ function callSigning(service: string, module: string, call: string): string {
   const { mesh = 0 } = specOf("signing").ports;
   return `import { Code, ConnectError } from "@connectrpc/connect";
     import { ${service} } from "@vidimus/contracts/vidimus/signing/v1/${module}";
-    import { openRpcClient } from "@vidimus/kit/rpc/client";
+    import { openRpcClient } from "@vidimus/kit/rpc/client/client";
     import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TLS_CA_FILE: caFile } = process.env;
     const credentials = fileCredentials({ certFile, keyFile, caFile }, "signing");
@@ -87,6 +98,28 @@ function callSigning(service: string, module: string, call: string): string {
     const answer = await client.${call}.then(() => "ok", (error) => Code[ConnectError.from(error).code]);
     console.log(answer);
     process.exit(0);`;
+}
+
+/** Checks what scanners read, and the settings of glibc. */
+async function checkContent(): Promise<void> {
+  const versions = `import { readFileSync } from "node:fs";
+    const { components } = JSON.parse(readFileSync("/app/sbom.cdx.json", "utf8"));
+    const entry = (name) => readFileSync("/var/lib/dpkg/status.d/" + name, "utf8");
+    const installed = (name) => /^Version: (.*)$/m.exec(entry(name))[1];
+    const listed = (name) => components.find((each) => each.name === name)?.version;
+    const names = ["libc6", "libstdc++6", "libgcc-s1", "libatomic1"];
+    console.log(listed("node") === process.versions.node, names.every((name) => installed(name) === listed(name)),
+      /^ID=/m.test(readFileSync("/etc/os-release", "utf8")));`;
+  const malloc = "console.log(process.env.MALLOC_ARENA_MAX, process.env.MALLOC_MMAP_THRESHOLD_)";
+  for (const service of services) {
+    expectEqual(
+      `${service} lists Node and its libraries`,
+      await platform.evaluate(service, versions),
+      "true true true",
+    );
+    const settings = service === "phrases" ? "2 32768" : "2 131072";
+    expectEqual(`${service} sets glibc`, await platform.evaluate(service, malloc), settings);
+  }
 }
 
 async function checkReadOnly(): Promise<void> {
@@ -99,7 +132,9 @@ async function checkReadOnly(): Promise<void> {
   }
 }
 
-/** A poll that waits when the gateway is told to stop gets its answer, and every service ends with 0. */
+/**
+ * A poll that waits when the gateway is stopped gets its answer, and every service exits with 0.
+ */
 async function checkDrain(): Promise<void> {
   const headers = { authorization: `Bearer ${dev.tenants[0]?.apiKey ?? ""}` };
   const changes = (query: string) => fetch(`${dev.gateway}/v1/publisher/changes?${query}`, { headers });

@@ -5,7 +5,7 @@ import { type ArrivedWebhook, openWebhookDesk, untilThere, type WebhookDesk } fr
 /** A delivery as it arrived at a receiver. */
 export interface CapturedDelivery {
   readonly name: string;
-  /** As the receiver of this delivery knows it. */
+  /** The secret as the receiver of this delivery knows it. */
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   /** In base64. */
@@ -13,8 +13,8 @@ export interface CapturedDelivery {
 }
 
 /**
- * Starts a stack, and receives one webhook of each kind from it: a snapshot, a replayed one, one with
- * the signatures of two secrets, a ping, and an event about another endpoint.
+ * Starts a stack, and receives one webhook of each kind from it: a snapshot, a replayed one, one
+ * with the signatures of two secrets, a ping, and an event about another endpoint.
  *
  * @returns the deliveries, and the trust list of the stack
  */
@@ -54,7 +54,7 @@ async function register(desk: WebhookDesk, settings: object): Promise<{ id: stri
   return { id: made.endpoint.id, secret: made.secret };
 }
 
-/** The webhook that something causes. */
+/** The webhook that `cause` leads to. */
 async function next(desk: WebhookDesk, name: string, cause: () => Promise<unknown>): Promise<ArrivedWebhook> {
   const before = desk.arrived.length;
   await cause();

@@ -1,5 +1,5 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
-import type { StatedAnswer } from "../../packages/verify/test/list-stater.ts";
+import type { StatedAnswer } from "../../packages/verify/test/support/list-stater.ts";
 import type { TrustListPins } from "../../packages/verify/src/verify.ts";
 import { vector } from "../../packages/verify/src/webhook-vector.ts";
 
@@ -9,22 +9,22 @@ export interface DeliveryCase {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly keys: readonly TrustedKey[];
-  /** What `GET /api/keys` answered; by default `keys`, stated now. */
+  /** The answer of `GET /api/keys`; by default `keys`, signed now. */
   readonly list?: Pick<StatedAnswer, "body"> & { readonly headers: Readonly<Record<string, string>> };
-  /** What is pinned; by default the root of that default. */
+  /** The receiver's pins; by default the root of that default. */
   readonly pins?: TrustListPins;
   /** When the list was fetched, in Unix seconds; by default now. */
   readonly keysAt?: number;
   /**
-   * The keys of the list that the platform has by now. A cache between answers with `keys` unless it
-   * is told `no-cache`. Absent: the list cannot be fetched again.
+   * The platform's current keys. A cache on the way answers with `keys` unless it is told
+   * `no-cache`. Absent when the list cannot be fetched again.
    */
   readonly present?: readonly TrustedKey[];
   /** How often the list may be fetched; any number by default. */
   readonly fetches?: number;
-  /** Default: the vector's. */
+  /** By default the vector's. */
   readonly secret?: string;
-  /** What a verifier says; undefined for a genuine delivery. */
+  /** Expected output of a verifier; undefined for a genuine delivery. */
   readonly refusedBy?: RegExp;
 }
 
@@ -50,8 +50,8 @@ const retired = { ...otherKey().listed, validUntil: "2026-11-20T00:00:00.000Z" }
 export const keys = [retired, listed];
 
 /**
- * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed one but
- * the first three has an HMAC that holds, as one who knows the secret makes it.
+ * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed copy
+ * except the first three has a valid HMAC, as an attacker who knows the secret can make it.
  */
 export function deliveryCases(now: number): DeliveryCase[] {
   const sent = sealed(genuine, now);
@@ -122,7 +122,9 @@ function eventCases(now: number): (Pick<DeliveryCase, "title" | "headers" | "bod
   ];
 }
 
-/** The genuine delivery with lists that were kept since before its key was activated in an emergency. */
+/**
+ * The genuine delivery with lists that were cached before its key was activated in an emergency.
+ */
 export function keptListCases(genuine: DeliveryCase, now: number): DeliveryCase[] {
   const tomorrow = { ...listed, validFrom: "2026-11-22T09:30:00.000Z" };
   const kept = { ...genuine, keysAt: now - 61, present: keys, fetches: 1 };
@@ -162,7 +164,9 @@ function sealed(body: string, timestamp: number): Pick<DeliveryCase, "headers" |
   return { headers, body };
 }
 
-/** Line 8 of the statement names the vector's key; `keyId` and `value` are of another listed one. */
+/**
+ * Line 8 of the statement names the vector's key; `keyId` and `value` are of another listed key.
+ */
 function signedByAnother(now: number): Pick<DeliveryCase, "headers" | "body" | "keys"> {
   const { listed: other, privateKey } = otherKey();
   const value = sign(null, Buffer.from(vector.statement), privateKey).toString("base64");
@@ -177,7 +181,7 @@ export function newKeyListed(): TrustedKey {
   return otherKey().listed;
 }
 
-/** The same, valid long ago. */
+/** An entry of a key that is not the platform's, and was valid in 2020. */
 export function backdated(): TrustedKey {
   return { ...newKeyListed(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
 }

@@ -1,4 +1,4 @@
-import { listStater, type StatedAnswer } from "../../packages/verify/test/list-stater.ts";
+import { listStater, type StatedAnswer } from "../../packages/verify/test/support/list-stater.ts";
 import { trustVector } from "../../packages/verify/src/trust-vector.ts";
 import { backdated, type DeliveryCase, keys, newKeyListed } from "./delivery-cases.ts";
 
@@ -7,7 +7,7 @@ const stater = listStater();
 const forger = listStater();
 const list = { active: null, keys };
 
-/** The genuine delivery with a trust list that is stated now, and with lists that must be refused. */
+/** The genuine delivery with a current trust list, and with lists that must be refused. */
 export function trustListCases(genuine: DeliveryCase, now: number): DeliveryCase[] {
   const issuedAt = now * 1000;
   const stated = stater.state(list, { issuedAt, revision: 5 });
@@ -51,12 +51,12 @@ export function trustListCases(genuine: DeliveryCase, now: number): DeliveryCase
   ];
 }
 
-/** A delegation that names the genuine list key, beside another one. */
+/** A list with another list key and the delegation of the genuine one. */
 function borrowed(issuedAt: number): StatedAnswer {
   return forger.state(list, { issuedAt, delegation: stater.delegate(issuedAt + hourS * 1000) });
 }
 
-/** The genuine signature beside a statement that it is not of. */
+/** The genuine signature with another statement. */
 function restated({ headers }: StatedAnswer, issuedAt: number): StatedAnswer {
   const other = stater.state({ active: null, keys: [] }, { issuedAt, revision: 7 });
   return {

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** What is true of every page. */
+/** Faults that no page may have: violations of WCAG, and scrolling sideways. */
 async function faultsOf(page: Page): Promise<string[]> {
   const scrolls = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth");
   return [...(await axeViolations(page)), ...(scrolls ? ["scrolls sideways"] : [])];
@@ -60,12 +60,12 @@ describe("from npm start", () => {
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("heading", { name: "Demo newsroom" }).waitFor();
       expect(await textOf(page)).toContain("You are owner here.");
-      expect(new URL(page.url()).pathname).toBe("/");
+      expect(new URL(page.url()).pathname).toBe("/t/demo");
       return { ...wide, kept: await page.context().storageState() };
     });
     const code = new URL(printed).hash.replace("#code=", "");
     expect(code).toHaveLength(43);
-    // Not the first one, which has it in its fragment: that is sent to no server.
+    // The first address has the code in its fragment, which is sent to no server.
     expect(addresses.slice(1).filter((address) => address.includes(code))).toEqual([]);
     expect(blocked).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe("from npm start", () => {
       cwd: dir,
     });
     const kari = await signInByLink(browser, made.stdout.trim(), wide);
-    expect(await browser.visit(dev.console!, kari, textOf)).toContain("kari");
+    expect(await browser.visit(`${dev.console}/newsrooms`, kari, textOf)).toContain("kari");
   });
 });
 
@@ -102,7 +102,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
       await page.getByLabel("One-time code").fill(code);
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("link", { name: "Your sessions" }).click();
+      await page.getByRole("link", { name: "Sessions" }).click();
       expect(await textOf(page)).toContain("2 sessions");
       await page.getByRole("button", { name: /^End/ }).click();
       expect(await textOf(page)).toContain("1 session,");
@@ -127,6 +127,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
       await page.getByRole("button", { name: "Accept the invitation" }).click();
       await page.getByRole("heading", { name: "Rival newsroom" }).waitFor();
       expect(await textOf(page)).toContain("You are editor here.");
+      await page.getByRole("link", { name: "Newsrooms" }).click();
       await page.getByRole("button", { name: "Open Demo newsroom" }).click();
       await page.getByRole("heading", { name: "Demo newsroom" }).waitFor();
     });
@@ -159,14 +160,14 @@ describe("every page", () => {
       await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();
       await tabTo(page, "Sign in");
       await page.keyboard.press("Enter");
-      await page.getByRole("link", { name: "Your sessions" }).waitFor();
+      await page.getByRole("link", { name: "Sessions" }).waitFor();
       await tabTo(page, "Sign out");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "You are signed out" }).waitFor();
     });
   });
 
-  const paths = ["/sign-in", "/", "/sessions", "/invitation", "/nothing-here"];
+  const paths = ["/sign-in", "/", "/newsrooms", "/sessions", "/invitation", "/nothing-here"];
   it.each(paths.flatMap((path) => Array.from(views, (view) => ({ path, ...view }))))(
     "$path has no violation of WCAG 2.2 AA at $width px in $scheme",
     async ({ path, ...view }) => {

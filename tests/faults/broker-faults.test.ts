@@ -46,7 +46,10 @@ async function failuresOf(service: "documents" | "delivery", source: string): Pr
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
-/** Publishes documents one after the other; each must be delivered before delivery's own search. */
+/**
+ * Publishes documents one after the other. Each must be delivered before delivery's own search
+ * would find it.
+ */
 async function expectPromptDeliveries(count: number): Promise<void> {
   for (let published = 0; published < count; published++) {
     const documentId = await newsroom.push();
@@ -108,7 +111,7 @@ describe("a forged reference", () => {
 });
 
 describe("a broker that is connected and forwards nothing", () => {
-  it("is told by /readyz of each service and by doctor, while work goes on; and by neither when it is back", async () => {
+  it("is reported by /readyz and doctor while work goes on, and no longer once it forwards again", async () => {
     const services = ["delivery", "documents", "gateway"] as const;
     const pid = stack.dev.pids["nats"]!;
     process.kill(pid, "SIGSTOP");

@@ -86,7 +86,7 @@ describe("a document whose snapshots are all refused", { timeout: timeoutMs }, (
   }
 
   it("costs commands and posts in proportion to their number", async () => {
-    // Odd, so that the step after them is a withdrawal.
+    // The counts are odd, so that the step after these is a withdrawal.
     const few = await drain("few", 501);
     const many = await drain("many", 5_001);
     expect(many.posts).toBeLessThan(1.05);

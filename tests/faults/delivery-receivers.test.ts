@@ -3,8 +3,8 @@
  * the same time: none is to delay another.
  */
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { createAuthority } from "@vidimus/kit/tls/certificate-authority";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { createAuthority } from "@vidimus/devstack/certificates/certificate-authority";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
@@ -80,7 +80,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
   it("answers 429 with Retry-After is left alone for so long, and gets every snapshot", async () => {
     const { posts } = await expectDelivered("busy", status(429, { "retry-after": "8" }), true);
     const first = posts.find((post) => post.status === 429)!;
-    // Those that were under way when it answered are let through.
+    // Posts that were in flight when it answered with 429 may still arrive.
     const early = posts.filter(({ atMs }) => atMs > first.atMs + 1_000 && atMs < first.atMs + 7_900);
     expect(early.map(({ atMs }) => Math.round(atMs - first.atMs))).toEqual([]);
   });
@@ -131,6 +131,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
       };
       if (performance.now() > untilMs) return forward();
       slow += 1;
+      // Longer than the 5 s in which a connection must stand.
       setTimeout(forward, 7_000);
     });
     proxy.listen(0, "127.0.0.1");
@@ -155,6 +156,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     await run.advance(documents.slice(0, 1), 1);
     await vi.waitUntil(() => receiver.ledger.posts.length > 0, { timeout: 20_000 });
     expect(await disablement()).toBeUndefined();
+    // The documents promise a minute between the two answers.
     await pause(61_000);
     await run.advance(documents.slice(1, 2), 1);
     await vi.waitFor(async () => expect(await disablement()).toBe("gone"), { timeout: 30_000, interval: 200 });

@@ -1,4 +1,4 @@
 import { describeKills } from "../support/documents-killed.ts";
 
-// Ten times: documents-killed.long.test.ts.
+// Three kills; documents-killed.long.test.ts makes ten.
 describeKills(3);

@@ -5,7 +5,7 @@ import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
 import { openDevStack } from "@vidimus/devstack/stack/dev-stack";
 import { makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { freePorts } from "@vidimus/devstack/testing/free-ports";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import { MongoClient } from "mongodb";
 import { connect } from "nats";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";

@@ -23,7 +23,8 @@ afterAll(async () => {
 });
 
 /**
- * Stops a process before the publication and kills it after, so between publication and delivery.
+ * Stops a process before the publication and kills it afterwards, so that it dies between
+ * publication and delivery.
  */
 async function publishAcrossKillOf(name: string, beforeRestart = () => {}): Promise<string> {
   const documentId = await newsroom.push();
@@ -55,7 +56,7 @@ describe("a webhook is delivered although, between publication and delivery,", (
     expect(payloadOf(await receiver.about(documentId)).data.sequence).toBe(1);
   });
 
-  it("kill -9 ended delivery while the receiver held the request in its hand", async () => {
+  it("kill -9 ended delivery while the receiver was handling the request", async () => {
     const documentId = await newsroom.push();
     const { pids } = await stack.current();
     receiver.answerWith((webhook) => {

@@ -117,7 +117,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     await running(start);
     const { mongodb } = (await readDevJson(stateDir))!;
     const client = await new MongoClient(mongodb).connect();
-    await client.db("vidimus_documents").collection("schema").drop();
+    await client.db("vidimus_documents").collection("database_version").drop();
     await client.close();
     await npm("stop").ended;
     const said = await npm("start").ended;

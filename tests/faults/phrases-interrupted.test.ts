@@ -90,7 +90,7 @@ test("an import whose client goes away midway converges when it is repeated", as
   await expectConvergence("en", body);
 });
 
-test("a replacement whose phrases process is killed leaves all phrases from before, and is completed by a repeat", async () => {
+test("a replacement whose process is killed keeps all old phrases, and repeating it completes it", async () => {
   const old = Array.from({ length: 200 }, (_, n) => `gammel ${n}`);
   expect((await demo.import(["language,phrase", ...old.map((phrase) => `nb,${phrase}`)].join("\n"))).status).toBe(200);
   const { gateway, grpc, tenants } = stack.dev;

@@ -1,7 +1,7 @@
 /** A replay survives the process that works on it. */
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { replayStates } from "../../services/delivery/src/domain/delivery-log.ts";
@@ -34,7 +34,7 @@ function store({ feed }: World): void {
 }
 
 test(
-  "a replay of 1,000 whose process is killed goes on in another: each once or, if in flight, twice; in order",
+  "a replay of 1,000 whose process is killed goes on in another, in order, nothing left out",
   { timeout: 120_000 },
   async () => {
     await using own = await openWorld();

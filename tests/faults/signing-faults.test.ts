@@ -2,7 +2,7 @@
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { localWrappedCustody } from "@vidimus/signing/custody/local-wrapped";
 import type { RingKey } from "@vidimus/signing/domain/key-ring";
 import { SealedRings } from "@vidimus/signing/domain/sealed-rings";
@@ -202,7 +202,7 @@ describe("under load", () => {
   }, 120_000);
 });
 
-test("no other process, log, database or stream has a byte of a private key, of a KEK or of the attestation key", async () => {
+test("no other process, log, database or stream has a byte of a private key or of a shared secret", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   expect(Object.keys(secrets).length).toBeGreaterThan(5);
   expect(await secretsInFiles(stack.stateDir, await runningPids(), secrets)).toEqual([]);

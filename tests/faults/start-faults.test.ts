@@ -1,8 +1,8 @@
-import { openMongod } from "@vidimus/devstack/backing/mongod";
 import { type DevIdentities, makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/service-plan";
-import { portOf } from "@vidimus/kit/service/port";
+import { openTestMongod } from "@vidimus/devstack/testing/test-mongod";
+import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/program-names";
+import { portOf } from "@vidimus/kit/port";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await mkdir(dir, { mode: 0o700 });
   await writeFile(join(dir, "delivery-kek"), randomBytes(32), { mode: 0o600 });
   identities = await makeIdentities(dir);
-  const server = await openMongod({ dataDir: join(dir, "mongod"), logFile: join(dir, "mongod.log"), port: 0 });
+  const server = await openTestMongod();
   mongod = server;
   settings.MONGODB_URL = server.url;
 });
@@ -106,7 +106,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
     await expectRefusal(name, { TLS_CERT_FILE: operator.certFile }, ["must be set together"]);
   });
 
-  it("a MongoDB that is away", () =>
+  it("a MongoDB that is down", () =>
     expectRefusal(name, { MONGODB_URL: databaseAway }, ["MONGODB_URL", "127.0.0.1:2", "ECONNREFUSED"]));
 });
 
@@ -127,7 +127,7 @@ describe("a service ends within 5 s with 78, and says what is wrong with", () =>
   });
 });
 
-describe("a service tries for 5 s, then ends with 78, and says what is wrong with", () => {
+describe.concurrent("a service tries for 5 s, then ends with 78, and says what is wrong with", () => {
   it.each(serviceNames)("a taken port of the mesh door: %s", (name) => expectTaken(name, "MESH_PORT"));
 
   it.each(serviceNames)("a taken port of the teams door: %s", (name) => expectTaken(name, "GRPC_PORT"));

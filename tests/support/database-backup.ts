@@ -25,7 +25,7 @@ export async function backUp(client: MongoClient, database: string): Promise<Dat
   });
 }
 
-/** Brings a database to what a backup holds; what it held is gone. */
+/** Replaces everything in a database by what a backup holds. */
 export async function restoreBackup(db: Db, backup: DatabaseBackup): Promise<void> {
   await db.dropDatabase();
   for (const { name, rows, indexes } of backup) {

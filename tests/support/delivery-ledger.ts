@@ -15,7 +15,7 @@ export interface Post {
   readonly number: number;
   /** Sequences of its document that were accepted before it came. */
   readonly acceptedBefore: readonly number[];
-  /** Set once a whole answer was sent. */
+  /** Set once the whole answer was sent. */
   status?: number;
 }
 
@@ -57,7 +57,10 @@ export class DeliveryLedger {
     return this.#accepted.get(documentId) ?? [];
   }
 
-  /** Snapshots that were not accepted; nor was a newer one, unless `each` must be. */
+  /**
+   * Snapshots that were not accepted, nor was a newer one of their document; with
+   * `each`, those that were not accepted themselves.
+   */
   missing(expected: readonly Expected[], each = false): string[] {
     return expected.flatMap(({ documentId, sequence }) => {
       const accepted = this.acceptedOf(documentId);
@@ -123,7 +126,7 @@ export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): Re
     request.on("end", () => {
       const post = ledger.note(Buffer.concat(chunks), String(request.headers["webhook-id"]));
       const end = response.end.bind(response);
-      // Noted before the bytes leave, so that nothing the sender does after the answer is judged too early.
+      // Noted before the bytes leave, so that nothing the sender does after the answer is checked too early.
       response.end = ((...args: Parameters<typeof end>) => {
         ledger.noteAnswer(post, response.statusCode);
         return end(...args);

@@ -2,12 +2,13 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
-import { databaseOf, serviceEnv, type ServiceName, type ServicePorts } from "@vidimus/devstack/stack/service-plan";
+import { databaseOf, serviceEnv } from "@vidimus/devstack/stack/service-plan";
+import type { ServiceName, ServicePorts } from "@vidimus/devstack/stack/program-names";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openTestFolder } from "@vidimus/devstack/testing/test-folder";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { as } from "./newsroom.ts";
@@ -48,8 +49,7 @@ interface DeliveryStackOptions {
 export async function openDeliveryStack(options: DeliveryStackOptions): Promise<DeliveryStack> {
   const { mongoUrl, deliveries: count = 3, env = {} } = options;
   await using stack = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), "vidimus-deliveries-"));
-  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const dir = stack.use(openTestFolder("deliveries")).path;
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
   const attestationKeyFile = join(dir, "attestation-key");
   for (const file of [...Object.values(kekFiles), attestationKeyFile])

@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 const deployed = fileURLToPath(new URL("../../deploy/k8s/components/nats", import.meta.url));
 
 interface DeployedBrokerOptions {
-  /** Of the server: configuration, store and log. */
+  /** Folder for the server's configuration, store and log. */
   readonly folder: string;
   /** The server's own certificate. */
   readonly tls: TlsFiles;
-  /** Port for the other servers of its cluster, which it alone is in without one. */
+  /** Port for the other servers of its cluster. Without one the server is alone. */
   readonly clusterPort?: number;
-  /** Port on which it says what it does. */
+  /** Port of the server's monitoring endpoint. */
   readonly monitorPort?: number;
 }
 

@@ -39,7 +39,7 @@ const throughReview: readonly Step[] = [
 ];
 
 /**
- * They cover every kind of write: with and without a snapshot, to the head, an older version, or
+ * Together these cover every kind of write: with and without a snapshot, to the head, an older version, or
  * both.
  */
 export const lifecycles = [withdrawnAndKilled, editedWhilePublished, throughReview] as const;

@@ -18,7 +18,7 @@ let room: Newsroom;
 let load: Load;
 let secret: string;
 let traces: Map<string, Trace>;
-/** Faults of the rows at the moment of a kill. */
+/** Documents of which only a part of a step was stored at the moment of a kill. */
 const halves: string[] = [];
 
 /**
@@ -36,7 +36,7 @@ export function describeKills(kills: number): void {
       halves.push(...(await halfTransitions()));
       await untilRestarted(stack, pid);
       await untilServed(load);
-      // Otherwise the kill interrupted no call.
+      // Without unknown outcomes the kill would have interrupted no call.
       expect(load.counts.createUnknown + load.counts.transitionUnknown).toBeGreaterThan(
         createUnknown + transitionUnknown,
       );

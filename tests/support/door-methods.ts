@@ -1,6 +1,6 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { credentials } from "@grpc/grpc-js";
 import { readFileSync } from "node:fs";

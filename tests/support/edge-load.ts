@@ -1,5 +1,5 @@
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { article } from "./newsroom.ts";
 import type { ReplicaProcess } from "./replica-process.ts";
@@ -42,8 +42,8 @@ const readyEveryMs = 50;
 const timeoutMs = 30_000;
 
 /**
- * 100 creates and 50 reads a second, whatever becomes of them, spread over the gateways that are
- * ready: what clients behind a balancer send.
+ * Sends 100 creates and 50 reads a second, spread over the gateways that are ready, as clients
+ * behind a load balancer do. It keeps to this rate whether the requests succeed or not.
  */
 export class EdgeLoad implements AsyncDisposable {
   readonly ended: Exchange[] = [];

@@ -1,5 +1,5 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { article, as } from "./newsroom.ts";
 
@@ -7,7 +7,7 @@ import { article, as } from "./newsroom.ts";
 interface FlowingDocument {
   readonly tenantId: string;
   readonly documentId: string;
-  /** Of its newest snapshot. */
+  /** Sequence of its newest snapshot. */
   sequence: number;
 }
 
@@ -15,8 +15,8 @@ const everyMs = 1_000;
 
 /**
  * Editors who publish and withhold each of their documents once a second, at the teams doors of all
- * documents processes. A call that fails is not repeated, and ends its document's part; but for one
- * that was answered "too many transitions at once; try again".
+ * documents processes. A failed call is not repeated and ends the changes to its document, except
+ * after the answer "too many transitions at once; try again".
  */
 export class EditorialLoad implements AsyncDisposable {
   readonly documents: readonly FlowingDocument[];
@@ -54,7 +54,8 @@ export class EditorialLoad implements AsyncDisposable {
         await this.#editor.transitionDocument({ tenantId, transition }, as("admin"));
         document.sequence += 1;
       } catch (error) {
-        // Nothing was changed: on a machine with too much to do, transactions of one tenant outlast their turn.
+        // Nothing was changed. On a busy machine a tenant's transactions take longer than a call
+        // waits for its turn.
         if (String(error).includes("too many transitions at once")) continue;
         const seconds = Math.round((performance.now() - this.#startedMs) / 1_000);
         this.failures.push(`${name} ${documentId} after ${seconds} s: ${String(error)}`);

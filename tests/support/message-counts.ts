@@ -51,7 +51,10 @@ export class SnapshotCosts implements Disposable {
     mongoCommands.subscribe(this.#note);
   }
 
-  /** Answers, sorted, what was sent until the publication was delivered and settled. */
+  /**
+   * Answers, sorted, what was sent from the call of `publish` until its snapshot was delivered and
+   * settled.
+   */
   async ofPublication({ dev }: Constellation, publish: () => Promise<unknown>): Promise<Messages> {
     const before = await this.#handled(dev);
     const from = this.#seen.length;
@@ -93,7 +96,7 @@ export class SnapshotCosts implements Disposable {
 
 const handledCount = /^vidimus_rpc_handled_seconds_count\{.*?\.(\w+)\/(\w+)".*\} (\d+)$/gm;
 
-/** What delivery alone calls, at times of its own. */
+/** Services that only delivery calls, at times of its own. */
 const ofDelivery = new Set(["SnapshotFeedService", "SignatureAuditService"]);
 
 /** How often each method was handled, from the service's own metrics. */

@@ -3,8 +3,8 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { devCredentials, openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
+import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import { randomUUID } from "node:crypto";
 
 /** One tenant, through the public API with its key and through the internal services. */

@@ -41,7 +41,7 @@ export const v1Operations = operations.filter(({ url }) => url.startsWith("/v1/"
 interface Variation {
   /** Authorization as it is sent; none when absent. */
   readonly authorization?: string;
-  /** Stands for every parameter of the path, but `:n`, which counts. */
+  /** Value of every parameter in the path except `:n`, which is a number. */
   readonly pathValue?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -1,6 +1,6 @@
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { article, as } from "./newsroom.ts";
 
@@ -17,8 +17,8 @@ const batchMax = 64;
 const repeatMs = 60_000;
 
 /**
- * Publishes and withholds documents in turn, and repeats what got no answer, so that each document
- * has exactly the snapshots it is to have, whatever ends meanwhile.
+ * Publishes and withholds documents in turn. A call without an answer is looked up and repeated, so
+ * each document gets exactly the snapshots it should have even if processes are killed meanwhile.
  */
 export class PublishingRun {
   readonly published: Published[] = [];
@@ -49,7 +49,7 @@ export class PublishingRun {
     return created;
   }
 
-  /** Takes documents on until each has `sequence` snapshots, one step of all after the other. */
+  /** Publishes or withholds all documents step by step, until each has `sequence` snapshots. */
   async advance(documents: readonly Published[], sequence: number): Promise<void> {
     for (const until = Date.now() + repeatMs; ;) {
       const open = documents.filter((each) => each.sequence < sequence);

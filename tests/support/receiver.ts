@@ -10,13 +10,16 @@ export interface Webhook {
 }
 
 /**
- * An HTTP receiver that records webhooks in order of arrival. Its answers repeat the credential that
- * came, as some servers' error pages do.
+ * An HTTP receiver that records webhooks in the order of their arrival. Its answers repeat the
+ * request's credential, as the error pages of some servers do.
  */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Webhook[];
-  /** Sets the status of the next answers, which wait for a promise; 204 by default. */
+  /**
+   * Sets the status of the next answers, 204 by default. An answer waits for a status that is a
+   * promise.
+   */
   answerWith(status: (webhook: Webhook) => number | Promise<number>): void;
   /**
    * Waits for the first webhook about a document, or about one of its sequences; fails after `ms`.

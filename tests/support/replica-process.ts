@@ -1,5 +1,6 @@
 import { pickFreePort } from "@vidimus/devstack/port-guard";
-import type { ServiceName, ServicePorts, StackPorts } from "@vidimus/devstack/stack/service-plan";
+import type { StackPorts } from "@vidimus/devstack/stack/service-plan";
+import type { ServiceName, ServicePorts } from "@vidimus/devstack/stack/program-names";
 import { startServiceProcess, untilServiceReady } from "@vidimus/devstack/stack/service-process";
 import { vi } from "vitest";
 
@@ -83,7 +84,7 @@ export async function untilUsed(replica: ReplicaProcess, calls = 10): Promise<vo
   await vi.waitUntil(async () => (await replica.handledCalls()) >= before + calls, { timeout: 10_000, interval: 50 });
 }
 
-/** Where nothing listens: the port of services that the test does without. */
+/** Ports at which nothing listens, for services that the test does without. */
 const noPorts: ServicePorts = { grpc: 1, mesh: 1, ops: 1, http: 1 };
 
 /** A stack without any service. */

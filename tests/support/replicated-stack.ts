@@ -1,17 +1,12 @@
 import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { type DevJson, devAddresses } from "@vidimus/devstack/stack/dev-json";
 import { seedTenants } from "@vidimus/devstack/stack/seed";
-import {
-  serviceEnv,
-  type ServiceName,
-  serviceNames,
-  type ServicePorts,
-  type StackPorts,
-} from "@vidimus/devstack/stack/service-plan";
+import { serviceEnv, type StackPorts } from "@vidimus/devstack/stack/service-plan";
+import { type ServiceName, serviceNames, type ServicePorts } from "@vidimus/devstack/stack/program-names";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { openTestFolder } from "@vidimus/devstack/testing/test-folder";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
 
@@ -26,14 +21,16 @@ export interface ReplicatedStack extends AsyncDisposable {
 
 type Place = Required<ServicePorts>;
 
-/** As in a deployment: balancers have this time to notice that a process is not ready. */
+/**
+ * As long as in a deployment, where load balancers need this time to notice that a process is not
+ * ready.
+ */
 const drainDelayMs = 1_000;
 
 /** Starts the processes on free ports, with databases of their own, and creates the tenants. */
 export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedStack> {
   await using stack = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), "vidimus-replicas-"));
-  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const dir = stack.use(openTestFolder("replicas")).path;
   const nats = stack.use(await openNatsServer({ dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") }));
   const databasePrefix = testDatabaseName("replicas");
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
@@ -63,7 +60,8 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
     return stack.use(await openReplica({ service, name, env, ports: own, logFile: join(dir, name) }));
   };
   const opened: [ServiceName, ReplicaProcess[]][] = [];
-  // Ten Nodes that start at once would keep each other from the three seconds that a start has.
+  // Ten Nodes that start at once would slow each other down beyond the three seconds that each may
+  // take.
   for (const service of serviceNames) {
     const both = portsOf[service].map((own, index) => open(service, own, index + 1));
     opened.push([service, await Promise.all(both)]);

@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 /** Bytes that only their owners may have. */
 type Secrets = Readonly<Record<string, { readonly bytes: Buffer; readonly owners: readonly string[] }>>;
 
-/** How a private Ed25519 key in PKCS #8 begins; its 32 secret bytes follow. */
+/** The beginning of a private Ed25519 key in PKCS #8, before its 32 secret bytes. */
 const pkcs8Header = Buffer.from("302e020100300506032b657004220420", "hex");
 const headerBytes = 9;
 const boxedDataKeyBytes = 60;
@@ -105,7 +105,7 @@ export async function secretsInRows(mongo: MongoClient, secrets: Secrets): Promi
   return [...new Set(found)];
 }
 
-/** Raw, in hex, or in either base64. */
+/** Whether bytes contain a secret: raw, in hex, or in either base64. */
 function holds(bytes: Buffer, secret: Buffer): boolean {
   const base64 = secret.toString("base64").replace(/=+$/, "");
   const forms = [secret, secret.toString("hex"), secret.toString("hex").toUpperCase(), base64];

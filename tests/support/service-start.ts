@@ -1,5 +1,5 @@
 import { mainFile } from "@vidimus/devstack/stack/service-process";
-import type { ServiceName } from "@vidimus/devstack/stack/service-plan";
+import type { ServiceName } from "@vidimus/devstack/stack/program-names";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -19,7 +19,7 @@ interface ServiceStart {
   readonly ended: Promise<StartEnd>;
 }
 
-/** Starts a service with exactly these settings, but for where Node keeps compiled code. */
+/** Starts a service with exactly these settings, and one for the folder of Node's compile cache. */
 export function startProcess(name: ServiceName, settings: Readonly<Record<string, string>>): ServiceStart {
   const startedMs = performance.now();
   const { PATH, NODE_COMPILE_CACHE } = process.env;

@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import type { DevJson } from "@vidimus/devstack/stack/dev-json";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomBytes } from "node:crypto";
 import { as, type Newsroom, openNewsroom } from "./newsroom.ts";
 
@@ -32,7 +32,7 @@ export interface Tenants extends Disposable {
   issue(tenantId: string, scopes?: readonly string[], expiresAt?: Date): Promise<IssuedKey>;
 }
 
-/** Metadata of an administrator's calls. */
+/** Call options of an administrator. */
 export const asAdmin = as("admin");
 
 /** Opens the access service behind a constellation's gateway. */

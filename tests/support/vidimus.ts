@@ -11,19 +11,19 @@ interface CommandEnd {
 
 /** Where a command runs. */
 interface CommandPlace {
-  /** Working folder and home: its dev.json and profiles are found. */
+  /** Working folder and home, in which the command finds dev.json and its profiles. */
   readonly cwd: string;
   readonly stdin?: string;
   /** Resolves when the user presses Ctrl-C. */
   readonly interrupted?: Promise<void>;
-  /** Called for every pause between attempts; by default it takes its time. */
+  /** Replaces the pauses between attempts; by default they take their time. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
 /** Runs a command line of `npx vidimus` in this process, as the user kari without environment. */
 export async function vidimus(argv: readonly string[], place: CommandPlace): Promise<CommandEnd> {
   const { cwd, stdin = "", sleep, interrupted } = place;
-  // Nothing is read before the end, so that a smaller buffer would hold a large export up.
+  // The test reads only after the end, so a smaller buffer would block a large export.
   const [stdout, stderr] = [new PassThrough({ highWaterMark: 1e9 }), new PassThrough({ highWaterMark: 1e9 })];
   const code = await runCli(argv, {
     env: {},
@@ -39,7 +39,7 @@ export async function vidimus(argv: readonly string[], place: CommandPlace): Pro
   return { code, stdout: textOf(stdout), stderr: textOf(stderr) };
 }
 
-/** One read gives what one write has written. */
+/** Everything that was written to a stream. One read returns one write. */
 function textOf(stream: PassThrough): string {
   const chunks: Buffer[] = [];
   for (let chunk = stream.read(); chunk !== null; chunk = stream.read()) chunks.push(chunk as Buffer);

@@ -4,8 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 const everyMs = 100;
 
 /**
- * Writes to mongod every 100 ms, straight and as durably as the services do, and notes how long each
- * write took: a disk that other work holds up keeps every service's writes waiting.
+ * Writes to mongod every 100 ms, directly and as durably as the services do, and records how long
+ * each write took. A long one shows that other work has held up the disk, and with it every
+ * service's writes.
  */
 export class WriteWatch implements AsyncDisposable {
   readonly #client: MongoClient;
@@ -20,7 +21,10 @@ export class WriteWatch implements AsyncDisposable {
     this.#ended = this.#run();
   }
 
-  /** The longest write of those that were not over at `startMs`, in milliseconds. */
+  /**
+   * The longest write, in milliseconds, of those that were still running at `startMs` or began
+   * later.
+   */
   longestSince(startMs: number): number {
     const since = this.#writes.filter(({ sentMs, tookMs }) => sentMs + tookMs >= startMs);
     return Math.max(0, ...since.map(({ tookMs }) => tookMs));

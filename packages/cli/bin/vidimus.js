@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript of long ago: an old Node has to read this file to say what it lacks.
+// Old JavaScript, because an old Node must be able to run this file to report that it is too old.
 const nodeMin = 26;
 if (Number(process.versions.node.split(".")[0]) < nodeMin) {
   console.error(

@@ -6,7 +6,6 @@ export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** What the system's codes of failed connections mean. */
+/** Meanings of the system's codes for failed connections. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection broke",
@@ -12,8 +12,8 @@ const meanings: Readonly<Record<string, string>> = {
 const codes = new RegExp(String.raw`\b(${Object.keys(meanings).join("|")})\b`);
 
 /**
- * Says in words why a connection failed. Messages of transports quote the system's code among
- * addresses and stack names; a message without such a code is kept.
+ * Describes why a connection failed. Messages of transports contain the system's code among
+ * addresses and stack names; a message without a code is returned unchanged.
  */
 export function connectionFailure(message: string): string {
   const [code = ""] = codes.exec(message) ?? [];

@@ -15,7 +15,7 @@ test("as many items are worked on at the same time as are allowed, and no more",
   expect(seen).toHaveLength(7);
 });
 
-test("after the first failure no item is begun; it is thrown when those that had begun are done, and the stream is closed", async () => {
+test("a first failure is thrown after the running calls have ended, and no further item is begun", async () => {
   let closed = false;
   const begun: number[] = [];
   const ended: number[] = [];

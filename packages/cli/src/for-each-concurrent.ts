@@ -1,7 +1,7 @@
 /**
  * Calls `work` for each item of a list or stream, at most `concurrentMax` at the same time.
  *
- * @throws the first failure, after the calls that had begun have ended; no further item is begun
+ * @throws the first failure, after the running calls have ended; no further item is started
  */
 export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,

@@ -3,10 +3,10 @@ import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// Compiled code is kept in a folder of the user, which saves a third of the CPU of a command that
-// calls a service. Without a folder that can be written to, nothing is kept.
+// Keeps compiled code in a folder of the user, which saves a third of the CPU of a command that
+// calls a service. Does nothing when the folder cannot be written.
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "vidimus"));
-// Only what is imported later is kept.
+// Imported dynamically, because only modules that are loaded after the call above are kept.
 const { runCli } = await import("./run-cli.ts");
 
 // `vidimus … | head` closes the pipe early; without this listener Node prints a stack trace.

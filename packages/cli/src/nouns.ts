@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 import type { World } from "./world.ts";
 
-/** Makes a command for a world. */
+/** Makes a command that acts through a world. */
 export type CommandMaker = (world: World) => Command;
 
-/** Loads the file of a command. */
 type CommandLoader = () => Promise<CommandMaker>;
 
-/** What commands act on. */
 export interface Noun {
   readonly name: string;
   readonly description: string;
@@ -16,8 +14,8 @@ export interface Noun {
 }
 
 /**
- * The commands by the noun they act on: `vidimus NOUN COMMAND`. To add one, name it here. A file is
- * loaded when its command is used, because loading all of them takes half a second of CPU.
+ * The commands by their noun: `vidimus NOUN COMMAND`. To add one, name it here. A file is loaded
+ * when its command is used, because loading all of them takes half a second of CPU.
  */
 export const nouns: readonly Noun[] = [
   {
@@ -45,6 +43,7 @@ export const nouns: readonly Noun[] = [
     commands: {
       create: async () => (await import("./commands/keys/create.ts")).createKey,
       list: async () => (await import("./commands/keys/list.ts")).listKeys,
+      show: async () => (await import("./commands/keys/show.ts")).showKey,
       grant: async () => (await import("./commands/keys/grant.ts")).grantScopes,
       roll: async () => (await import("./commands/keys/roll.ts")).rollKey,
       revoke: async () => (await import("./commands/keys/revoke.ts")).revokeKey,
@@ -55,6 +54,7 @@ export const nouns: readonly Noun[] = [
     description: "people of a tenant, and invitations",
     commands: {
       list: async () => (await import("./commands/members/list.ts")).listMembers,
+      show: async () => (await import("./commands/members/show.ts")).showMember,
       invite: async () => (await import("./commands/members/invite.ts")).inviteMember,
       invitations: async () => (await import("./commands/members/invitations.ts")).listInvitations,
       "revoke-invitation": async () => (await import("./commands/members/revoke-invitation.ts")).revokeInvitation,
@@ -141,6 +141,7 @@ export const nouns: readonly Noun[] = [
     description: "what became of webhooks",
     commands: {
       list: async () => (await import("./commands/deliveries/list.ts")).listDeliveries,
+      count: async () => (await import("./commands/deliveries/count.ts")).countDeliveries,
       show: async () => (await import("./commands/deliveries/show.ts")).showDelivery,
       tail: async () => (await import("./commands/deliveries/tail.ts")).tailDeliveries,
       redeliver: async () => (await import("./commands/deliveries/redeliver.ts")).redeliverDelivery,

@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 /**
  * Builds the parser of a command line, with the commands that its words may mean.
  *
- * @param argv what stands after `vidimus`
+ * @param argv the words after `vidimus`
  */
 export async function buildProgram(world: World, argv: readonly string[]): Promise<Command> {
   const program = new Command("vidimus")
@@ -26,6 +26,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     .option("--cert <file>", "your certificate for the services' ports, PEM")
     .option("--keyfile <file>", "its private key, PEM")
     .option("--ca <file>", "authorities whose services are believed, PEM")
+    .option("--identity-path <path>", "path of the services' identities (default: /{service})")
     .option("--profile <name>", "deployment to act on, from ~/.config/vidimus/profiles.json")
     .option("--max-wait <seconds>", "longest sum of waits for one request, when answers ask to retry later", "120")
     .addHelpText("after", settingsHelp)
@@ -36,7 +37,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     })
     .showHelpAfterError("(add --help for more)")
     .exitOverride();
-  // Commands have a `--version` of documents, which the program's own would take from them.
+  // Some commands have a `--version` of documents, which the program's own option would capture.
   if (!nouns.some(({ name }) => argv.includes(name)))
     program.version(manifest.version, "--version", "print the version");
   for (const noun of nouns) {
@@ -52,8 +53,8 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
 }
 
 /**
- * Whether a word names the noun, and not a command of a noun before it, as in `signing-keys audit`.
- * A word behind a flag may be the flag's value, and counts for no noun before.
+ * Whether a word is this noun, and not a command of an earlier noun, as in `signing-keys audit`. A
+ * word after a flag may be the flag's value, so it is not taken for an earlier noun.
  */
 function isMeant({ name }: Noun, argv: readonly string[]): boolean {
   const at = argv.indexOf(name);
@@ -63,8 +64,8 @@ function isMeant({ name }: Noun, argv: readonly string[]): boolean {
 }
 
 /**
- * The commands of a noun that are among the words; all of them when none is, for a help text or an
- * error that lists them.
+ * The commands of a noun that the words name; all of them when they name none, for a help text or
+ * an error that lists them.
  */
 function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<CommandMaker[]> {
   const named = Object.keys(commands).filter((name) => argv.includes(name));

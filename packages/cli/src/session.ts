@@ -4,11 +4,10 @@ import { settingNames, type SettingValues } from "./settings/setting-rules.ts";
 import { resolveSettings, type Settings, type SettingSources } from "./settings/settings.ts";
 import type { World } from "./world.ts";
 
-/** A command that runs. */
 export interface Session {
   readonly world: World;
   readonly settings: Settings;
-  /** Longest sum of waits for one request, in ms, when answers carry `Retry-After`. */
+  /** Longest total of waits for one request, in ms, when answers have `Retry-After`. */
   readonly maxWaitMs: number;
   /** Writes the result to standard output: with --json as one line of JSON, else as the text. */
   print(result: unknown, text: string): void;
@@ -32,14 +31,14 @@ export async function openSession(world: World, command: Command): Promise<Sessi
   };
 }
 
-/** The settings that stand on the command line itself. */
+/** The settings on the command line. */
 export function flagsOf(command: Command): SettingSources["flags"] {
   const options = command.optsWithGlobals<GlobalOptions>();
   const names = ["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[];
   return Object.fromEntries(names.map((name) => [name, flagOf(options, name)]));
 }
 
-/** The value of a flag; commander names `--console-url` `consoleUrl`. */
+/** The value of a flag; commander stores `--console-url` as `consoleUrl`. */
 function flagOf(options: object, name: string): string | undefined {
   const value: unknown = Reflect.get(
     options,

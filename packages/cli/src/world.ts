@@ -6,7 +6,6 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where relative paths and the search for a dev stack start. */
   readonly cwd: string;
-  /** The user's home folder. */
   readonly home: string;
   /** Login name; the history records changes as made by `cli:LOGIN`. */
   readonly user: string;
@@ -14,6 +13,6 @@ export interface World {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   sleep(ms: number): Promise<void>;
-  /** Resolves when the user asks the command to end; absent where nobody can. */
+  /** Resolves when the user asks the command to end; absent where nobody can ask. */
   readonly interrupted?: () => Promise<void>;
 }

@@ -8,7 +8,7 @@ import {
   UpdateEndpointRequestSchema,
 } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
@@ -202,7 +202,7 @@ test("endpoints show, enable and disable print the endpoint", async () => {
   expect(disabled.stdout).toContain("state            disabled since 2026-01-05T10:00:00.500Z by cli:kari");
 });
 
-test("endpoints rotate overlaps for a day unless told otherwise", async () => {
+test("endpoints rotate keeps the old secret valid for a day by default", async () => {
   const { stdout } = await ofEndpoints("rotate", "e1", "--json");
   expect(JSON.parse(stdout)).toEqual({
     id: "e1",

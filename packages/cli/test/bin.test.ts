@@ -44,7 +44,7 @@ function modulesOf({ stderr }: Spawned): { count: number; packages: string[] } {
   return { count: urls.length, packages: [...new Set(names.map((name) => name?.[1] ?? name?.[2] ?? ""))].toSorted() };
 }
 
-test("--help loads no command, and a command only what it calls with", async () => {
+test("--help loads no command, and a command over public HTTP loads no RPC client", async () => {
   const help = modulesOf(await spawnCli("--help"));
   expect(help.packages).toEqual(["cli", "commander"]);
   expect(help.count).toBeLessThan(20);

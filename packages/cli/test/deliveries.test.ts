@@ -59,6 +59,14 @@ beforeAll(async () => {
       getReplay: () => ({
         replay: { replayId: "r1", state: (polls += 1) < 2 ? "running" : "done", seen: 9n, delivered: 9n },
       }),
+      countReplay: ({ latestOnly }) => ({ toSend: 7n, seen: 9n, hasMore: latestOnly }),
+      countDeliveries({ hours, endpointId }) {
+        calls.push({ hours, endpointId });
+        const counts = ["pending", "held", "delivered", "superseded", "exhausted"].map((state) => ({ state }));
+        return {
+          hours: [{ start: at, counts: [...counts.slice(1), { state: "exhausted", count: 10_000, hasMore: true }] }],
+        };
+      },
       cancelReplay: () => ({ replay: { replayId: "r1", state: "cancelled" } }),
     }),
   );
@@ -126,8 +134,8 @@ test("deliveries replays lists what was replayed, and of which time", async () =
 
 test("deliveries redeliver fails unless the webhook was accepted, or is pending and due now", async () => {
   expect(await deliveries("redeliver", "d1")).toMatchObject({ code: 0 });
-  const hurried = await deliveries("redeliver", "d3");
-  expect(hurried).toMatchObject({
+  const expedited = await deliveries("redeliver", "d3");
+  expect(expedited).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("delivery d3 is pending, and is attempted"),
   });
@@ -144,4 +152,21 @@ test("deliveries replay starts, waits for the end, and says how far it came", as
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true, all: true }]);
   expect((await deliveries("replay", "r1", "--cancel")).stdout).toContain("replay r1 is cancelled");
   expect(JSON.parse((await deliveries("replay", "r1", "--status", "--json")).stdout)).toMatchObject({ state: "done" });
+});
+
+test("deliveries replay --count prints what would be sent, and starts nothing", async () => {
+  const counted = await deliveries("replay", "e1", "--states", "exhausted", "--count");
+  expect(counted).toMatchObject({ code: 0, stdout: "7 of 9 snapshots would be sent\n" });
+  const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only", "--count");
+  expect(stdout).toBe("7 of the first 9 snapshots would be sent; there are more, which were not looked at\n");
+  expect(await deliveries("replay", "e1", "--count")).toMatchObject({ code: 1 });
+  expect(calls).toEqual([]);
+});
+
+test("deliveries count prints numbers by hour and state, and where there are more", async () => {
+  const { stdout, code } = await deliveries("count", "--hours", "2", "--endpoint", "e1");
+  expect(code).toBe(0);
+  expect(calls).toEqual([{ hours: 2, endpointId: "e1" }]);
+  expect(stdout).toMatch(/^2026-01-05T10:00:00.500Z .* 10000\+$/m);
+  expect(JSON.parse((await deliveries("count", "--json")).stdout)).toMatchObject({ countedAt: null });
 });

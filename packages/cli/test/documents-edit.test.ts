@@ -148,7 +148,7 @@ test("list walks the pages up to the limit, and asks for no row beyond it", asyn
   expect(pages).toMatchObject([{ limit: 200 }, { limit: 200, pageToken: "200" }, { limit: 10, pageToken: "400" }]);
 });
 
-test("list that reaches the last document does not tell of more", async () => {
+test("list that reaches the last document does not say that there are more", async () => {
   const { stdout, stderr } = await documents(["list", "--limit", "1000", "--json"]);
   expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
 });

@@ -185,7 +185,7 @@ test("a guard's refusal names the invalid places", async () => {
   expect([code, stderr]).toEqual([1, "error: approve is refused\n  /meta/slug: is required\n"]);
 });
 
-test("show gives the newest version and where the published one stands", async () => {
+test("show gives the newest version and the state of the published one", async () => {
   const { stdout } = await documents("show", "b", "--json");
   expect(JSON.parse(stdout)).toEqual({
     id: "b",

@@ -2,7 +2,7 @@ import { durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { scopeDescriptions } from "@vidimus/gateway/access/scopes";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
@@ -25,8 +25,17 @@ beforeAll(async () => {
   services = await openTestServices(
     route(AccessService, {
       // In two pages, as a service answers a tenant that has many.
-      listApiKeys: ({ pageToken }) =>
-        pageToken === "" ? { apiKeys: keys.slice(0, 3), nextPageToken: "more" } : { apiKeys: keys.slice(3) },
+      listApiKeys: ({ pageToken, liveOnly }) =>
+        liveOnly
+          ? { apiKeys: keys.slice(0, 2) }
+          : pageToken === ""
+            ? { apiKeys: keys.slice(0, 3), nextPageToken: "more" }
+            : { apiKeys: keys.slice(3) },
+      getApiKey({ tenantId, keyId }) {
+        const apiKey = keys.find((each) => each.keyId === keyId);
+        if (!apiKey) throw new DomainError("not_found", `tenant "${tenantId}" has no key ${keyId}`);
+        return { apiKey };
+      },
       disableTenant({ tenantId }, context) {
         if (tenantId !== "demo") throw new DomainError("not_found", `there is no tenant ${tenantId}`);
         changes.push({ tenantId, actor: callContext(context).actor });
@@ -83,6 +92,17 @@ test("keys list shows the state of every key", async () => {
   const { stdout } = await cli("keys", "list");
   const states = stdout.split("\n").map((line) => /documents:create {2}(.*?) {2}/.exec(line)?.[1]);
   expect(states).toEqual([undefined, "live", "until 2999-01-01T00:00:00.000Z", "expired", "revoked", undefined]);
+});
+
+test("keys list --live shows those that are valid", async () => {
+  const { stdout } = await cli("keys", "list", "--live", "--json");
+  expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["k1", "k2"]);
+});
+
+test("keys show prints one key with its state", async () => {
+  expect((await cli("keys", "show", "k4")).stdout).toMatch(/^state +revoked$/m);
+  expect(JSON.parse((await cli("keys", "show", "k2", "--json")).stdout)).toMatchObject({ id: "k2", replacedBy: "k1" });
+  expect(await cli("keys", "show", "kx")).toMatchObject({ code: 1, stderr: 'error: tenant "demo" has no key kx\n' });
 });
 
 test("keys grant adds scopes to those the key holds, each once", async () => {

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
@@ -28,6 +28,7 @@ beforeAll(async () => {
         pageToken === ""
           ? { members: [member], nextPageToken: "more" }
           : { members: [{ ...member, name: "Bo", roles: ["admin", "writer"] }] },
+      getMember: ({ memberId: id }) => ({ member: { ...member, memberId: id } }),
       inviteMember({ tenantId, roles, note }, context) {
         changes.push({ tenantId, roles, note, role: callContext(context).role });
         return { invitation: { ...invitation, roles, note }, code };
@@ -57,6 +58,11 @@ beforeEach(() => void changes.splice(0));
 
 const cli = (...argv: string[]) => run([...argv, "--tenant", "demo", "--access", services.target]);
 const there = ["--console-url", "https://console.example"];
+
+test("members show prints one member", async () => {
+  expect((await cli("members", "show", memberId)).stdout).toMatch(/^name +Ada$/m);
+  expect(JSON.parse((await cli("members", "show", memberId, "--json")).stdout)).toMatchObject({ id: memberId });
+});
 
 test("members list shows the members of every page", async () => {
   const { stdout } = await cli("members", "list");

@@ -1,4 +1,4 @@
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";

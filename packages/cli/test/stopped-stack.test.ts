@@ -67,7 +67,7 @@ test("doctor finds nothing else", async () => {
   ]);
 });
 
-test("a stack of which a part is away is not stopped, and an address of one's own is no dev stack's", async () => {
+test("a stack with one failed part is not reported as stopped, nor is a gateway of --gateway", async () => {
   await using listening = await openTestPages({});
   await keep({ gateway: listening.url });
   const away = await run(["documents", "list"], { cwd });

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listStater } from "../../verify/test/list-stater.ts";
+import { listStater } from "../../verify/test/support/list-stater.ts";
 import { verifyTrustList } from "../../verify/src/verify.ts";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";

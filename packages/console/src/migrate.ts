@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { consoleDatabase } from "./config.ts";
-import { consoleSchema } from "./store/console-schema.ts";
+import { consoleDatabaseVersion } from "./store/console-database-version.ts";
 
-await runMigrate("console", consoleSchema, consoleDatabase);
+await runMigrate("console", consoleDatabaseVersion, consoleDatabase);

@@ -4,7 +4,7 @@ import { openGateway } from "../../../services/gateway/test/support/start-gatewa
 import { Browser } from "./support/browser.ts";
 import { openLinkedConsole } from "./support/linked-console.ts";
 
-test("each page that needs access says so with 503 and leads nowhere, signing out works, and nothing is lost", async () => {
+test("each page that needs access answers 503 while access is down, and signing out works", async () => {
   const gateway = await openGateway();
   await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
   await using console = await openLinkedConsole(gateway.grpcPort);

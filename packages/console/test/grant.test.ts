@@ -1,8 +1,8 @@
-import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { parseGrants } from "@vidimus/kit/grants/parse-grants";
+import { parseGrants } from "@vidimus/kit/rpc/doors/teams/parse-grants";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { calledMethods } from "../src/rpc/memberships.ts";
+import { calledMethods } from "../src/rpc/called-methods.ts";
+import { rights, rolesWith } from "../src/domain/rights.ts";
 import { grantFile } from "./support/open-console.ts";
 
 test("the grant that deploys with the console names the methods that its pages call, and no service", () => {
@@ -10,6 +10,18 @@ test("the grant that deploys with the console names the methods that its pages c
   expect(others).toEqual([]);
   expect(grant).toMatchObject({ identity: "spiffe://vidimus.example/console", people: true });
   expect([...(grant?.services ?? [])]).toEqual([]);
-  const named = calledMethods.map((method) => `${MemberService.typeName}/${MemberService.method[method].name}`);
+  const named = calledMethods.flatMap(([service, methods]) => {
+    const called = new Set<string>(methods);
+    return service.methods
+      .filter(({ localName }) => called.has(localName))
+      .map(({ name }) => `${service.typeName}/${name}`);
+  });
   expect([...(grant?.methods ?? [])].toSorted()).toEqual(named.toSorted());
+  expect(named.filter((name) => /KeyAdminService|Tenant$/.test(name))).toEqual([]);
+});
+
+test("the grant has every role in which pages act, and no other", () => {
+  const [grant] = parseGrants(readFileSync(grantFile, "utf8")).values();
+  const acted = rights.flatMap((right) => rolesWith(right));
+  expect([...(grant?.roles ?? [])].toSorted()).toEqual([...new Set(acted)].toSorted());
 });

@@ -46,7 +46,7 @@ test("who left a group has its roles no more after the next sign-in", async () =
   expect(await rolesOf("ola")).toBeUndefined();
 });
 
-test("who has no claim of groups has no group, and one group may stand alone", async () => {
+test("without a claim of groups a person is in none, and the claim may be one name without a list", async () => {
   await signIn("liv", { groups: ["desk"] });
   expect((await signIn("liv", {})).page.text).toContain("You are a member of no newsroom.");
   expect((await signIn("liv", { groups: "desk" })).page.text).toContain("You are editor here.");

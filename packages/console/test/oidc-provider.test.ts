@@ -28,7 +28,7 @@ async function signIn(change: Readonly<Record<string, unknown>> = {}) {
   return provider.finish(new URL(`/sign-in/callback?code=c&state=${attempt.state}`, origin), attempt);
 }
 
-test("a right answer says who it is, and when the person proved it", async () => {
+test("a valid answer of the issuer says who signed in, and when", async () => {
   const { identity, name, authTime } = await signIn({ name: "Kari" });
   expect([identity, name]).toEqual([{ issuer: issuer.url, subject: "kari" }, "Kari"]);
   expect(Math.abs(authTime.getTime() - Date.now())).toBeLessThan(60_000);
@@ -61,7 +61,7 @@ test("clocks may differ by ten seconds, and not by a minute", async () => {
   }
 });
 
-test("a proof in the issuer's future counts from now, so that it is recent no longer than others", async () => {
+test("a sign-in dated in the future counts from now, so that it stays recent no longer than others", async () => {
   const { authTime } = await signIn({ auth_time: secondsNow() + 8 });
   expect(authTime.getTime()).toBeLessThanOrEqual(Date.now());
 });

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
-import { memberIdOf } from "../src/sign-in/identity.ts";
+import { memberIdOf } from "../src/domain/identity.ts";
 import { Browser } from "./support/browser.ts";
 import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
 
@@ -24,7 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** Asks as a browser does for which another name leads here. */
+/**
+ * Sends a request as a browser does after another name was made to resolve to the console's
+ * address.
+ */
 async function askAs(host: string, method: string, path: string, cookie: string, form = ""): Promise<[number, string]> {
   const headers = {
     host,
@@ -40,6 +43,7 @@ async function askAs(host: string, method: string, path: string, cookie: string,
 
 test.each([
   ["GET", "/"],
+  ["GET", "/t/demo"],
   ["GET", "/sessions"],
   ["GET", "/invitation"],
   ["GET", "/sign-in"],
@@ -60,7 +64,7 @@ test.each([
   expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
   expect(page).not.toContain("operator");
   expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
-  expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/");
+  expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
 });
 
 test("two consoles of one host have cookies of their own: signing out of one leaves the other", async () => {
@@ -84,7 +88,7 @@ test("a form whose session has ended is answered with what was typed, to be sent
   expect([page.status, page.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
   expect(page.text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
   expect(page.text).not.toContain(form.code);
-  // The cookie of before is worth nothing now.
+  // The cookie from before the restart no longer opens a session.
   for (const [name, value] of cookies) browser.cookies.set(name, value);
   expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
   await console.signIn(browser);
@@ -108,9 +112,9 @@ test("an invitation whose inviter was removed meanwhile makes nobody a member, a
   ]);
 });
 
-test("a newsroom of others is not opened", async () => {
+test("a newsroom in which the person is no member is not opened", async () => {
   const browser = new Browser();
   await console.signIn(browser);
   const page = await browser.submit(`${console.origin}/tenant`, { tenant: "rival" });
-  expect([page.status, page.text]).toEqual([403, expect.stringContaining("You are not a member of this newsroom.")]);
+  expect([page.status, page.text]).toEqual([404, expect.stringContaining("There is no such newsroom.")]);
 });

@@ -71,7 +71,7 @@ test("the first owner follows an invitation, signs in at the issuer, comes back 
   expect(signedIn.url.pathname).toBe("/invitation");
   expect(signedIn.text).toContain("You are signed in as");
   const accepted = await browser.submit(`${origin}/invitation/accept`);
-  expect([accepted.status, accepted.url.pathname]).toEqual([200, "/"]);
+  expect([accepted.status, accepted.url.pathname]).toEqual([200, "/t/times"]);
   expect(accepted.text).toContain("You are owner here.");
   const { members } = await world.members.listMembers({ tenantId: "times" });
   expect(members.map(({ identity, roles }) => [identity?.issuer, identity?.subject, roles])).toEqual([

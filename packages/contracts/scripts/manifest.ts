@@ -17,12 +17,11 @@ export function writeManifest(value: object): void {
   writeFileSync(manifest, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Keeps a copy of `package.json`. */
 export function setAside(): void {
   copyFileSync(manifest, original);
 }
 
-/** Makes the copy `package.json` again, if there is one. */
+/** Restores `package.json` from its copy, if there is one. */
 export function putBack(): void {
   if (existsSync(original)) renameSync(original, manifest);
 }

@@ -1,4 +1,4 @@
-/** Sets `package.json` back to what it was before `prepack`. */
+/** Restores the `package.json` that `prepack` replaced. */
 import { putBack } from "./manifest.ts";
 
 putBack();

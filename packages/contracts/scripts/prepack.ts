@@ -1,7 +1,6 @@
 /**
- * Builds `dist/` and lets `package.json` name it, as the tarball needs it: Node runs no TypeScript
- * below node_modules. In the workspace the exports name `gen/`, which needs no build; `postpack`
- * sets them back.
+ * Builds `dist/` and makes `package.json` export it, because Node runs no TypeScript below
+ * node_modules. In the workspace it exports `gen/`, which needs no build; `postpack` restores that.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

@@ -1,20 +1,20 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
-/** What an attestation covers. No part holds a line end. */
+/** What an attestation covers. No part may contain a line feed. */
 export interface AttestedSnapshot {
   readonly tenantId: string;
   readonly documentId: string;
   readonly sequence: number;
   readonly version: number;
   readonly status: string;
-  /** Of the snapshot's bytes, 32 bytes. */
+  /** Digest of the snapshot's bytes, 32 bytes. */
   readonly sha256: Uint8Array;
 }
 
 /**
- * The attestation of a snapshot, with which documents tells signing that it committed the snapshot:
- * HMAC-SHA256 over seven lines joined by LF, without one at the end. Only these two services hold the
- * key, so a caller that stands between them has nothing else signed.
+ * The attestation of a snapshot, by which documents proves to signing that it committed the
+ * snapshot: HMAC-SHA256 over seven lines joined by LF, without a final one. Only these two services
+ * have the key, so delivery, which passes snapshots on, cannot get anything else signed.
  *
  * @returns 32 bytes
  */

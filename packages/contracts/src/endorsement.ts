@@ -11,10 +11,10 @@ export interface EndorsedSignature {
 }
 
 /**
- * The endorsement of a signature, with which signing tells documents that it made the signature:
+ * The endorsement of a signature, by which signing proves to documents that it made the signature:
  * HMAC-SHA256 over `vidimus-endorsement-v1`, the signing number, the value in base64 and the
- * statement, joined by LF. Only these two services hold the key, that of `attestationOf`, so a caller
- * that stands between them hands over no signature of its own.
+ * statement, joined by LF. Only these two services have the key, the same as that of
+ * `attestationOf`, so delivery, which passes signatures on, cannot hand in others.
  *
  * @returns 32 bytes
  */

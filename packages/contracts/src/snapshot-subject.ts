@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
 
-/** How many partitions the tenants are divided into. Fixed: subjects of kept messages name it. */
+/**
+ * Number of partitions that tenants are divided into. Must not change, because subjects of stored
+ * messages contain partitions.
+ */
 export const snapshotPartitions = 64;
 
 /** Matches every subject on which references to snapshots are published. */

@@ -88,7 +88,7 @@ test.for(["process.exit(1)", `setTimeout(() => { throw new Error("crash") })`])(
   async (end) => isGone(await orphan(end, { PATH: "" })),
 );
 
-// No code of the parent runs then, and only Linux signals its children.
+// After SIGKILL no code of the parent runs, and only Linux signals its children.
 test.skipIf(!pdeathsigWorks)("a child does not outlive a parent that is killed with SIGKILL", async () =>
   isGone(await orphan(`process.kill(process.pid, "SIGKILL")`, process.env)),
 );

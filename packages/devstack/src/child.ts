@@ -21,7 +21,6 @@ export interface ChildExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A running child process. */
 export interface Child {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
@@ -100,7 +99,7 @@ let pdeathsigWorks: boolean | undefined;
 /** setpriv replaces itself by the command, so pid and parent are the same as without it. */
 function withParentDeathSignal(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
   const prefix = ["setpriv", "--pdeathsig", "TERM", "--"] as const;
-  // Tried first, because the setpriv of busybox does not have the option.
+  // Tried first, because the setpriv of busybox lacks the option.
   pdeathsigWorks ??= process.platform === "linux" && spawnSync(prefix[0], [...prefix.slice(1), "true"]).status === 0;
   return pdeathsigWorks ? [...prefix, ...command] : command;
 }

@@ -4,7 +4,7 @@ import { DevstackError } from "./errors.ts";
 import { stateDir } from "./paths.ts";
 import { parseReplicas, type ReplicaCounts } from "./stack/replicas.ts";
 
-/** The options of `npm start` and `npm stop`, which stand behind `--`. */
+/** The options of `npm start` and `npm stop`, which follow `--`. */
 interface Options {
   /** Deletes data and keys before the start. */
   readonly fresh: boolean;
@@ -52,7 +52,9 @@ export function readOptions(known: readonly (keyof Options)[]): Options {
   }
 }
 
-/** Prints why a command failed, of a DevstackError without its stack. Sets the exit code 1. */
+/**
+ * Prints the reason of a failed command, for a DevstackError without its stack. Sets exit code 1.
+ */
 export function fail(error: unknown): void {
   console.error(error instanceof DevstackError ? error.message : error);
   process.exitCode = 1;

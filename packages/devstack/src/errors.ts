@@ -3,7 +3,6 @@ export class DevstackError extends Error {
   override readonly name: string = "DevstackError";
 }
 
-/** Another process listens on the port. */
 export class PortTakenError extends DevstackError {
   override readonly name = "PortTakenError";
 }

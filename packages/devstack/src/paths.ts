@@ -10,7 +10,7 @@ export const stateDir = join(projectDir, ".vidimus");
 export const binDir = join(stateDir, "bin");
 
 /**
- * Where Node keeps code that it has compiled, and stripped of types, for the next process of the
- * dev stack or of a test: a service then starts in half the time. Nothing is lost with the folder.
+ * Where Node caches compiled code, with its types stripped, for the next process of the dev stack
+ * or of a test: a service then starts in half the time. The folder may be deleted at any time.
  */
 export const compileCacheDir = join(stateDir, "compile-cache");

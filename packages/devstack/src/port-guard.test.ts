@@ -20,7 +20,7 @@ test.for(["127.0.0.1", "0.0.0.0"])(
   },
 );
 
-test("a port that is given back within a second passes", async () => {
+test("a port that is released within a second passes", async () => {
   const port = await pickFreePort();
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,4 @@
-import { repeatWhileTaken } from "@vidimus/kit/service/listen";
+import { repeatWhileTaken } from "@vidimus/kit/listen";
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
@@ -27,7 +27,7 @@ export async function assertPortFree(port: number, variable: string, onWait?: ()
   }
 }
 
-/** Above the ports that programs are usually given. */
+/** Above the ports that programs usually have. */
 const pickedFrom = 10_000;
 /**
  * Outgoing connections get their local ports from 32,768 up (Linux; elsewhere from 49,152), and a
@@ -35,14 +35,17 @@ const pickedFrom = 10_000;
  */
 const pickedBelow = 32_768;
 
-/** A process picks one port in so many, by its pid: two that start stacks at once pick others. */
+/**
+ * A process picks only ports of one in this many classes, chosen by its pid, so that two processes
+ * that start stacks at the same time pick different ports.
+ */
 const classes = 16;
 const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
 const picked = new Set<number>();
 
 /**
- * Returns a free port of 127.0.0.1, and not the same one for hundreds of calls, because seconds may
- * pass before the caller listens. Another process may take it before.
+ * Returns a free port of 127.0.0.1. The same port is not returned again for hundreds of calls,
+ * because seconds may pass before the caller listens. Another process may take it first.
  */
 export async function pickFreePort(): Promise<number> {
   for (;;) {

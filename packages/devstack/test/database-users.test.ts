@@ -10,8 +10,8 @@ import { userUrl } from "@vidimus/devstack/backing/database-users";
 import type { BackingServer } from "@vidimus/devstack/backing/server";
 import { projectDir } from "@vidimus/devstack/paths";
 import { makeDatabaseAccess } from "@vidimus/devstack/stack/dev-access";
-import { serviceNames } from "@vidimus/devstack/stack/service-plan";
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { serviceNames } from "@vidimus/devstack/stack/program-names";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 
 let dir: string;
@@ -75,7 +75,7 @@ describe("npm run database-users", () => {
         expect([service, name, await attempt(url, `vidimus_${name}`, insert)]).toEqual([service, name, outcome]);
         expect([service, name, await attempt(url, `vidimus_${name}`, find)]).toEqual([service, name, outcome]);
       }
-      // Nor the users, nor who else is connected, nor another role for itself.
+      // A service cannot read the users or other connections, nor give itself another role.
       const own = `vidimus_${databases[service]}`;
       const roles = [{ role: "root", db: "admin" }];
       expect(await attempt(url, "admin", { find: "system.users" })).toBe("Unauthorized");

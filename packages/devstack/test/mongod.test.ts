@@ -89,7 +89,7 @@ test("a data folder without users gets access control and loses it again; each s
   const anonymous = guarded.url.replace(/\/\/.*@/, "//").replace(/&?authSource=\w+/, "");
   await expect(countRows(anonymous)).rejects.toThrow("requires authentication");
   await insertRow(guarded.url);
-  // Without any user, the next one from this machine could make itself the first.
+  // As long as there is no user, every process of this machine could create the first one.
   await using operator = new MongoClient(guarded.url);
   await operator.db("admin").command({ dropUser: "operator" });
   await using nobody = new MongoClient(anonymous);

@@ -33,7 +33,7 @@ test.each([
   '"a b"',
   '"a\x7f"',
   '"a\\""',
-])("%j is malformed and names nothing", (field) => {
+])("%j is malformed, and no tag is read from it", (field) => {
   expect(parseEntityTags(field)).toEqual([]);
 });
 

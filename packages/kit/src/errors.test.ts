@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { expect, test } from "vitest";
 import { DomainError } from "./errors.ts";
-import { toConnectError } from "./rpc/error-table.ts";
+import { toConnectError } from "./rpc/errors/error-table.ts";
 
 test("a failure that quotes half a surrogate pair still goes over the wire", () => {
   const half = "not a tag: \ud83d";

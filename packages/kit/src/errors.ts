@@ -16,7 +16,6 @@ export const errorKinds = [
   "deadline_exceeded",
 ] as const;
 
-/** One kind of expected failure. */
 export type ErrorKind = (typeof errorKinds)[number];
 
 /** One fault in the input: a JSON pointer (RFC 6901) to its place, and what is wrong there. */
@@ -29,7 +28,6 @@ export interface Violation {
   readonly reason?: string;
 }
 
-/** What a failure carries beside its kind and its message. */
 export interface ErrorOptions {
   readonly violations?: readonly Violation[];
   /** The case within the kind, one of the words listed in `errors.proto`. */

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { DomainError } from "./errors.ts";
 
-/** Whether a text begins with the byte order mark of UTF-8. */
 export function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }

@@ -3,9 +3,9 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Reads one JSON value a line. Empty lines are passed over.
+ * Reads one JSON value from each line. Skips empty lines.
  *
- * @throws TypeError naming the first line that is no JSON
+ * @throws TypeError naming the first line that is not JSON
  */
 export async function* readJsonLines(input: Readable): AsyncGenerator {
   let number = 0;
@@ -23,7 +23,7 @@ function parse(line: string, number: number): unknown {
   }
 }
 
-/** Writes one JSON value a line, as fast as the reader takes them. */
+/** Writes one JSON value a line. Waits while the output's buffer is full. */
 export async function writeJsonLines(output: Writable, values: AsyncIterable<unknown>): Promise<void> {
   for await (const value of values) {
     if (!output.write(`${JSON.stringify(value)}\n`)) await once(output, "drain");

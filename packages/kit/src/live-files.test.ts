@@ -5,9 +5,9 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { patient } from "./testing/patient.ts";
 import { ConfigError } from "./env.ts";
-import { openLiveGrants } from "./grants/live-grants.ts";
+import { openLiveGrants } from "./rpc/doors/teams/live-grants.ts";
 import { logLines } from "./rpc/testing/log-lines.ts";
-import { createAuthority } from "./tls/certificate-authority.ts";
+import { createAuthority } from "@vidimus/devstack/certificates/certificate-authority";
 import { openLiveCertificate } from "./tls/live-certificate.ts";
 
 let dir: string;
@@ -104,6 +104,30 @@ describe("a certificate", () => {
     const { log, lines } = logLines("info");
     return { live: openLiveCertificate({ files, service: "documents", log, registry, everyMs: 20 }), lines };
   };
+
+  it("names its service by the path of the deployment", () => {
+    const files = { certFile: join(dir, "cert"), keyFile: join(dir, "key"), caFile: join(dir, "ca") };
+    const identityPath = "/ns/vidimus/sa/{service}";
+    const { log } = logLines("info");
+    const openAs = (uri: string) => {
+      write(issue(uri));
+      return openLiveCertificate({
+        files: { ...files, identityPath },
+        service: "documents",
+        log,
+        registry: new Registry(),
+      });
+    };
+    using live = openAs("spiffe://a/ns/vidimus/sa/documents");
+    expect(live.value.identityPath).toBe(identityPath);
+    for (const other of [
+      "spiffe://a/documents",
+      "spiffe://a/ns/other/sa/documents",
+      "spiffe://a/ns/vidimus/sa/gateway",
+    ]) {
+      expect(() => openAs(other)).toThrow(`names ${other}, this service is spiffe://a/ns/vidimus/sa/documents`);
+    }
+  });
 
   it("is replaced only when certificate and key belong together, and name the same service", async () => {
     const first = issue("spiffe://a/documents");

@@ -5,21 +5,21 @@ import type { Logger } from "./telemetry/log.ts";
 interface LiveFilesOptions<T> {
   /** What the files hold, for logs and the label of the metric, for example `certificate`. */
   readonly what: string;
-  /** Reads the files as bytes; a ConfigError when one cannot be read. */
+  /** Reads the files as bytes. Throws a ConfigError when one cannot be read. */
   readonly read: () => readonly Buffer[];
-  /** Parses what `read` gave; a ConfigError that lists every fault. */
+  /** Parses what `read` returned. Throws a ConfigError that lists every fault. */
   readonly parse: (contents: readonly Buffer[]) => T;
   readonly log: Logger;
   readonly registry: Registry;
-  /** Pause between two looks at the files; 1 s by default. */
+  /** Pause between two reads of the files; 1 s by default. */
   readonly everyMs?: number;
 }
 
 /**
- * The value of files that are replaced while the process runs. The files are compared by content
- * once a second, because Kubernetes replaces a symbolic link above them, which a watch on the files
- * misses. Files that cannot be used change nothing: the last good value stays, and each faulty
- * content is logged and counted once.
+ * The value of files that are replaced while the process runs. Their contents are compared once a
+ * second, because Kubernetes replaces a symbolic link above them, which a watch on the files
+ * misses. When new contents have faults the last good value stays, and each faulty content is
+ * logged and counted once.
  */
 export class LiveFiles<T> implements Disposable {
   readonly #options: LiveFilesOptions<T>;
@@ -30,7 +30,7 @@ export class LiveFiles<T> implements Disposable {
   #value: T;
   #lastFault = "";
 
-  /** @throws ConfigError when the files cannot be used at the start */
+  /** @throws ConfigError when the files have faults at the start */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
     this.#contents = options.read();
@@ -44,7 +44,6 @@ export class LiveFiles<T> implements Disposable {
     return this.#value;
   }
 
-  /** Calls the listener with each later value. */
   onChange(listener: (value: T) => void): void {
     this.#listeners.add(listener);
   }
@@ -53,7 +52,7 @@ export class LiveFiles<T> implements Disposable {
     this.#listeners.delete(listener);
   }
 
-  /** Looks at the files now. */
+  /** Reads the files now. */
   reload(): void {
     const { what, read, parse, log } = this.#options;
     try {

@@ -3,46 +3,44 @@ import { DomainError } from "./errors.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { throttle } from "./telemetry/throttle.ts";
 
-/** Something that another service states in revisions. */
+/** A statement of another service, in revisions. */
 interface Revised {
   /** Greater after each change. */
   readonly revision: number;
 }
 
-/** Keeps the newest copy that any process of a service was given. */
+/** Stores the newest copy that any process of a service received. */
 export interface CopyKeeper<Stated extends Revised, Kept extends Revised> {
-  /** The kept copy, and how long ago it was last stated, in milliseconds by the database's clock. */
+  /** The stored copy, and the milliseconds since it was last stated, by the database's clock. */
   read(): Promise<KeptCopy<Kept> | undefined>;
-  /** Keeps a copy, unless a newer one is kept. @returns the one that is kept */
+  /** Stores a copy, unless a newer one is stored. @returns the stored copy */
   keep(stated: Stated): Promise<Kept>;
 }
 
-/** A copy as it is kept. */
 export interface KeptCopy<Kept> {
   readonly copy: Kept;
   readonly ageMs: number;
 }
 
 interface NewestCopyDeps<Stated extends Revised, Kept extends Revised> {
-  /** Of what is copied, as alarms and the metric `vidimus_<name>_older_total` have it. */
+  /** What is copied, for log lines and the metric `vidimus_<name>_older_total`. */
   readonly name: string;
-  /** Asks the service that states it. */
+  /** Asks the service that makes the statement. */
   ask(): Promise<Stated>;
   readonly keeper: CopyKeeper<Stated, Kept>;
-  /** A copy that was stated again is kept again after so long, in milliseconds. */
+  /** Milliseconds after which an unchanged copy is stored again, to renew its age. */
   readonly keepEveryMs: number;
   readonly log: Pick<Logger, "error">;
   readonly registry: Registry;
 }
 
-/** An older copy is found at every look. */
+/** Every look finds the same older copy, so its log line is throttled to one a minute. */
 const alarmEveryMs = 60_000;
 
 /**
- * The newest copy of what another service states. An older one is never taken, also when it was given
- * to another process or before a restart: whoever brought the other service's database back to an
- * earlier state could otherwise undo what was stated since. It is alarmed. Ages are of a clock that
- * never jumps.
+ * The newest copy of what another service states. A revision older than one that any process of
+ * this service received is refused and logged, because it means that the other service's database
+ * was restored from an earlier state. Ages are measured by a monotonic clock.
  */
 export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   readonly #deps: NewestCopyDeps<Stated, Kept>;
@@ -63,7 +61,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     );
   }
 
-  /** The newest copy; undefined before one is known. */
+  /** The newest copy; undefined before the first. */
   get copy(): Kept | undefined {
     return this.#copy;
   }
@@ -73,12 +71,12 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     return performance.now() - this.#statedAt;
   }
 
-  /** Whether an older copy was stated when this process last asked. */
+  /** Whether the last answer was older than the newest copy. */
   get isOlder(): boolean {
     return this.#isOlder;
   }
 
-  /** Reads the copy that is kept, without asking. */
+  /** Reads the stored copy without asking the other service. */
   async readKept(): Promise<KeptCopy<Kept> | undefined> {
     const kept = await this.#deps.keeper.read();
     if (kept && kept.copy.revision >= (this.#copy?.revision ?? 0)) this.#use(kept.copy, kept.ageMs);
@@ -86,9 +84,10 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   }
 
   /**
-   * Reads the copy that is kept, and asks for the newest one. Calls at the same time share a look.
+   * Reads the stored copy, then asks for the newest one. Concurrent calls share one look.
    *
-   * @throws DomainError `unavailable` when an older one is stated; whatever the keeper and `ask` throw
+   * @throws DomainError `unavailable` when the answer is older; also what the keeper and `ask`
+   * throw
    */
   look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
@@ -96,7 +95,8 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   }
 
   async #lookOnce(): Promise<void> {
-    // Read before asking: what another process keeps meanwhile is no proof that an older one is stated.
+    // The stored copy is read before asking: a copy that another process stores meanwhile may be
+    // newer than the answer, and would make it look outdated.
     const kept = await this.readKept();
     const newest = this.#copy?.revision ?? 0;
     const askedAt = performance.now();
@@ -108,7 +108,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
       throw new DomainError("unavailable", `revision ${stated.revision} is stated, after ${newest} was`);
     }
     const isKept = kept?.copy.revision === stated.revision && kept.ageMs < this.#deps.keepEveryMs;
-    // Kept before it is used: after a restart no older one may be.
+    // The copy is stored before it is used, so that after a restart an older one is refused.
     if (!isKept) this.#copy = await this.#deps.keeper.keep(stated);
     this.#statedAt = askedAt;
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "./opaque-token.ts";
 
-test("a token gives back its values", () => {
+test("a decoded token has the values that were encoded", () => {
   for (const values of [[], [0], [1_767_607_200_000, "news", "é\u{1f600}", 7]]) {
     expect(decodeOpaqueToken(encodeOpaqueToken(values))).toEqual(values);
   }

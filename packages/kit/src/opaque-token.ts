@@ -1,25 +1,24 @@
-/** What an opaque token is made of. */
 type TokenValue = string | number;
 
 /** Version of the form; stands first in every token. */
 const version = 1;
 
 /**
- * Longest token that is decoded by default. Those that services make have at most 180 characters, but
- * for places in a dictionary.
+ * Longest token that is decoded by default. Tokens of the services have at most 180 characters,
+ * except page tokens of dictionaries.
  */
 const charactersMaxDefault = 256;
 
 /**
- * A token that callers hand back without reading it: unsigned base64url of the JSON array `[1,
- * ...values]`. It holds only what its reader may know, and a caller can make one, so a service
- * checks the values that it decodes.
+ * Encodes a token that callers return without reading it: unsigned base64url of the JSON array `[1,
+ * ...values]`. It holds only what its reader may know. A caller can forge one, so a service checks
+ * the decoded values.
  */
 export function encodeOpaqueToken(values: readonly TokenValue[]): string {
   return Buffer.from(JSON.stringify([version, ...values])).toString("base64url");
 }
 
-/** The values of a token; undefined for anything that `encodeOpaqueToken` does not make. */
+/** The values of a token; undefined for anything that `encodeOpaqueToken` does not produce. */
 export function decodeOpaqueToken(token: string, charactersMax = charactersMaxDefault): TokenValue[] | undefined {
   if (token.length > charactersMax) return undefined;
   const decoded = parse(Buffer.from(token, "base64url").toString());

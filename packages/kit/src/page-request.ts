@@ -3,27 +3,27 @@ import { decodeOpaqueToken } from "./opaque-token.ts";
 
 const [limitDefault, limitMax] = [50, 200];
 
-/** The number of rows of a page. Throws `invalid` unless it is from 1 to 200, or 0 for 50. */
-export function pageSize(limit: number): number {
-  if (limit <= limitMax) return limit === 0 ? limitDefault : limit;
-  throw invalid("/limit", `must be from 1 to ${limitMax}, or 0 for ${limitDefault}`);
+/** The number of rows of a page. Throws `invalid` unless it is from 1 to `most`, or 0 for 50. */
+export function pageSize(limit: number, most = limitMax): number {
+  if (limit <= most) return limit === 0 ? limitDefault : limit;
+  throw invalid("/limit", `must be from 1 to ${most}, or 0 for ${limitDefault}`);
 }
 
 /**
- * The place that a page token names, as `read` makes it of the token's values; undefined for "",
- * which means the first page. Throws `invalid` for a token that was not made here, for which `read`
- * answers undefined.
+ * The position that a page token names, as `read` makes it from the token's values; undefined for
+ * "", the first page. Throws `invalid` when the token cannot be decoded or `read` returns
+ * undefined.
  */
-export function pagePlace<Place>(
+export function pagePosition<Position>(
   token: string,
-  read: (values: readonly (string | number)[]) => Place | undefined,
+  read: (values: readonly (string | number)[]) => Position | undefined,
   charactersMax?: number,
-): Place | undefined {
+): Position | undefined {
   if (token === "") return undefined;
   const values = decodeOpaqueToken(token, charactersMax);
-  const place = values && read(values);
-  if (place === undefined) throw invalid("/pageToken", "must be one that an earlier page gave");
-  return place;
+  const position = values && read(values);
+  if (position === undefined) throw invalid("/pageToken", "must be one that an earlier page gave");
+  return position;
 }
 
 function invalid(pointer: string, message: string): DomainError {

@@ -2,9 +2,9 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { ConfigError } from "./env.ts";
 
 /**
- * Reads a small file that holds a secret. Refuses a file that others may read, or that the group may
- * change. The group may read, because Kubernetes gives a secret to a process that is not root that
- * way: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is a fault,
+ * Reads a small file that holds a secret. Refuses a file that others may read or the group may
+ * change. The group may read, because Kubernetes gives secrets to processes that are not root that
+ * way: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is an error,
  * because a warning would be overlooked.
  *
  * @throws ConfigError naming the path and the fault, without any of the content
@@ -18,8 +18,8 @@ export function readPrivateFile(path: string, bytesMax: number): Buffer {
 }
 
 /**
- * Reads a small file that says who may do what. All may read it, as a ConfigMap of Kubernetes has mode
- * 0644; nobody but its owner may change it.
+ * Reads a small file that grants permissions. Everybody may read it, since files of a ConfigMap
+ * have mode 0644; only its owner may change it.
  *
  * @throws ConfigError naming the path and the fault
  */
@@ -48,7 +48,8 @@ function readChecked(path: string, bytesMax: number, checkMode: (mode: number) =
     throw new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
   }
   try {
-    // Not `stat(path)`: the file behind a path may be replaced between check and read.
+    // The open file is checked, not its path: the file at the path may be replaced between check
+    // and read.
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new ConfigError(`${path} is not a file`);
     checkMode(stat.mode);

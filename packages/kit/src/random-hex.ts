@@ -1,6 +1,9 @@
 import { randomFillSync } from "node:crypto";
 
-/** Random bytes for hundreds of ids. One call of randomFillSync costs 5 µs whatever its size. */
+/**
+ * Random bytes for hundreds of ids, because one call of randomFillSync costs 5 µs whatever its
+ * size.
+ */
 const page = Buffer.alloc(8 * 1024);
 let used = page.length;
 

@@ -1,15 +1,18 @@
-/** What a validator of JSON Schema (ajv, TypeBox) says of a fault. */
+/** A fault as a JSON Schema validator (ajv, TypeBox) reports it. */
 export interface SchemaFault {
-  /** The keyword that was broken. */
+  /** The keyword that the value breaks. */
   readonly keyword: string;
   readonly params: object;
-  /** The schema that has the keyword. Its `x-must` completes "must be …" where a pattern would not be understood. */
+  /**
+   * The schema with that keyword. Its `x-must` completes "must be …" where people would not
+   * understand a pattern.
+   */
   readonly schema?: unknown;
-  /** The validator's own words, for keywords that are not known here. */
+  /** The validator's own message, for keywords that `describeFault` does not know. */
   readonly message?: string | undefined;
 }
 
-/** A fault in words: a sentence without its subject, which says what would be allowed. */
+/** Describes a fault: a sentence without its subject that says what is allowed. */
 export function describeFault({ keyword, params, schema, message }: SchemaFault): string {
   const must = memberOf(schema, "x-must");
   if (typeof must === "string") return `must be ${must}`;
@@ -61,7 +64,7 @@ function quoted(names: readonly unknown[]): string {
   return names.map((name) => JSON.stringify(name)?.toWellFormed()).join(", ");
 }
 
-/** `x-names` says which names are allowed where a pattern decides. */
+/** Where a pattern decides, the schema's `x-names` says which names are allowed. */
 function knownMembers(schema: unknown): string {
   const rule = memberOf(schema, "x-names");
   if (typeof rule === "string") return `: names must be ${rule}`;
@@ -70,7 +73,7 @@ function knownMembers(schema: unknown): string {
   return `; there are ${Object.keys(properties).join(", ")}`;
 }
 
-/** The sentences of two keywords that are the ends of one range. */
+/** The sentences for the two keywords that bound a range. */
 function ranges(between: string, beyond: string, lower: string, upper: string, unit: string): Record<string, Sentence> {
   const counted = (count: unknown) =>
     `${JSON.stringify(count)}${unit === "" ? "" : ` ${unit}${count === 1 ? "" : "s"}`}`;

@@ -6,8 +6,8 @@ const keyBytes = 32;
 const fileBytesMax = 256;
 
 /**
- * Reads the secret key in the file that a setting names. What is wrong with the setting or the file
- * becomes a fault of `env`, and the key is undefined then.
+ * Reads the secret key from the file that a setting names. Faults of the setting or the file are
+ * added to `env`; the key is then undefined.
  */
 export function readSecretKey(env: EnvReader, variable: string): KeyObject | undefined {
   const path = env.string(variable);
@@ -41,8 +41,8 @@ export function readSecretKeyFile(path: string): KeyObject {
 }
 
 function decode(content: Buffer): Buffer | undefined {
-  // 32 printable characters are a passphrase, or 16 bytes in hex. One random key in 10^13 is
-  // refused for it.
+  // 32 printable characters are a passphrase or 16 bytes in hex, not a random key. One random key
+  // in 10^13 is refused by mistake.
   if (content.length === keyBytes) return isText(content) ? undefined : Buffer.from(content);
   const text = content.toString("latin1").replace(/\r?\n$/, "");
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");

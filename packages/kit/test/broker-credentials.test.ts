@@ -14,8 +14,8 @@ import { patient } from "../src/testing/patient.ts";
 import { EnvReader } from "@vidimus/kit/env";
 import { readBroker } from "@vidimus/kit/nats/broker-settings";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
-import { portOf } from "@vidimus/kit/service/port";
-import { createAuthority } from "@vidimus/kit/tls/certificate-authority";
+import { portOf } from "@vidimus/kit/port";
+import { createAuthority } from "@vidimus/devstack/certificates/certificate-authority";
 import { makeJwtBroker } from "./support/nats-jwt.ts";
 
 let stack: AsyncDisposableStack;
@@ -138,7 +138,7 @@ describe("NATS_CA, NATS_CERT and NATS_KEY", () => {
   });
 
   it.each(["tls://ida:hunter2@", "nats://ida:hunter2@"])(
-    "a server without TLS is not told the password: %s",
+    "a server without TLS does not get the password: %s",
     async (prefix) => {
       let said = "";
       const plain = stack.use(

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest"
 import { patient } from "../src/testing/patient.ts";
 import { ConfigError } from "@vidimus/kit/env";
 import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { openMutableProxy } from "./support/mutable-proxy.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

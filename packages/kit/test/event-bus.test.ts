@@ -52,7 +52,7 @@ const settings = { subjects: stream.subjects, bytesMax: stream.bytesMax };
 const soon = { timeout: 10_000, interval: 100 };
 
 describe("a stream that is kept", () => {
-  it("has the broadcasts of its subjects, and other settings once they are other ones", async () => {
+  it("keeps broadcasts of its subjects, and takes over settings that a newer process has", async () => {
     opened.push(await startBroker());
     const bus = openBus("keeper");
     bus.keepStream(stream);

@@ -1,14 +1,25 @@
-import { type Bytes, concat, fromBase64, sha256, toBase64, utf8 } from "./bytes.ts";
+import { type Bytes, concat, fromBase64, fromHex, sha256, toBase64, utf8 } from "./bytes.ts";
 import { type DeliveryRequest, header } from "./received-request.ts";
 import { VerificationError } from "./verification-error.ts";
 
 const toleranceMs = 5 * 60_000;
 
+/** The headers that Standard Webhooks defines. */
+export interface SignedHeaders {
+  readonly id: string;
+  /** When the attempt was made: milliseconds since 1970. */
+  readonly sentAt: number;
+  /** The bytes before the body that the HMAC covers. */
+  readonly prefix: string;
+  /** `v1,` and base64; several are separated by spaces. */
+  readonly signatures: string;
+}
+
 /**
- * Checks that the platform sent these bytes to this endpoint, and did so within five minutes of
- * `now`: `webhook-signature`, as Standard Webhooks defines it.
+ * Checks `webhook-signature`, as Standard Webhooks defines it: the platform sent these bytes to
+ * this endpoint within five minutes of `now`.
  *
- * @param secrets of which one is enough: two while a secret is rotated
+ * @param secrets one of them must match: there are two while a secret is rotated
  * @param now milliseconds since 1970
  * @returns the `webhook-id`
  * @throws VerificationError `body`, `secret` or `clock`
@@ -19,6 +30,14 @@ export async function checkHmac(
   secrets: readonly string[],
   now: number,
 ): Promise<string> {
+  const signed = readSignedHeaders(request);
+  await checkSignature(request, signed, body, secrets);
+  checkClock(signed, now);
+  return signed.id;
+}
+
+/** @throws VerificationError `body` when one is missing */
+export function readSignedHeaders(request: DeliveryRequest): SignedHeaders {
   const id = header(request, "webhook-id");
   const timestamp = header(request, "webhook-timestamp");
   const signatures = header(request, "webhook-signature");
@@ -26,16 +45,52 @@ export async function checkHmac(
     const names = "webhook-id, webhook-timestamp and webhook-signature";
     throw new VerificationError("body", `the request lacks the headers ${names}`);
   }
-  const signed = concat(utf8(`${id}.${timestamp}.`), body);
+  return { id, sentAt: Number(timestamp) * 1000, prefix: `${id}.${timestamp}.`, signatures };
+}
+
+/** @throws VerificationError `body` or `secret` when no secret matches a signature */
+export async function checkSignature(
+  request: DeliveryRequest,
+  { prefix, signatures }: SignedHeaders,
+  body: Bytes,
+  secrets: readonly string[],
+): Promise<void> {
   const keys = await Promise.all(secrets.map(importSecret));
-  if (!(await someKeyMade(signatures, keys, signed))) throw await mismatch(request, body);
-  const lateMs = now - Number(timestamp) * 1000;
+  const values = signatures.split(" ").flatMap((token) => {
+    const [version, base64 = ""] = token.split(",");
+    return version === "v1" ? (fromBase64(base64) ?? []) : [];
+  });
+  if (!(await someKeyMade(values, keys, concat(utf8(prefix), body)))) throw await mismatch(request, body);
+}
+
+/**
+ * @throws VerificationError `clock` when it was sent more than five minutes before or after `now`
+ */
+export function checkClock({ sentAt }: SignedHeaders, now: number): void {
+  const lateMs = now - sentAt;
   if (Math.abs(lateMs) > toleranceMs) {
     const seconds = Math.round(Math.abs(lateMs) / 1000);
     const message = `the delivery was sent ${seconds} seconds ${lateMs > 0 ? "before" : "after"} this clock's time`;
     throw new VerificationError("clock", message);
   }
-  return id;
+}
+
+/**
+ * Checks the headers with an HMAC of the body alone, which are for receivers that cannot compute
+ * `webhook-signature`.
+ *
+ * @param signatures of `x-vidimus-signature-256`, and of its `-previous` while a secret is rotated
+ * @throws VerificationError `body` or `secret`
+ */
+export async function checkBodyHmac(
+  request: DeliveryRequest,
+  signatures: readonly string[],
+  body: Bytes,
+  secrets: readonly string[],
+): Promise<void> {
+  const keys = await Promise.all(secrets.map(importSecret));
+  const values = signatures.flatMap((signature) => fromHex(signature.replace(/^sha256=/, "")) ?? []);
+  if (!(await someKeyMade(values, keys, body))) throw await mismatch(request, body);
 }
 
 async function importSecret(secret: string) {
@@ -44,28 +99,31 @@ async function importSecret(secret: string) {
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-/** Web Crypto compares in constant time. */
+/** Web Crypto's `verify` compares in constant time. */
 async function someKeyMade(
-  signatures: string,
+  values: readonly Bytes[],
   keys: readonly Awaited<ReturnType<typeof importSecret>>[],
   signed: Bytes,
 ): Promise<boolean> {
-  const values = signatures.split(" ").flatMap((token) => {
-    const [version, base64 = ""] = token.split(",");
-    return version === "v1" ? (fromBase64(base64) ?? []) : [];
-  });
   for (const key of keys) {
     for (const value of values) if (await crypto.subtle.verify("HMAC", key, value, signed)) return true;
   }
   return false;
 }
 
-/** A body that is not the one of `content-digest` explains a wrong HMAC; otherwise the secret does. */
+/**
+ * When the body does not match `content-digest` it was changed, which explains the wrong HMAC;
+ * otherwise the secret is wrong.
+ */
 async function mismatch(request: DeliveryRequest, body: Bytes): Promise<VerificationError> {
-  const digest = `sha-256=:${toBase64(await sha256(body))}:`;
   const announced = header(request, "content-digest");
-  if (announced !== "" && announced !== digest) {
+  if (announced !== "" && announced !== (await contentDigest(body))) {
     return new VerificationError("body", "the body was changed on the way, or parsed and written again");
   }
   return new VerificationError("secret", "the secret is not the one that the HMAC was made with");
+}
+
+/** The value of `content-digest` (RFC 9530) for a body. */
+export async function contentDigest(body: Bytes): Promise<string> {
+  return `sha-256=:${toBase64(await sha256(body))}:`;
 }

@@ -1,12 +1,12 @@
-/** A member of a dictionary: a string or bytes, as it is written. */
+/** A member of a dictionary: a string, or bytes in base64. */
 const member = /([a-z]+)=(?:"([^"\\]*)"|:([A-Za-z0-9+/]*={0,2}):)/;
 const dictionary = new RegExp(`^${member.source}(?: *, *${member.source})*$`);
 
 /**
- * Reads a dictionary of RFC 9651 whose members are strings without escapes and byte sequences, which
- * is all that the platform writes. Bytes stay base64.
+ * Reads a dictionary of RFC 9651 whose members are strings without escapes or byte sequences; the
+ * platform writes no others. Bytes stay base64.
  *
- * @returns undefined when the text is another one
+ * @returns undefined for any other text
  */
 export function parseDictionary(text: string): ReadonlyMap<string, string> | undefined {
   if (!dictionary.test(text)) return undefined;

@@ -4,7 +4,7 @@ import type { SnapshotSignature } from "./verify-snapshot.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The body of a delivery, read but not verified. */
+/** The parsed body of a delivery, not verified. */
 export type Payload =
   | { readonly kind: "event"; readonly id: string; readonly type: string; readonly data: unknown }
   | {
@@ -14,14 +14,14 @@ export type Payload =
       readonly data: Members;
       readonly signature: SnapshotSignature;
       readonly snapshot: Members;
-      /** Of the snapshot, as they stand in the body. */
+      /** The snapshot's bytes exactly as they are in the body. */
       readonly bytes: Bytes;
     };
 
 const snapshotMark = utf8(',"snapshot":');
 
 /**
- * Reads a body.
+ * Parses a body.
  *
  * @throws VerificationError `body`
  */
@@ -34,15 +34,16 @@ export function parsePayload(body: Bytes): Payload {
   if (typeof keyId !== "string" || typeof statement !== "string" || typeof value !== "string") {
     throw malformed("data.signature lacks keyId, statement or value");
   }
-  // The bytes may be read in only one way: what is signed must be what the caller gets.
+  // The caller gets the snapshot parsed from these bytes only, so that it gets what is signed.
   const bytes = snapshotBytes(body);
   const snapshot = membersOf(parseJson(bytes), "data.snapshot");
   return { kind: "snapshot", id, type, data: members, signature: { keyId, statement, value }, snapshot, bytes };
 }
 
 /**
- * The snapshot is the last member of `data`, which is the last of the body. The first mark begins it:
- * the platform writes what stands before, and a quote inside a value is escaped.
+ * The snapshot is the last member of `data`, which is the last of the body. The first occurrence of
+ * the mark begins it: the platform writes all that comes before, and a quote inside a value is
+ * escaped.
  */
 function snapshotBytes(body: Bytes): Bytes {
   const mark = indexOf(body, snapshotMark);

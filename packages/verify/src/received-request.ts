@@ -15,7 +15,7 @@ export type DeliveryRequest =
   | { readonly headers: ReceivedHeaders; readonly body: Uint8Array | ArrayBuffer | string };
 
 /**
- * The raw body.
+ * Returns the raw body.
  *
  * @throws VerificationError `body` when a framework has parsed it
  */
@@ -27,7 +27,7 @@ export async function rawBody(request: DeliveryRequest): Promise<Bytes> {
   throw new VerificationError("body", "the body is not its raw bytes: do not parse it before it is verified");
 }
 
-/** A header; "" when there is none. */
+/** The value of a header; "" when it is absent. */
 export function header({ headers }: DeliveryRequest, name: string): string {
   const { get } = headers;
   if (typeof get === "function") return get.call(headers, name) ?? "";

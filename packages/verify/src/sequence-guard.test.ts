@@ -3,7 +3,7 @@ import { sequenceGuard } from "./verify.ts";
 
 const snapshot = (sequence: number, documentId = "d") => ({ tenantId: "t", documentId, sequence });
 
-it("runs the handler for newer snapshots only, and tells repeats from older ones", async () => {
+it("runs the handler for newer snapshots only, and distinguishes repeats from older ones", async () => {
   const guard = sequenceGuard(new Map());
   const handled: number[] = [];
   const take = (sequence: number) => guard(snapshot(sequence), () => handled.push(sequence));

@@ -1,4 +1,4 @@
-/** Where a snapshot stands among those of its document. */
+/** The position of a snapshot among those of its document. */
 export interface DocumentSequence {
   readonly tenantId: string;
   readonly documentId: string;
@@ -13,8 +13,8 @@ export interface DocumentSequence {
 export type SequenceOutcome = "newer" | "same" | "older";
 
 /**
- * Keeps the highest handled sequence of each document. A `Map` is one, which forgets when the process
- * ends; keep the numbers with the documents instead.
+ * Stores the highest handled sequence of each document. A `Map` works but forgets all when the
+ * process ends; store the numbers with the documents instead.
  */
 export interface SequenceStore {
   get(document: string): Promise<number | undefined> | number | undefined;
@@ -22,15 +22,15 @@ export interface SequenceStore {
 }
 
 /**
- * Tells newer snapshots from repeated and older ones, which deliveries can be: each snapshot is
- * delivered at least once, and operators may send old ones again.
+ * Tells newer snapshots from repeated and older ones: each snapshot is delivered at least once, and
+ * operators may send old ones again.
  *
- * The returned function runs `handle`, and waits for its promise, only for a newer snapshot. It stores the sequence after
- * `handle` has succeeded, so a snapshot whose handling failed is newer again when it is repeated.
- * Snapshots of one document are handled one after the other within this process; several processes
- * need a condition on the sequence in the database as well.
+ * The returned function calls `handle` only for a newer snapshot, and waits for its promise. It
+ * stores the sequence after `handle` has succeeded, so a snapshot whose handling failed is newer
+ * again when it is repeated. Snapshots of one document are handled one after the other within this
+ * process; several processes need a condition on the sequence in the database as well.
  *
- * @throws whatever `handle` and the store throw
+ * @throws errors of `handle` and of the store
  */
 export function sequenceGuard(
   store: SequenceStore,

@@ -1,13 +1,13 @@
 import { VerificationError } from "./verification-error.ts";
 
-/** What a signature says about a snapshot. */
+/** The parsed statement of a snapshot's signature. */
 export interface SnapshotStatement {
   readonly tenantId: string;
   /** Lowercase UUID. */
   readonly documentId: string;
   /** Counts the document's snapshots from 1; skips numbers only after a restore. */
   readonly sequence: number;
-  /** The version of the document that the snapshot holds. */
+  /** The document's version in the snapshot. */
   readonly version: number;
   readonly status: "usable" | "withheld";
   readonly signedAt: Date;
@@ -38,14 +38,17 @@ const format = new RegExp(
 export function parseStatement(text: string): SnapshotStatement {
   const parts = format.exec(text)?.groups;
   if (!parts) throw new VerificationError("signature", "the statement does not have the nine lines of a snapshot");
-  const { tenantId = "", documentId = "", status, signedAt = "", keyId = "", sha256 = "" } = parts;
+  const { tenantId = "", documentId = "", status, keyId = "", sha256 = "" } = parts;
+  const signedAt = new Date(parts["signedAt"] ?? "");
+  // The pattern also matches times that do not exist, for example minute 60.
+  if (Number.isNaN(signedAt.getTime())) throw new VerificationError("signature", "the statement's time does not exist");
   return {
     tenantId,
     documentId,
     sequence: Number(parts["sequence"]),
     version: Number(parts["version"]),
     status: status === "usable" ? "usable" : "withheld",
-    signedAt: new Date(signedAt),
+    signedAt,
     keyId,
     sha256,
   };

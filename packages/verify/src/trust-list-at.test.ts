@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, expect, it } from "vitest";
-import { listStater } from "../test/list-stater.ts";
+import { listStater } from "../test/support/list-stater.ts";
 import {
   type FetchTrustList,
   trustListAt,
@@ -88,7 +88,7 @@ it("is fetched for an unknown keyId at once, and then at most once a minute, wha
   expect(fetches).toHaveLength(3);
 });
 
-it("is fetched again for a key that signed before the list allows it: it was activated in an emergency", async () => {
+it("the trust list is fetched again for a key whose listed start is after the signature's time", async () => {
   const list = open();
   listed = [key("a"), key("b", "2026-11-22T00:00:00.000Z")];
   await list.keyFor("a", signedAt);
@@ -97,7 +97,7 @@ it("is fetched again for a key that signed before the list allows it: it was act
   expect(await list.keyFor("b", signedAt)).toEqual(listed[0]);
 });
 
-it("is fetched past a cache that still has it without the key, at once, and for a thousand bad keys once a minute", async () => {
+it("is fetched past a cache without the key at once, and for a thousand bad keys once a minute", async () => {
   const asked: (string | undefined)[] = [];
   const later = { ...key("b"), validFrom: "2026-11-22T00:00:00.000Z" };
   const cached = stater.state({ active: "a", keys: [key("a"), later] }, { issuedAt: clock, revision });

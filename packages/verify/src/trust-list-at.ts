@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const fetchTimeoutMs = 10_000;
 
-/** `reload`: with `Cache-Control: no-cache`, so that the platform answers and no cache on the way. */
+/** `reload` sends `Cache-Control: no-cache`, so that caches on the way do not answer. */
 type CacheMode = "default" | "reload";
 
 /** The part of `fetch` that is used. */
@@ -22,8 +22,8 @@ export type FetchTrustList = (
 
 export interface TrustListOptions extends TrustListPins {
   /**
-   * Called with each list that is accepted. Keep `revision` over restarts, and without a root
-   * `listKey` too, and give them back in these options.
+   * Called with each accepted list. Store its `revision`, and without a root its `listKey`, and
+   * pass them in these options after a restart.
    */
   onList?: (list: VerifiedTrustList) => void;
   /** Default: the global `fetch`, for at most ten seconds. */
@@ -33,24 +33,24 @@ export interface TrustListOptions extends TrustListPins {
 }
 
 /**
- * The trust list could not be fetched, or what was fetched is refused, so nothing can be said about a delivery. Answer it with 503:
- * it is sent again.
+ * The trust list could not be fetched or was refused, so the delivery cannot be verified. Answer it
+ * with 503: it is sent again.
  */
 export class TrustListUnavailable extends Error {
   override readonly name = "TrustListUnavailable";
 }
 
 /**
- * The trust list of a platform, kept for an hour. Make one and share it between requests.
+ * The trust list of a platform, cached for an hour. Make one and share it between requests.
  *
- * - A `keyId` that it does not know, and one that was not valid at the signing time, make it fetch the
- *   list again, past all caches, at most once a minute: a flood of them does not become a flood of
- *   requests. A key that is needed in an emergency is listed before with tomorrow's `validFrom`.
+ * - A `keyId` that is not in the list, or was not valid at the signing time, causes another
+ *   fetch past all caches, at most once a minute, so that a flood of unknown ids causes no flood of
+ *   requests. A key for emergencies is listed in advance with tomorrow's `validFrom`.
  * - While the platform does not answer, a list of up to two hours is used. An older one is not,
  *   because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
- * - A list that is not stated by the platform is as good as none. With a `root` nobody else can make
- *   one; without it the list key of the first list is pinned.
+ * - A list that the platform did not state is refused. With a `root` nobody else can make one;
+ *   without it the list key of the first list is pinned.
  *
  * @param url for example `https://vidimus.example/api/keys`
  */
@@ -107,7 +107,7 @@ class FetchedTrustList implements TrustList {
   /**
    * Without any list a failed attempt is repeated at once, otherwise after a minute.
    *
-   * @returns whether the last attempt was successful
+   * @returns whether the last attempt succeeded
    */
   async #refresh(cache: CacheMode): Promise<boolean> {
     const isRecent = this.#now() - this.#attemptedAt[cache] < minuteMs;

@@ -1,7 +1,7 @@
 /** An entry of `GET /api/keys`. */
 export interface TrustedKey {
   readonly keyId: string;
-  /** `ed25519`. */
+  /** Always `ed25519`. */
   readonly algorithm: string;
   /** Base64 of SPKI DER. */
   readonly publicKey: string;
@@ -14,8 +14,8 @@ export interface TrustedKey {
 /** Looks keys up; `trustListAt` makes one. */
 export interface TrustList {
   /**
-   * The entry with this id. A list that may be out of date fetches itself again when it has none, or
-   * one that was not valid at `signedAt`.
+   * Returns the entry with this id. Fetches a newer list when there is no such entry, or when it
+   * was not valid at `signedAt`.
    */
   keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined>;
 }

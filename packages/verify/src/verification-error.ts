@@ -1,13 +1,15 @@
 /**
  * What is wrong with a delivery:
  *
- * - `body`: it was changed on the way, parsed before it was verified, or is no delivery of Vidimus
+ * - `body`: it was changed on the way, parsed before it was verified, or is no delivery of
+ * Vidimus
  * - `secret`: the HMAC was not made with this secret
  * - `clock`: it was sent more than five minutes ago, or in the future
- * - `key`: no key to trust has the signature's `keyId`, or not for the time of signing
+ * - `key`: no trusted key has the signature's `keyId`, or it was not valid at the time of signing
  * - `signature`: the key did not sign the statement, or the statement is about another snapshot
  * - `digest`: the snapshot's bytes are not those that the statement names
- * - `list`: the trust list was not stated by the platform, is too old, or was taken back
+ * - `list`: the trust list was not stated by the platform, is too old, or is older than one seen
+ *   before
  */
 export type VerificationFault = "body" | "secret" | "clock" | "key" | "signature" | "digest" | "list";
 

@@ -124,7 +124,7 @@ describe("what is wrong with a delivery is named", () => {
     expect(await faultOf(sealed(genuine.body, { id: "snp_other_1" }))).toBe("body");
   });
 
-  it("secret: another one, or none at all, and a body changed by one who hides its digest", async () => {
+  it("secret: a wrong one, none, or a changed body whose digest header was removed", async () => {
     expect(await faultOf(genuine, { secret: `whsec_${Buffer.alloc(32, 3).toString("base64")}` })).toBe("secret");
     expect(await faultOf(genuine, { secret: "whsec_" })).toBe("secret");
     expect(await faultOf(genuine, { secret: "päss" })).toBe("secret");
@@ -165,6 +165,13 @@ describe("what is wrong with a delivery is named", () => {
     );
     expect(await faultOf(resealed('"keyId":"ed25519-_RENMB', '"keyId":"ed25519-_RENMA'))).toBe("signature");
   });
+
+  it.each(["09:60:00.123Z", "24:00:00.001Z", "09:30:60.123Z"])(
+    "signature: a statement of a time that does not exist, %s",
+    async (time) => {
+      expect(await faultOf(resealed("09:30:00.123Z\\n", `${time}\\n`))).toBe("signature");
+    },
+  );
 
   it("signature: an envelope that says something else than what was signed, in each member", async () => {
     const changes = [

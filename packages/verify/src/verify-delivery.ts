@@ -1,9 +1,9 @@
+import { checkEnvelope, checkWebhookId } from "./check-envelope.ts";
 import { checkHmac } from "./check-hmac.ts";
-import { parsePayload, type Payload } from "./payload.ts";
+import { parsePayload } from "./payload.ts";
 import { type DeliveryRequest, rawBody } from "./received-request.ts";
 import type { SnapshotStatement } from "./statement.ts";
 import type { TrustedKey, TrustList } from "./trust-list.ts";
-import { VerificationError } from "./verification-error.ts";
 import { type SnapshotSignature, verifySnapshot } from "./verify-snapshot.ts";
 
 export interface VerifyDeliveryOptions {
@@ -15,16 +15,19 @@ export interface VerifyDeliveryOptions {
   readonly now?: () => number;
 }
 
-/** A snapshot that was delivered. All of it is verified. */
+/** A delivered snapshot, completely verified. */
 export interface SnapshotDelivery extends SnapshotStatement {
   readonly kind: "snapshot";
-  /** The same in every repeat of this delivery. */
+  /** The same in every repetition of this delivery. */
   readonly webhookId: string;
   readonly type: "snapshot.usable" | "snapshot.withheld";
   readonly documentType: string;
   /** The document: `{content, id, links, meta, title, type, updated_at}`. */
   readonly snapshot: Readonly<Record<string, unknown>>;
-  /** The snapshot as it was signed. Keep them with `signature` to prove it later. */
+  /**
+   * The snapshot's bytes as they were signed. Store them with `signature` to prove the snapshot
+   * later.
+   */
   readonly bytes: Uint8Array;
   readonly signature: SnapshotSignature;
 }
@@ -41,7 +44,7 @@ export type Delivery = SnapshotDelivery | EventDelivery;
 
 /**
  * Verifies a delivery completely: HMAC and clock, then key, signature and digest, then that the
- * envelope says what was signed.
+ * envelope agrees with the statement.
  *
  * @throws VerificationError whose `fault` says what is wrong
  * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
@@ -53,28 +56,11 @@ export async function verifyDelivery(
   const body = await rawBody(request);
   const webhookId = await checkHmac(request, body, typeof secret === "string" ? [secret] : secret, now());
   const payload = parsePayload(body);
-  if (payload.id !== webhookId) throw new VerificationError("body", "webhook-id is not the id in the body");
+  checkWebhookId(payload, webhookId);
   if (payload.kind === "event") return { kind: "event", webhookId, type: payload.type, data: payload.data };
   const { bytes, signature, snapshot } = payload;
   const stated = await verifySnapshot(bytes, signature, keys);
   const { documentType } = checkEnvelope(payload, stated);
   const type = `snapshot.${stated.status}` as const;
   return { kind: "snapshot", webhookId, type, documentType, ...stated, snapshot, bytes, signature };
-}
-
-/** The envelope is not signed itself, so each member must say what the statement or the snapshot says. */
-function checkEnvelope(
-  { type, data, snapshot }: Extract<Payload, { kind: "snapshot" }>,
-  stated: SnapshotStatement,
-): { documentType: string } {
-  const { tenantId, documentId, sequence, version, status } = stated;
-  const signed: Record<string, unknown> = { tenantId, documentId, sequence, version, status };
-  const wrong = Object.keys(signed).find((name) => data[name] !== signed[name]);
-  if (wrong) throw new VerificationError("signature", `data.${wrong} is not what was signed`);
-  if (type !== `snapshot.${status}`) throw new VerificationError("signature", "type is not the status that was signed");
-  const documentType = snapshot["type"];
-  if (typeof documentType !== "string" || data["documentType"] !== documentType) {
-    throw new VerificationError("signature", "data.documentType is not the snapshot's type");
-  }
-  return { documentType };
 }

@@ -15,37 +15,63 @@ export interface SnapshotSignature {
 
 /**
  * Verifies a snapshot: that a trusted key signed the statement, and that the statement names these
- * bytes. The caller must compare what is returned with the document it expects, since any genuine
- * snapshot passes.
+ * bytes. Any genuine snapshot passes, so the caller must compare the returned statement with the
+ * document that it expects.
  *
  * @param bytes of the snapshot exactly as they were received, not parsed and written again
  * @param keys `trustListAt(url)`, or the `keys` of `GET /api/keys`
- * @returns what the statement says
+ * @returns the parsed statement
  * @throws VerificationError `key`, `signature` or `digest`
  * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
  */
 export async function verifySnapshot(
   bytes: Uint8Array,
-  { keyId, statement, value }: SnapshotSignature,
+  signature: SnapshotSignature,
   keys: TrustList | readonly TrustedKey[],
 ): Promise<SnapshotStatement> {
+  const stated = readStatement(signature);
+  await checkStatementSignature(signature, await findKey(stated, keys));
+  await checkSnapshotDigest(bytes, stated);
+  return stated;
+}
+
+/**
+ * @throws VerificationError `signature` when it is malformed, or names another key than its
+ * signature
+ */
+export function readStatement({ keyId, statement }: SnapshotSignature): SnapshotStatement {
   const stated = parseStatement(statement);
   if (stated.keyId !== keyId) {
     throw new VerificationError("signature", `the statement names the key ${stated.keyId}, the signature ${keyId}`);
   }
-  const key = await importKey(await findKey(stated, keys));
+  return stated;
+}
+
+/** @throws VerificationError `key` when the entry's id does not belong to its key; `signature` */
+export async function checkStatementSignature(
+  { keyId, statement, value }: SnapshotSignature,
+  entry: TrustedKey,
+): Promise<void> {
+  const key = await importKey(entry);
   const signature = fromBase64(value);
   if (!signature || !(await crypto.subtle.verify("Ed25519", key, signature, utf8(statement)))) {
     throw new VerificationError("signature", `the key ${keyId} did not sign the statement`);
   }
+}
+
+/** @throws VerificationError `digest` */
+export async function checkSnapshotDigest(bytes: Uint8Array, stated: SnapshotStatement): Promise<void> {
   const digest = toHex(await sha256(new Uint8Array(bytes)));
   if (digest !== stated.sha256) {
     throw new VerificationError("digest", `the snapshot's SHA-256 is ${digest}, but ${stated.sha256} was signed`);
   }
-  return stated;
 }
 
-async function findKey(
+/**
+ * @throws VerificationError `key` when no key has the id, or it was not valid at the time of
+ * signing
+ */
+export async function findKey(
   { keyId, signedAt }: SnapshotStatement,
   keys: TrustList | readonly TrustedKey[],
 ): Promise<TrustedKey> {
@@ -59,8 +85,7 @@ async function findKey(
 }
 
 /**
- * A `keyId` is derived from its key, so an entry whose id and key do not belong together was
- * changed.
+ * A `keyId` is derived from its key, so an entry whose id does not match its key was tampered with.
  */
 async function importKey({ keyId, algorithm, publicKey }: TrustedKey) {
   const spki = fromBase64(publicKey);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listStater, newKey, type StatedAnswer } from "../test/list-stater.ts";
+import { listStater, newKey, type StatedAnswer } from "../test/support/list-stater.ts";
 import { trustVector as vector } from "./trust-vector.ts";
 import { type TrustListPins, VerificationError, verifyTrustList } from "./verify.ts";
 
@@ -67,7 +67,7 @@ describe("the vector, computed by other software", () => {
         if (accepted) unused.push(accepted);
       }
     }
-    // Of the list key's signature, and of the root's.
+    // The last character of each of the two signatures, in base64, has one unused bit.
     expect(unused).toEqual([genuine, genuine]);
   });
 });

@@ -4,7 +4,7 @@ import { keyIdOf } from "./key-id.ts";
 import { isTrustedKey, type TrustedKey } from "./trust-list.ts";
 import { VerificationError } from "./verification-error.ts";
 
-/** What `GET /api/keys` answered. Keep all three to verify snapshots years later. */
+/** The answer of `GET /api/keys`. Store all three parts to verify snapshots years later. */
 export interface TrustListAnswer {
   /** The body exactly as it was received, not parsed and written again. */
   readonly body: string | Uint8Array;
@@ -14,17 +14,17 @@ export interface TrustListAnswer {
   readonly signature: string | null;
 }
 
-/** What a receiver knows of the platform before it has a list. */
+/** What a receiver knows of the platform in advance. */
 export interface TrustListPins {
   /** The platform's offline root, as its operator publishes it: base64 of SPKI DER. */
   readonly root?: string | undefined;
   /** Without a root: `listKey` of the first list that was accepted. */
   readonly listKey?: string | undefined;
-  /** `revision` of the newest list that was accepted. One below it was taken back. */
+  /** `revision` of the newest accepted list. A list with a lower one is refused as outdated. */
   readonly revision?: number | undefined;
 }
 
-/** A trust list that may be used. */
+/** A verified trust list. */
 export interface VerifiedTrustList {
   /** The key that signs new snapshots; null while signing is off. */
   readonly active: string | null;
@@ -32,7 +32,7 @@ export interface VerifiedTrustList {
   /** Greater after each change of the list. */
   readonly revision: number;
   readonly issuedAt: Date;
-  /** Of the key that stated the list: base64 of SPKI DER. */
+  /** Base64 of SPKI DER of the key that signed the list's statement. */
   readonly listKey: string;
   /** When the root's delegation ends; undefined when the list carries none. */
   readonly delegatedUntil: Date | undefined;
@@ -47,10 +47,10 @@ const statementFormat = new RegExp(`^vidimus-trust-v1\n([1-9][0-9]{0,15})\n${tim
 const delegationFormat = new RegExp(`^(vidimus-trust-root-v1\n(.+)\n(.+)\n${time})\n(.+)$`);
 
 /**
- * Verifies a trust list: that the list key stated exactly this body, that the list key is the one
- * that is pinned or the root delegated to it, and that the list is neither old nor taken back.
+ * Verifies a trust list: that the list key signed exactly this body, that the list key is the
+ * pinned one or the root delegated to it, and that the list is not outdated.
  *
- * @param now milliseconds since 1970; for a list that was kept: when it was fetched
+ * @param now milliseconds since 1970; for a stored list the time of its fetch
  * @throws VerificationError `list`
  */
 export async function verifyTrustList(
@@ -82,7 +82,7 @@ function parseHeaders({ statement, signature }: TrustListAnswer) {
   return { statement: stated, keyId, key, signature: sig, delegation: decode(members?.get("delegation") ?? "") };
 }
 
-/** @returns when the root's delegation ends, if there is one */
+/** @returns when the root's delegation ends; undefined without one */
 async function checkChain(
   { key, keyId, delegation }: { key: string; keyId: string; delegation: string },
   { root, listKey }: TrustListPins,

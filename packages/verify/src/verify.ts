@@ -1,3 +1,9 @@
+export {
+  type DeliveryCheck,
+  type DeliveryStep,
+  explainDelivery,
+  type ExplainDeliveryOptions,
+} from "./explain-delivery.ts";
 export { type DeliveryRequest, type ReceivedHeaders } from "./received-request.ts";
 export { type DocumentSequence, type SequenceOutcome, sequenceGuard, type SequenceStore } from "./sequence-guard.ts";
 export { type SnapshotStatement } from "./statement.ts";

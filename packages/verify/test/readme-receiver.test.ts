@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { Webhook } from "standardwebhooks";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";

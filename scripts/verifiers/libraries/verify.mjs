@@ -20,7 +20,7 @@ for (const { name, secret, headers, body } of cases) {
   };
   if (!accepts(bytes.toString(), headers)) throw new Error(`${name} is refused`);
   for (const { what, flipped } of flips(bytes)) {
-    // The library takes text. A body that is no longer UTF-8 reaches it with replacements.
+    // The library takes text, so a body that is no longer UTF-8 gets replacement characters.
     if (accepts(flipped.toString(), headers)) throw new Error(`${name} is accepted with ${what} of the body flipped`);
     refused += 1;
   }

@@ -2,36 +2,44 @@ import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readSecretKey } from "@vidimus/kit/secret-key-file";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
-import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
+import { readTenantsConfig, type TenantsConfig } from "@vidimus/tenancy/open-known-tenants";
 import type { KeyObject } from "node:crypto";
 import { parseCidrs } from "./domain/address-rules.ts";
 import { createPortRule, httpPortsByDefault, portsByDefault } from "./domain/port-rules.ts";
 import { promisedRetries, type RetryPlan } from "./domain/retry-plan.ts";
+import type { EgressProxy } from "./net/proxy-connector.ts";
+import { readEgressProxy } from "./read-egress-proxy.ts";
 
 export const deliveryDatabase = "vidimus_delivery";
 
-/** Settings of the delivery service. */
 export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   /** `host:port` of documents' mesh door. */
   documentsTarget: string;
   /** `host:port` of signing's mesh door. */
   signingTarget: string;
   broker: BrokerSettings;
-  /** Encrypts what endpoints keep secret. Printing a `KeyObject` shows no bytes. */
+  /** Encrypts the secrets of endpoints. A `KeyObject`, because printing it shows no bytes. */
   kek: KeyObject;
-  /** Opens what another KEK has encrypted, while the KEK is replaced. */
+  /**
+   * The KEK before `kek`, while `kek` is new. It opens what it has encrypted, and encrypts as long
+   * as a running process does not have `kek`.
+   */
   otherKek?: KeyObject;
-  /** Whether plain http may be posted to. */
+  /** Whether webhooks may be posted over plain http. */
   allowHttp: boolean;
   /** Special-purpose address ranges that may be dialled, as CIDRs. */
   allowCidrs: readonly string[];
+  /** Address ranges that are never dialled, even when `allowCidrs` contains them, as CIDRs. */
+  denyCidrs: readonly string[];
   /** Ports that may be dialled, for example `443,8000-8999`. */
   allowPorts: string;
+  /** The proxy through which connections to receivers are opened; absent to connect directly. */
+  egressProxy?: EgressProxy;
   pace: DeliveryPace;
 }
 
 /**
- * Deadlines and intervals. Those of an attempt are promised to receivers (docs/verify-webhooks.md),
+ * Deadlines and intervals. Those of attempts are promised to receivers (docs/verify-webhooks.md),
  * so none is read from the environment.
  */
 export interface DeliveryPace {
@@ -40,29 +48,37 @@ export interface DeliveryPace {
   /** Deadline of an attempt, from its start to the end of the answer. */
   attemptMs: number;
   /**
-   * A lease lasts `attemptMs` and this margin. After a process died, another one takes over when
-   * its leases end.
+   * Added to `attemptMs` for the time of a lease. When a process has died, another one takes its
+   * lanes over when their leases end.
    */
   leaseMarginMs: number;
-  /** Longest sleep of the sender, which then finds due deliveries of other processes. */
+  /** Longest sleep of the sender; after it, due deliveries of other processes are found. */
   pollMs: number;
-  /** A replica takes over what is overdue by this, of tenants that another one is preferred for. */
+  /** A replica takes over deliveries of other replicas' tenants that are overdue by this. */
   overdueMs: number;
   /** Interval of the walks over documents' pending snapshots. */
   reconcileMs: number;
-  /** The interval while the broker is not connected, when only a walk finds new snapshots. */
+  /** The interval while the broker is not connected, when only walks find new snapshots. */
   reconcileAloneMs: number;
-  /** Interval of the looks at the trust list. */
+  /** Interval at which the trust list is read. */
   trustListMs: number;
   /**
-   * How long after a revocation signatures of the key may still reach documents: they are handed
-   * over under a trust list of at most 15 seconds ago, by a call of at most ten.
+   * Time after a revocation in which signatures of the key may still reach documents: they are
+   * handed over by a call of at most 10 s, under a trust list that was read at most 15 s before.
    */
   resigningGraceMs: number;
-  /** Interval of the looks for deliveries whose time is over. */
+  /** Interval of the search for deliveries whose time is over. */
   endOldMs: number;
-  /** How many documents of a tenant are sent again each second after a revocation, up to 256. */
+  /** Documents of a tenant that are sent again each second after a revocation, up to 256. */
   resendsPerSecond: number;
+  /** Interval of the check whether every process has a new KEK, while there are two. */
+  kekMs: number;
+  /**
+   * A process that was not seen for this long is not waited for. It is far longer than for its
+   * lanes, because a process that was only stopped could not open what was sealed with the new KEK
+   * meanwhile.
+   */
+  kekGoneMs: number;
   retries: RetryPlan;
 }
 
@@ -79,6 +95,8 @@ export const promisedPace: DeliveryPace = {
   resigningGraceMs: 30_000,
   endOldMs: 600_000,
   resendsPerSecond: 20,
+  kekMs: 10_000,
+  kekGoneMs: 60_000,
   retries: promisedRetries,
 };
 
@@ -91,15 +109,18 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const allowHttp = env.onOff("DELIVERY_ALLOW_HTTP", "off");
   const kek = readSecretKey(env, "DELIVERY_KEK_FILE");
   const otherKek = env.optional(otherKekSetting) ? readSecretKey(env, otherKekSetting) : undefined;
+  const egressProxy = readEgressProxy(env, "WEBHOOK_PROXY");
   const config = {
     ...base,
     ...readTenantsConfig(env),
     ...(otherKek ? { otherKek } : {}),
+    ...(egressProxy ? { egressProxy } : {}),
     documentsTarget: env.string("DOCUMENTS_TARGET", { fallback: "127.0.0.1:7151" }),
     signingTarget: env.string("SIGNING_TARGET", { fallback: "127.0.0.1:7153" }),
     broker: readBroker(env, "nats://127.0.0.1:4222"),
     allowHttp,
     allowCidrs: readCidrs(env, "DELIVERY_ALLOW_CIDRS"),
+    denyCidrs: readCidrs(env, "DELIVERY_DENY_CIDRS"),
     allowPorts: readPorts(env, allowHttp),
     pace: promisedPace,
   };
@@ -108,7 +129,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return { ...config, kek };
 }
 
-/** Reads the settings every service has, with this one's defaults. */
+/** Reads the settings that every service has, with the defaults of this one. */
 export function readDeliveryBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7054, meshPort: 7154, opsPort: 9_094 };
   return readTeamsConfig(env, { ...ports, database: deliveryDatabase });
@@ -135,7 +156,7 @@ function readCidrs(env: EnvReader, name: string): readonly string[] {
   return list;
 }
 
-/** How long a lease lasts. */
+/** Time of a lease in milliseconds. */
 export function leaseMsOf({ attemptMs, leaseMarginMs }: Pick<DeliveryPace, "attemptMs" | "leaseMarginMs">): number {
   return attemptMs + leaseMarginMs;
 }

@@ -1,12 +1,12 @@
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
-import { type DoorRoutes, openDoors } from "@vidimus/kit/rpc/open-doors";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
+import { type DoorRoutes, openDoors } from "@vidimus/kit/service/open-doors";
 import { type RunningTeamsService, startService } from "@vidimus/kit/service/service";
-import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
-import type { DeliveryConfig, DeliveryPace } from "./config.ts";
+import { openKnownTenants } from "@vidimus/tenancy/open-known-tenants";
+import type { DeliveryConfig } from "./config.ts";
 import { createAddressRule } from "./domain/address-rules.ts";
 import type { UrlRule } from "./domain/endpoint-url.ts";
 import { createPortRule } from "./domain/port-rules.ts";
@@ -14,7 +14,9 @@ import { createGuardedAgent, type DialRule } from "./net/guarded-agent.ts";
 import { createPostWebhook, type PostWebhook } from "./net/post-webhook.ts";
 import { traceAttempts } from "./net/trace-attempts.ts";
 import { createResolve } from "./net/resolve.ts";
+import { replaceKek } from "./replace-kek.ts";
 import { reportUnopened } from "./report-unopened.ts";
+import type { CountWantedDeps } from "./replay/count-wanted.ts";
 import { startReplays } from "./replay/start-replays.ts";
 import { deliveryLogRoutes } from "./rpc/delivery-log-routes.ts";
 import { endpointRoutes } from "./rpc/endpoint-routes.ts";
@@ -22,10 +24,9 @@ import type { KnownTypesDeps } from "./rpc/known-types.ts";
 import { openDelivering } from "./open-delivering.ts";
 import { AuditedEndpoints } from "./store/audited-endpoints.ts";
 import { AuditedReplays } from "./store/audited-replays.ts";
-import { deliverySchema } from "./store/delivery-schema.ts";
+import { deliveryDatabaseVersion } from "./store/delivery-database-version.ts";
 import type { Lanes } from "./lanes/open-lanes.ts";
-import type { EndpointName } from "./rpc/change-endpoint.ts";
-import type { EndpointStore } from "./store/endpoint-store.ts";
+import type { EndpointName } from "./domain/endpoint-name.ts";
 import { openStores, type Stores } from "./store/open-stores.ts";
 
 /**
@@ -34,24 +35,25 @@ import { openStores, type Stores } from "./store/open-stores.ts";
 export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));
-    await openSchema(mongo, deliverySchema, config.migrate);
+    await ensureDatabaseVersion(mongo, deliveryDatabaseVersion, config.migrate);
     const auditLog = await AuditLog.open(mongo, process.log);
     const stores = openStores(mongo.db, config);
     reportUnopened(stores.endpoints.unopened, process.metrics.registry, process.log);
-    await sealSecrets(stores.endpoints, process.log);
-    const rule = { mayDial: createAddressRule(config.allowCidrs), mayUsePort: createPortRule(config.allowPorts) };
-    const post = openPost(stack, config.pace, rule, process.tracing);
+    stack.use(await replaceKek({ ...stores, pace: config.pace, log: process.log }));
+    const mayDial = createAddressRule(config.allowCidrs, config.denyCidrs);
+    const rule = { mayDial, mayUsePort: createPortRule(config.allowPorts) };
+    const post = openPost(stack, config, rule, process.tracing);
     const { bus, lanes, clients } = await openDelivering(stack, config, stores, post, process);
     const { deliveryLog, replays } = stores;
     const { directory, payloads, leaseMs } = lanes;
     const { retries, pollMs } = config.pace;
-    const { feed, audit, schemas } = clients;
+    const { feed, audit } = clients;
     const { log } = process;
     stack.use(
       startReplays({ feed, audit, payloads, post, deliveryLog, directory, replays, retries, pollMs, leaseMs, log }),
     );
     const urlRule = { allowHttp: config.allowHttp, ...rule };
-    const routes = routesOf({ stores, lanes, schemas, post, urlRule, audit: auditLog, log });
+    const routes = routesOf({ stores, lanes, clients, post, urlRule, audit: auditLog, log });
     const tenants = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, routes, { ...process, tenants });
     const checkDegraded = async () => void (await Promise.all([bus.ping(), tenants?.check()]));
@@ -62,18 +64,18 @@ export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsServi
 interface RoutesDeps {
   readonly stores: Stores;
   readonly lanes: Lanes;
-  readonly schemas: KnownTypesDeps["schemas"];
+  readonly clients: KnownTypesDeps & Pick<CountWantedDeps, "feed" | "audit">;
   readonly post: PostWebhook;
   readonly urlRule: UrlRule;
   readonly audit: AuditLog;
   readonly log: Logger;
 }
 
-/** What is served at both doors. */
-function routesOf({ stores, lanes, schemas, post, urlRule, audit, log }: RoutesDeps): DoorRoutes {
-  const { endpoints, deliveries, deliveryLog, replays, health } = stores;
-  const { directory, payloads, announce, expediteAll, wantProbe } = lanes;
-  const hurry = (endpoint: EndpointName) => {
+function routesOf({ stores, lanes, clients, post, urlRule, audit, log }: RoutesDeps): DoorRoutes {
+  const { endpoints, deliveryLog, deliveryCounts, replays, health } = stores;
+  const { feed, schemas } = clients;
+  const { directory, payloads, announce, deleteUndelivered, expediteAll, wantProbe } = lanes;
+  const expedite = (endpoint: EndpointName) => {
     expediteAll(endpoint).catch((error: unknown) =>
       log.warn({ err: error, endpointId: endpoint.endpointId }, "deliveries wait for the ends of their backoffs"),
     );
@@ -82,11 +84,11 @@ function routesOf({ stores, lanes, schemas, post, urlRule, audit, log }: RoutesD
     endpoints,
     audited: new AuditedEndpoints(endpoints, audit),
     audit,
-    deliveries,
+    deleteUndelivered,
     health,
     directory,
     announce,
-    hurry,
+    expedite,
     expediteAll,
     schemas,
     post,
@@ -95,6 +97,9 @@ function routesOf({ stores, lanes, schemas, post, urlRule, audit, log }: RoutesD
   const logged = deliveryLogRoutes({
     endpoints,
     deliveryLog,
+    deliveryCounts,
+    feed,
+    audit: clients.audit,
     lanes: stores.lanes,
     replays,
     auditedReplays: new AuditedReplays(replays, audit),
@@ -106,18 +111,13 @@ function routesOf({ stores, lanes, schemas, post, urlRule, audit, log }: RoutesD
   return { teams: [...managed.teams, ...logged.teams], mesh: [...managed.mesh, ...logged.mesh] };
 }
 
-async function sealSecrets(endpoints: EndpointStore, log: Logger): Promise<void> {
-  const sealed = await endpoints.sealAll();
-  if (sealed > 0) log.info({ endpoints: sealed }, "encrypted what endpoints keep secret anew, under DELIVERY_KEK_FILE");
-}
-
 function openPost(
   stack: AsyncDisposableStack,
-  { connectMs, attemptMs }: DeliveryPace,
+  { pace: { connectMs, attemptMs }, egressProxy: proxy }: Pick<DeliveryConfig, "pace" | "egressProxy">,
   rule: DialRule,
   tracing: Tracing | undefined,
 ): PostWebhook {
-  const agent = createGuardedAgent({ resolve: createResolve(), mayDial: rule.mayDial, connectMs });
+  const agent = createGuardedAgent({ resolve: createResolve(), mayDial: rule.mayDial, connectMs, proxy });
   stack.defer(() => agent.destroy());
   const post = createPostWebhook({ agent, rule, attemptMs });
   return tracing ? traceAttempts(tracing, post) : post;

@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { deliveryDatabase } from "./config.ts";
-import { deliverySchema } from "./store/delivery-schema.ts";
+import { deliveryDatabaseVersion } from "./store/delivery-database-version.ts";
 
-await runMigrate("delivery", deliverySchema, deliveryDatabase);
+await runMigrate("delivery", deliveryDatabaseVersion, deliveryDatabase);

@@ -4,7 +4,7 @@ import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/sna
 import { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import type { ServiceContext } from "@vidimus/kit/service/service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { hostname } from "node:os";
@@ -21,7 +21,7 @@ import type { Stores } from "./store/open-stores.ts";
 import { settleWithListedKeys, signWithListedKeys } from "./trust/listed-keys.ts";
 import { TrustList } from "./trust/trust-list.ts";
 
-/** Opens what takes snapshots in and what sends them. Intake ends first, sending after it. */
+/** Opens ingest and sending. At a stop ingest ends first. */
 export async function openDelivering(
   stack: AsyncDisposableStack,
   config: DeliveryConfig,
@@ -82,7 +82,7 @@ interface IntakeDeps {
   readonly config: DeliveryConfig;
   readonly stores: Stores;
   readonly clients: ReturnType<typeof openClients>;
-  /** Whose signatures are refused unless the trust list has their keys. */
+  /** Signing, whose signatures are refused unless the trust list has their keys. */
   readonly signing: ReturnType<typeof signWithListedKeys>;
   readonly trustList: TrustList;
   readonly membership: Membership;
@@ -90,7 +90,7 @@ interface IntakeDeps {
   readonly process: ServiceContext;
 }
 
-/** Opens what takes snapshots in, from the broker and by walks, and what follows a revocation. */
+/** Opens ingest, from the broker and by walks, and the work that follows a revocation. */
 function openIntake(
   stack: AsyncDisposableStack,
   { config, stores, clients, signing, trustList, membership, lanes: sending, process }: IntakeDeps,

@@ -1,10 +1,11 @@
 /**
- * What an operator does with a database that was restored from a backup, before any service starts
+ * What an operator runs on a database that was restored from a backup, before any service starts
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document that has a delivery
- * - `undelivered`: prints the snapshots that an endpoint is still owed
- * - `give-up`: gives up what is owed of the snapshots that stdin names, because documents lost them
+ * - `undelivered`: prints the snapshots with undelivered deliveries
+ * - `give-up`: reads references of snapshots that documents has lost from stdin, and gives up their
+ *   deliveries
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines, writeJsonLines } from "@vidimus/kit/json-lines";

@@ -2,7 +2,7 @@ import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { type AuditEntry } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asAdmin, openDelivery, openWorld, type World } from "./support/world.ts";
 
@@ -27,7 +27,7 @@ const register = async (tenantId: string, settings: object = {}) => {
   return { tenantId, endpointId: endpoint!.endpointId };
 };
 
-test("every change at the teams door leaves who made it, from where and what, newest first; reading and a ping none", async () => {
+test("every change at the teams door leaves an entry with who, from where and what, newest first", async () => {
   const { endpoints } = delivery;
   const name = await register("told", { headers: { values: { Authorization: "Bearer s3cret" } }, maxInFlight: 4 });
   await endpoints.updateEndpoint({ ...name, maxInFlight: 5, url: `${url}2` }, asAdmin);
@@ -56,7 +56,7 @@ test("every change at the teams door leaves who made it, from where and what, ne
   for (const hidden of ["s3cret", "token-in-the-path", secret]) expect(rows).not.toContain(hidden);
 });
 
-test("a change over public HTTP names the key's prefix and the client, as the gateway states them; a team cannot", async () => {
+test("a change over public HTTP names the key's prefix and the client's address", async () => {
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
   const stated = { "vidimus-actor": "key:abcdefghijkl", "vidimus-role": "integrator", "vidimus-from": "192.0.2.7" };
   const name = await register("keyed");
@@ -68,7 +68,7 @@ test("a change over public HTTP names the key's prefix and the client, as the ga
   ]);
 });
 
-test("entries are listed by actor, action and time, in pages, of the one tenant, for owners and admins alone", async () => {
+test("entries of one tenant are listed by actor, action and time, in pages, for owners and admins", async () => {
   const name = await register("paged");
   const asIda = { headers: { ...asAdmin.headers, "vidimus-actor": "ida" } };
   for (let turn = 0; turn < 3; turn += 1) {

@@ -25,7 +25,7 @@ it("a burst costs each snapshot one read, one signature and one post, leased whe
   await first.endpoint("burst", receiver.url);
   await first[Symbol.asyncDispose]();
   const { isPending } = publishMany("burst", 1_000);
-  // The first walk is the only one, and no attempt is too late.
+  // At this pace a single walk finds all snapshots, and no attempt exceeds its deadline.
   await using _delivery = await openDelivery(world, { ...promisedPace, reconcileMs: 60_000 });
   await receiver.arrivals(1_000);
   await eventually(isPending).toBe(false);
@@ -35,9 +35,9 @@ it("a burst costs each snapshot one read, one signature and one post, leased whe
   expect(world.signing.state.signed).toBe(1_000);
 });
 
-it("an endpoint that does not answer keeps no snapshot of its tenant pending, and no other endpoint waiting", async () => {
+it("an endpoint that does not answer delays no snapshot's settlement and no other endpoint", async () => {
   await using delivery = await openDelivery(world, { attemptMs: 60_000 });
-  // Closed before delivery, which waits for attempts under way.
+  // It is closed before delivery, which waits for attempts in flight.
   await using silent = await openReceiver(() => {});
   await using quick = await openReceiver();
   await delivery.endpoint("mixed", silent.url);

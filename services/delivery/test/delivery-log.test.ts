@@ -5,7 +5,7 @@ import {
   DeliveryLogService,
   type Replay,
 } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type FeedSnapshot, snapshotOf } from "./support/feed.ts";
@@ -74,7 +74,7 @@ async function untilEnded(tenantId: string, replayId: string): Promise<Replay> {
   });
 }
 
-test("the log tells each attempt, newest delivery first, by endpoint, document, state and time", async () => {
+test("the log shows each attempt, newest delivery first, by endpoint, document, state and time", async () => {
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end("no space"));
   const { endpointId } = await delivery.endpoint("logged", receiver.url);
   const first = await publish(world, "logged");

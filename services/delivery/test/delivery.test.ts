@@ -109,7 +109,7 @@ describe("a receiver that fails", () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it("with a Retry-After is not tried again before it", async () => {
+  it("with a Retry-After is not tried again before that time", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
       else response.writeHead(429, { "retry-after": "1" }).end();

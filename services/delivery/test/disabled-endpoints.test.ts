@@ -76,12 +76,13 @@ describe("an endpoint that is disabled while a webhook is in flight", () => {
     await eventually(() => world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(300);
     await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
     const before = commands.length;
-    // An attempt that was about to start arrives after these.
+    // An attempt that was about to start sends its request after these answers.
     isQuick = true;
     for (const answer of answers) answer();
     await eventually(() => world.deliveries().countDocuments(leased)).toBe(0);
     const updates = commands.slice(before).filter((command) => command === "update deliveries");
-    // One for each attempt that was about to start, and a few for all that waited.
+    // One update for each attempt that was about to start, and a few for all deliveries that
+    // waited.
     expect(updates.length).toBeLessThan(64);
   });
 });
@@ -106,7 +107,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(await count(tenantId, "exhausted")).toBe(0);
   });
 
-  it("is given up after 30 days, in the order of nobody's attempts; others are told a day before, once", async () => {
+  it("is given up after 30 days without an attempt; other endpoints are told once, a day before", async () => {
     const tenantId = "expiring";
     await using watching = await openReceiver();
     await using receiver = await openReceiver();

@@ -1,5 +1,5 @@
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { verifyDelivery } from "../../../packages/verify/src/verify.ts";
 import { type GateState, newGate } from "../src/domain/endpoint-gate.ts";
@@ -49,7 +49,7 @@ async function untilAnnounced(tenantId: string): Promise<void> {
   });
 }
 
-it("the others that ask are told that an endpoint was disabled, and all who ask that it was enabled", async () => {
+it("subscribed endpoints hear of another's disablement, and all subscribed ones of the enabling", async () => {
   const tenantId = "told";
   await using watching = await openReceiver();
   await using quiet = await openReceiver();
@@ -91,7 +91,7 @@ it("the others that ask are told that an endpoint was disabled, and all who ask 
   }
 });
 
-it("a change whose process died before it was announced is announced once, by whoever comes first", async () => {
+it("a change whose process died before announcing it is announced once by another process", async () => {
   const tenantId = "left";
   await using watching = await openReceiver();
   await register(delivery, tenantId, watching.url, bothEvents);
@@ -135,13 +135,13 @@ it("an event that its receiver refuses is repeated, listed, and sent again on de
   expect(watching.received.at(-1)!.headers).toHaveProperty("vidimus-replay-id");
 });
 
-/** As another replica left it. The next probe is an hour away: nothing but a wish brings it forward. */
+/** As another replica left it. The next probe is an hour away: only a request makes it earlier. */
 function openSince(since: number): GateState {
   const open = { since, nextProbeAt: Date.now() + 3_600_000, spacingMs: 300_000 };
   return { ...newGate, failures: 5, open };
 }
 
-it("410 disables; a ping that is accepted, or a redelivery, closes a breaker at once; others are told of each", async () => {
+it("410 disables, an accepted ping or redelivery closes a breaker, and each is announced", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();

@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openReceiver } from "./support/receiver.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
-it("an endpoint that is read tells its lag, its last success and its last failure; a redelivery waits for no backoff", async () => {
+it("shows an endpoint's lag, its last success and its last failure", async () => {
   const tenantId = "health";
   let status = 204;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end("no space"));
@@ -46,7 +46,7 @@ it("an endpoint that is read tells its lag, its last success and its last failur
   const rows = await world.deliveries().find({ tenantId, state: "pending" }).sort({ createdAt: 1 }).toArray();
   expect(timestampDate(failing.oldestPendingAt!)).toEqual(rows[0]!.createdAt);
   const newest = rows.flatMap(({ attempts }) => attempts.map(({ at }) => at.getTime())).sort((a, b) => b - a);
-  // Of the oldest pending webhook of each document.
+  // The oldest pending webhook of each document has attempts, the others have none.
   expect(newest).toContain(timestampDate(failing.lastFailure!.at!).getTime());
 
   status = 204;
@@ -97,7 +97,7 @@ it("a held delivery is not sent again before its endpoint is enabled", async () 
   });
 });
 
-it("the health of a disabled endpoint says that it is disabled, how many deliveries are held, and since when", async () => {
+it("the health of a disabled endpoint says how many deliveries are held, and since when", async () => {
   const tenantId = "holding";
   await using receiver = await openReceiver();
   const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };

@@ -7,6 +7,7 @@ import { newGate } from "../src/domain/endpoint-gate.ts";
 import { AnswerTimes } from "../src/lanes/answer-times.ts";
 import { BodyBudget } from "../src/lanes/body-budget.ts";
 import { EndpointQueue } from "../src/lanes/endpoint-queue.ts";
+import { EndpointQueues } from "../src/lanes/endpoint-queues.ts";
 import { StoredGates } from "../src/lanes/stored-gates.ts";
 import { toLeasedLane, toNewSendable, wholeLane } from "../src/store/delivery-rows.ts";
 import { EndpointStateStore } from "../src/store/endpoint-state-store.ts";
@@ -22,11 +23,12 @@ afterAll(async () => {
   await mongo[Symbol.asyncDispose]();
 });
 
+const log = pino({ level: "silent" });
+const shared = { aheadMs: 100, bodyBytes: () => 1, answerTimes: new AnswerTimes(), bodies: new BodyBudget(1e6) };
+
 /** What a process keeps of one endpoint. */
 function openProcess(endpointId: string) {
-  const log = pino({ level: "silent" });
   const gates = new StoredGates({ states, announceClosed: async () => {}, log });
-  const shared = { aheadMs: 100, bodyBytes: () => 1, answerTimes: new AnswerTimes(), bodies: new BodyBudget(1e6) };
   const queue = new EndpointQueue({ tenantId: "acme", endpointId }, shared);
   return { gates, queue };
 }
@@ -67,7 +69,7 @@ it("what a process stores while a probe is in flight lets the next process probe
   expect(second.queue.start(1, due + 1_000)).toMatchObject({ isProbe: true, lanes: [{}] });
 });
 
-it("a process that lost an endpoint writes nothing over what its successor has learned, and takes that over", async () => {
+it("a process that lost an endpoint does not overwrite its successor's state, and takes it over", async () => {
   const endpointId = randomUUID();
   const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
   const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
@@ -85,11 +87,49 @@ it("a process that lost an endpoint writes nothing over what its successor has l
   expect(lost.queue.gate.open).toEqual(later);
 });
 
-it("a gate that cannot be read is not known, so that nothing is sent", async () => {
+it.each([
+  [
+    "falls idle at a replica that is not preferred",
+    false,
+    async (queues: EndpointQueues, queue: EndpointQueue) => queues.forgetIdle(queue),
+  ],
+  [
+    "is idle at a takeover",
+    true,
+    async (queues: EndpointQueues) => {
+      queues.noteTakeover();
+      await queues.readGates();
+    },
+  ],
+])(
+  "a breaker that closes leaves no row though its queue %s before that is announced",
+  async (_name, isPreferred, meanwhile) => {
+    const endpointId = randomUUID();
+    const open = { since: 1, nextProbeAt: Date.now(), spacingMs: 5_000 };
+    await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 5, open } });
+    const announced = Promise.withResolvers<void>();
+    const gates = new StoredGates({ states, announceClosed: () => announced.promise, log });
+    const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => isPreferred });
+    const queue = queues.of({ tenantId: "acme", endpointId });
+    await gates.ensureKnown(queue);
+    expect(queue.gate.open).toEqual(open);
+    queue.adopt(newGate);
+    const kept = gates.keep(queue, open.since);
+    await meanwhile(queues, queue);
+    announced.resolve();
+    await kept;
+    expect(await states.findMany([endpointId])).toEqual([]);
+    expect(queue.gate).toEqual(newGate);
+    queues.forgetIdle(queue);
+    expect(queues.find(endpointId)).toBeUndefined();
+  },
+);
+
+it("while an endpoint's gate cannot be read, nothing is sent to it", async () => {
   const { queue } = openProcess("unread");
   const reading = { findMany: () => Promise.reject(new Error("MongoDB does not answer")) };
   const unread = { ...reading, put: () => Promise.reject(new Error()), delete: () => Promise.reject(new Error()) };
-  const gates = new StoredGates({ states: unread, announceClosed: async () => {}, log: pino({ level: "silent" }) });
+  const gates = new StoredGates({ states: unread, announceClosed: async () => {}, log });
   await expect(gates.ensureKnown(queue)).rejects.toThrow("MongoDB does not answer");
   queue.push(laneOf("unread", "d"));
   expect([queue.isGateKnown, queue.capacity(Date.now()), queue.start(1, Date.now()).lanes]).toEqual([false, 0, []]);

@@ -43,7 +43,7 @@ function endpointOf(tenantId: string, change: Partial<ManagedEndpoint> = {}): Ma
   };
 }
 
-/** It is read as one to which nothing is sent, and nothing of it is opened. */
+/** Expects the endpoint to be read as one to which nothing is sent, with nothing unsealed. */
 async function expectUnopened({ tenantId, endpointId }: ManagedEndpoint, why: RegExp): Promise<void> {
   const found = await storeOf().find(tenantId, endpointId);
   expect(found).toMatchObject({ enabled: false, headers: {}, unopened: expect.stringMatching(why) });
@@ -108,7 +108,8 @@ test.each([
   await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });
   await expectUnopened(endpoint, /was changed where it is stored/);
   expect(await storeOf().sealAll()).toBe(0);
-  // Nor the headers alone, beside a secret that belongs there.
+  // Headers of another endpoint must not be unsealed either, even beside a secret that belongs
+  // there.
   const other = endpointOf("acme", { endpointId: endpoint.endpointId, url });
   await rows().deleteMany({});
   await storeOf().insert(endpoint);

@@ -1,8 +1,8 @@
 import { durationFromMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
@@ -124,7 +124,7 @@ test("disabling and enabling may be repeated, and the first disabling stays the 
   expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
 });
 
-test("only an owner or an admin changes endpoints at the teams door; the mesh door leaves it to the gateway", async () => {
+test("only an owner or an admin changes endpoints at the teams door", async () => {
   const { name } = await register("roles");
   const { endpoints } = delivery;
   const asEditor = { headers: { "vidimus-role": "editor" } };

@@ -6,7 +6,7 @@ import { type Endpoint, eventsByDefault } from "../src/domain/endpoint.ts";
 import type { FeedSnapshot } from "../src/domain/payload.ts";
 import { storeDeliveries } from "../src/ingest/store-deliveries.ts";
 import type { LeasedLane } from "../src/store/delivery-rows.ts";
-import { deliverySchema } from "../src/store/delivery-schema.ts";
+import { deliveryDatabaseVersion } from "../src/store/delivery-database-version.ts";
 import { openStores } from "../src/store/open-stores.ts";
 import { testKek } from "./support/world.ts";
 
@@ -30,7 +30,7 @@ function snapshotOf(documentId: string, sequence: number): FeedSnapshot {
 /** A database, and ingest of a process that has nothing in hand. */
 async function openIngest() {
   const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("entrants"), appName: "test" });
-  await ensureIndexes(mongo.db, deliverySchema.indexes);
+  await ensureIndexes(mongo.db, deliveryDatabaseVersion.indexes);
   const stores = openStores(mongo.db, { kek: testKek });
   const taken: LeasedLane[] = [];
   const sender = {

@@ -170,13 +170,13 @@ describe("a delivery process killed", () => {
     expect(sequences(receiver)).toEqual([1]);
   });
 
-  it("while it holds the lane's lease: what another process stored behind is sent when the lease ends", async () => {
+  it("while it holds a lane's lease: a row that another process stores is sent when the lease ends", async () => {
     await using receiver = await openReceiver(() => {});
     await register("acme", receiver);
     await using doomed = await openDeliveryProcess(world);
     const { documentId } = await publish(world, "acme");
     await receiver.arrivals(1);
-    // At once: it would give the attempt up after a second, and make another one.
+    // Killed at once, because it would time the attempt out after a second and start another.
     await doomed.kill();
     receiver.behaviour.answer = (_webhook, response) => response.writeHead(204).end();
     await using _delivery = await openDelivery(world);

@@ -1,3 +1,4 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -26,19 +27,14 @@ afterAll(async () => {
 
 const held = () => heldDeliveries(deliveryRows(mongo.db), "acme", "e1", { maxTimeMS: 5_000 });
 
-it("what is held is counted to 10,000 in two commands, which read no delivered row", async () => {
-  await mongo.db.command({ profile: 2 });
-  const found = await held();
-  await mongo.db.command({ profile: 0 });
+it("what is held is counted to 10,000 in two commands, which read no row at all", async () => {
+  const { result: found, entries } = await profiled(mongo.db, { ns: /deliveries$/ }, held);
   expect(found).toEqual({ count: 10_000, hasMore: true, oldestAt: new Date(oldest + 1_000) });
-  const profiled = await mongo.db
-    .collection("system.profile")
-    .find({ ns: /deliveries$/ })
-    .toArray();
-  expect(profiled.map((each) => Number(each["docsExamined"])).toSorted((a, b) => a - b)).toEqual([1, 10_001]);
+  expect(entries.map((each) => Number(each["docsExamined"]))).toEqual([0, 0]);
+  expect(entries.map((each) => Number(each["keysExamined"])).toSorted((a, b) => a - b)).toEqual([1, 10_001]);
 });
 
-it("what is held is told exactly when it is less", async () => {
+it("below the limit the count of held deliveries is exact", async () => {
   await rows().deleteMany({ sequence: { $gte: 5_000 } });
   expect(await held()).toEqual({ count: 4_750, hasMore: false, oldestAt: new Date(oldest + 1_000) });
   await rows().deleteMany({});

@@ -7,8 +7,7 @@ import { openDelivery, openWorld, publish } from "./support/world.ts";
 describe("a receiver that does not answer", () => {
   it("holds up 32 attempts of its own at most, and none of another's", async () => {
     await using world = await openWorld();
-    // Whoever had to wait for one of the slow attempts would not be done before this test is given
-    // up.
+    // If the other deliveries waited for a slow attempt, this test would exceed its time limit.
     await using delivery = await openDelivery(world, { attemptMs: 60_000 });
     await using slow = await openReceiver(() => {});
     await using quick = await openReceiver();
@@ -34,7 +33,7 @@ describe("a newer snapshot", () => {
       const { data } = JSON.parse(body.toString()) as { data: { documentId: string; sequence: number } };
       if (data.documentId !== documentId) return response.writeHead(204).end();
       sequences.push(data.sequence);
-      // One that is accepted after each one that fails, so that the breaker stays closed.
+      // A webhook is accepted after each one that fails, so that the breaker stays closed.
       void publish(world, "acme");
       return response.writeHead(sequences.length <= refusals ? 503 : 204).end();
     });
@@ -48,7 +47,7 @@ describe("a newer snapshot", () => {
 });
 
 describe("two delivery processes on one database", () => {
-  it("never have one delivery, or two of one document, under way at once, and send nothing twice that was accepted", async () => {
+  it("never attempt two deliveries of one document at once, and send nothing accepted twice", async () => {
     await using world = await openWorld();
     await using first = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
     await using _second = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });

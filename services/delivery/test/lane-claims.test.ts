@@ -1,3 +1,4 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -67,11 +68,9 @@ test("a long lane that has lost its bearer gets its oldest row as one, and few o
   const { mongo, deliveries, lanes } = opened;
   const behind = Array.from({ length: 500 }, (_, n) => rowOf("a", n + 1, "behind"));
   await deliveries.insert([rowOf("a", 1, "behind", 2), ...behind], createdAt);
-  await mongo.db.command({ profile: 2 });
-  await lanes.appointBearers(behind.slice(0, 2), new Date());
-  await mongo.db.command({ profile: 0 });
-  const read = await mongo.db.collection("system.profile").findOne({ "command.find": "deliveries" });
-  expect(read!["docsExamined"]).toBeLessThanOrEqual(16);
+  const appoint = () => lanes.appointBearers(behind.slice(0, 2), new Date());
+  const { entries } = await profiled(mongo.db, { "command.find": "deliveries" }, appoint);
+  expect(entries[0]!["docsExamined"]).toBeLessThanOrEqual(16);
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
   const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
   expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
@@ -86,10 +85,9 @@ test("a claim reads the rows of many lanes together, and of a very long one its 
   const depths = Array.from({ length: 120 }, (_, n) => (n === 60 ? 1_200 : 1 + (n % 24)));
   const all = depths.flatMap((count, n) => rowsOf(nameOf(n), count));
   await deliveries.insert(all, createdAt);
-  await mongo.db.command({ profile: 2 });
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
-  const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
-  await mongo.db.command({ profile: 0 });
+  const claim = () => lanes.claim(scope, new Date(Date.now() + 3_600_000));
+  const { result: claimed, entries: finds } = await profiled(mongo.db, { "command.find": "deliveries" }, claim);
   const sequences = new Map(
     claimed.map(({ state }) => [state.rows[0]!.documentId, state.rows.map(({ sequence }) => sequence)]),
   );
@@ -98,7 +96,6 @@ test("a claim reads the rows of many lanes together, and of a very long one its 
     const whole = Array.from({ length: depth }, (_, at) => at + 1);
     expect(sequences.get(nameOf(n))).toEqual(n === 60 ? [...whole.slice(0, 100), 1_199, 1_200] : whole);
   }
-  const finds = await mongo.db.collection("system.profile").countDocuments({ "command.find": "deliveries" });
   // What is due, three pages behind it, and three pages of the long lane.
-  expect(finds).toBeLessThanOrEqual(7);
+  expect(finds.length).toBeLessThanOrEqual(7);
 });

@@ -1,3 +1,4 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -33,12 +34,10 @@ describe("the schedule", () => {
   it("costs a row an endpoint, however many are due", async () => {
     const due = new Date();
     await rows().insertMany([...Array.from({ length: 2_000 }, () => bearerOf("busy", due)), bearerOf("other", due)]);
-    await mongo.db.command({ profile: 2 });
-    const schedule = await store.schedule();
-    await mongo.db.command({ profile: 0 });
-    const read = await mongo.db.collection("system.profile").findOne({ "command.aggregate": "deliveries" });
+    const reads = { "command.aggregate": "deliveries" };
+    const { result: schedule, entries } = await profiled(mongo.db, reads, () => store.schedule());
     expect(schedule.map(({ endpointId }) => endpointId)).toEqual(["busy", "other"]);
-    expect(read!["docsExamined"]).toBeLessThanOrEqual(4);
+    expect(entries[0]!["docsExamined"]).toBeLessThanOrEqual(4);
   });
 });
 
@@ -49,10 +48,8 @@ describe("the backlog", () => {
     const wait = (endpointId: string, n: number) => ({ ...bearerOf(endpointId, due), createdAt: at(n), generation: 0 });
     const busy = Array.from({ length: 2_000 }, (_, n) => wait("busy", (n * 7) % 2_000));
     await rows().insertMany([...busy, wait("other", 3_000), wait("disabled", 4_000)]);
-    await mongo.db.command({ profile: 2 });
-    const backlog = await store.backlog(["disabled"]);
-    await mongo.db.command({ profile: 0 });
-    const found = await mongo.db.collection("system.profile").find({ "command.aggregate": "deliveries" }).toArray();
+    const reads = { "command.aggregate": "deliveries" };
+    const { result: backlog, entries: found } = await profiled(mongo.db, reads, () => store.backlog(["disabled"]));
     expect(backlog).toEqual([
       { endpointId: "other", oldestAt: at(3_000) },
       { endpointId: "busy", oldestAt: at(1_999) },
@@ -67,7 +64,11 @@ describe("a row behind the bearer", () => {
   const attemptedAt = new Date(now.getTime() + 5);
   const inAnHour = new Date(now.getTime() + 3_600_000);
 
-  /** When a lane is due whose bearer was attempted 5 ms from now, after it was told of a row. */
+  /**
+   * Expedites a lane whose bearer is attempted 5 ms from now, and returns when it is due.
+   *
+   * @param knownSince the earliest time at which the lane may have known the new row
+   */
   async function dueAt(knownSince?: Date): Promise<Date> {
     const bearer = bearerOf("e1", inAnHour);
     const { insertedId } = await rows().insertOne({ ...bearer, attempts: [{ at: attemptedAt }] });
@@ -113,7 +114,7 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     return new LaneStore(collection, "test");
   };
 
-  it("is told to who has the next bearer", async () => {
+  it("reaches the process that holds the next bearer", async () => {
     const lease = { holder: "other", until: new Date(now.getTime() + 20_000), token: "t" };
     const [next, arrived] = [row(2, {}), row(3, {})];
     await rows().insertMany([next, arrived] as object[]);

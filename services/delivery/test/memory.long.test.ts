@@ -26,7 +26,7 @@ it("640 bodies of a megabyte that are due take less than 384 MiB, and so they do
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => {
     receiver.received.length = 0;
-    // Long enough that every place is taken.
+    // The answer takes long enough that as many attempts are in flight as may be.
     setTimeout(() => response.writeHead(isUp ? 204 : 503).end(), isUp ? 0 : 500);
   });
   const tenants = Array.from({ length: endpoints }, (_, n) => `large_${n}`);

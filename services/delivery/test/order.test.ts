@@ -102,7 +102,7 @@ describe("a newer snapshot", () => {
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(1_000);
   });
 
-  it("whose reference comes again hurries nothing", async () => {
+  it("whose reference comes again expedites nothing", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     await delivery.endpoint("again", receiver.url);
     const { documentId } = await publish(world, "again");
@@ -113,13 +113,13 @@ describe("a newer snapshot", () => {
     world.feed.publish(newer);
     await world.broker.announce(newer);
     await eventually(() => world.feed.isPending(newer)).toBe(false);
-    // What a repeat hurries is due by now, so that whatever comes next would find it attempted.
+    // A repeat that expedited the row would have made it due by now, so the count would be higher.
     const row = await world.deliveries().findOne({ tenantId: "again", sequence: 1 });
     expect([row!.attemptCount, row!.lease]).toEqual([2, undefined]);
     expect(row!.nextAttemptAt!.getTime()).toBeGreaterThan(Date.now());
   });
 
-  it("whose process died before it had told the lane makes the older one due when it is taken in again", async () => {
+  it("makes the older one due when it is ingested again after its process died before doing so", async () => {
     await using receiver = await refusing(500, 1);
     const { endpointId } = await delivery.endpoint("untold", receiver.url);
     const { documentId } = await publish(world, "untold");

@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { snapshotOf } from "./support/feed.ts";
@@ -55,7 +55,7 @@ it("a replay skips what ingest is still to store, which is then sent, and tried 
   });
 });
 
-it("replays that cannot send, of disabled endpoints or of those that are away, leave their places to others", async () => {
+it("replays of disabled or unreachable endpoints leave their turns to others", async () => {
   await using away = await openReceiver((_webhook, response) => response.writeHead(503).end());
   await using receiver = await openReceiver();
   const settled = (tenantId: string) =>
@@ -85,7 +85,7 @@ it("a replay of what is missing goes on with what it has tried when its receiver
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
 });
 
-it("a replay says what to send, one at a time; the running one is named, all are listed, and each leaves an entry", async () => {
+it("an endpoint has one replay at a time, and a second one is refused with the running one's id", async () => {
   const tenantId = "ruled";
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const { endpointId } = await delivery.endpoint(tenantId, receiver.url);

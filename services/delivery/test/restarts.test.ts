@@ -49,7 +49,7 @@ it("a process that starts sends nothing to an endpoint that asked for a pause, n
     const _id = ids[at]!;
     await world.states().insertOne({ _id, tenantId, gate, generation: randomUUID(), updatedAt: new Date() });
   }
-  // Some are due in the database, and some come while the process starts.
+  // Some webhooks are due in the database, others come while the process starts.
   const rounds = 20;
   for (let n = 0; n < rounds; n += 1) world.feed.publish(snapshotOf(tenantId, randomUUID()));
   await using _slow = await answerSlowly(world, "endpoint_states");
@@ -58,4 +58,27 @@ it("a process that starts sends nothing to an endpoint that asked for a pause, n
   await witness.arrivals(2 * rounds);
   await eventually(() => world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(4 * rounds);
   expect(shut.received).toEqual([]);
+});
+
+it("a probe takes the only lane of an endpoint although the lease of a dead process is still in its row", async () => {
+  await using world = await openWorld();
+  await using receiver = await openReceiver();
+  const tenantId = "dead_lease";
+  const first = await openDelivery(world);
+  const { endpointId } = await first.endpoint(tenantId, receiver.url);
+  await first[Symbol.asyncDispose]();
+  const open = { since: Date.now() - 300_000, nextProbeAt: Date.now() + 3_600_000, spacingMs: 300_000 };
+  const gate = { ...newGate, failures: 5, open };
+  await world.states().insertOne({ _id: endpointId, tenantId, gate, generation: randomUUID(), updatedAt: new Date() });
+  const second = await openDelivery(world);
+  await publish(world, tenantId);
+  await eventually(() => world.deliveries().countDocuments({ tenantId, nextAttemptAt: { $exists: true } })).toBe(1);
+  await second[Symbol.asyncDispose]();
+  const until = new Date(Date.now() - 1_000);
+  const lease = { holder: "dead", until, token: randomUUID() };
+  await world.deliveries().updateOne({ tenantId }, { $set: { lease, nextAttemptAt: until } });
+  await world.states().updateOne({ _id: endpointId }, { $set: { "gate.open.nextProbeAt": Date.now() } });
+  await using _third = await openDelivery(world);
+  await receiver.arrivals(1);
+  await eventually(() => world.deliveries().countDocuments({ tenantId, state: "delivered" })).toBe(1);
 });

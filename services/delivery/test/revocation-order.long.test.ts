@@ -15,7 +15,7 @@ const dataOf = ({ body }: ReceivedWebhook): { documentId: string; sequence: numb
   JSON.parse(body.toString()).data;
 
 it(
-  "no snapshot that is sent again follows a newer one of its document, with three processes and a slow receiver",
+  "no snapshot that is sent again follows a newer one of its document, with three processes",
   { timeout: 300_000 },
   async () => {
     await using world = await openWorld();

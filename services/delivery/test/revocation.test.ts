@@ -63,7 +63,7 @@ it("every signature in documents is replaced, and a document's newest snapshot i
     expect({ ...rest, id: old.id, data: { ...data, signature: old.data.signature } }).toEqual(old);
     expect([data.signature.keyId, webhook.headers["vidimus-key-id"]]).toEqual([active, active]);
   }
-  // A newer one finds lanes that are as they were.
+  // A newer snapshot finds its lanes unchanged.
   const third = await publish(world, "acme", first.documentId, 3);
   await settled(third);
   await receiver.arrivals(6);
@@ -72,7 +72,7 @@ it("every signature in documents is replaced, and a document's newest snapshot i
   await eventually(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } })).toBe(0);
 });
 
-it("what was refused with the old signature goes on under the new one, as _r2, and nothing comes twice", async () => {
+it("a delivery refused with the old signature continues with the new one, as _r2, without repeats", async () => {
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
   await using delivery = await openDelivery(world);
@@ -90,7 +90,7 @@ it("what was refused with the old signature goes on under the new one, as _r2, a
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it("processes that are killed while they replace and while they send are followed by another; each is sent once", async () => {
+it("processes killed while they replace or send are followed by another, and each is sent once", async () => {
   await using receiver = await openReceiver();
   const documents = 12;
   {
@@ -126,7 +126,7 @@ it("processes that are killed while they replace and while they send are followe
   for (const each of [first, second]) await each[Symbol.asyncDispose]();
 }, 60_000);
 
-it("a second revocation is walked for while what followed the first one is still being sent again", async () => {
+it("a second revocation starts its walk while the first one's snapshots are still being sent again", async () => {
   await using receiver = await openReceiver();
   const documents = 6;
   await using delivery = await openDelivery(world, { resendsPerSecond: 1, resigningGraceMs: 200 });
@@ -165,7 +165,7 @@ it("a snapshot that a newer one has followed meanwhile is not sent behind it", a
   expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
 });
 
-it("nothing is sent with a key that the trust list does not have, and nothing while the list is an older one", async () => {
+it("nothing is sent with an unlisted key, and nothing while the trust list is an older one", async () => {
   await using receiver = await openReceiver();
   {
     await using delivery = await openDelivery(world);
@@ -175,7 +175,7 @@ it("nothing is sent with a key that the trust list does not have, and nothing wh
     await eventually(async () => (await world.trustList().findOne())?.revision).toBe(7);
     await receiver.arrivals(1);
   }
-  // After a restart, too: an old ring was brought back.
+  // The same holds after a restart with an old key ring.
   world.signing.state.revision = 6;
   await using delivery = await openDelivery(world);
   const waiting = await publish(world, "acme");

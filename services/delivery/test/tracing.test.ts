@@ -1,7 +1,7 @@
 /** Traces of snapshots that no message announced, and of attempts that come later. */
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { EnvReader } from "@vidimus/kit/env";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { readTracingConfig } from "@vidimus/kit/telemetry/tracing/tracing-config";
 import { attributesOf, openOtlpReceiver } from "@vidimus/kit/testing/otlp-receiver";
 import { randomUUID } from "node:crypto";

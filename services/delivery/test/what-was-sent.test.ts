@@ -1,7 +1,7 @@
 /** What the log tells of a webhook, and what it keeps to itself. */
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { patient } from "@vidimus/kit/testing/patient";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -74,7 +74,7 @@ test("a delivery says what was sent, is found by its webhook id, and shows its r
   expect(second.find(({ name }) => name === "vidimus-attempt")?.value).toBe(again!.headers["vidimus-attempt"]);
 });
 
-test("a credential that a receiver asked for is in no answer, also when the receiver echoes it over the end of what is kept", async () => {
+test("a receiver's credential is in no answer, even when the receiver echoes it beyond the limit", async () => {
   const tenantId = "echoing";
   const token = "planted-token-0123456789";
   await using receiver = await openReceiver(({ headers }, response) =>
@@ -104,7 +104,7 @@ test("a credential that a receiver asked for is in no answer, also when the rece
   expect(made.ping?.answer).toBe(`${"x".repeat(1_010)}•••`);
 });
 
-test("a receiver that checks HMACs accepts the ping, with a secret that the caller gave and nobody is shown", async () => {
+test("a receiver that checks HMACs accepts the ping with a secret that the caller gave", async () => {
   const secret = secretOf(24);
   await using receiver = await openReceiver(({ headers, body }, response) => {
     new StandardWebhook(secret).verify(body.toString(), headers as Record<string, string>);
@@ -148,7 +148,7 @@ test("URL and secret change in one step: what is in flight ends at the old serve
   await expect(both).rejects.toThrow("must not be given when one is to be made");
 });
 
-test("types that the tenant does not have are refused by name; one that goes later leaves the endpoint as it is", async () => {
+test("unknown types are refused by name; a type that is removed later leaves the endpoint unchanged", async () => {
   const tenantId = "typed";
   world.feed.ownTypes.set(tenantId, ["acme/recipe"]);
   const types = (...names: string[]) => ({ documentTypes: { names } });

@@ -21,7 +21,7 @@ export function announceSnapshots(
 }
 
 /**
- * Calls `onSnapshot` for snapshots that any process announces. Announcements can be lost:
+ * Calls `onSnapshot` for snapshots that any process announces. Announcements can be lost, so
  * `ChangeSignal` also polls.
  */
 export function subscribeSnapshots(

@@ -6,10 +6,10 @@ import type { Attest } from "./rpc/snapshot-feed/get-snapshots.ts";
 import type { IsEndorsed } from "./rpc/snapshot-feed/settle-snapshots.ts";
 
 /**
- * What the key that documents shares with signing is for: snapshots are attested to signing, and
- * signatures are taken only if signing endorsed them.
+ * Attests snapshots to signing, and accepts only signatures that signing endorsed, both with the
+ * key that documents shares with signing.
  *
- * @param key undefined: nothing is attested, and no signature is taken
+ * @param key undefined: nothing is attested, and every signature is refused
  */
 export function attestation(
   key: KeyObject | undefined,

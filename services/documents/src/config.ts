@@ -4,20 +4,19 @@ import type { KeyObject } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
-import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
+import { readTenantsConfig, type TenantsConfig } from "@vidimus/tenancy/open-known-tenants";
 
 export const documentsDatabase = "vidimus_documents";
 
-/** Settings of the documents service. */
 export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   broker: BrokerSettings;
-  /** Servers that keep the stream of references for internal teams; 0: there is no stream. */
+  /** Servers that keep the stream of references for internal teams; 0 for no stream. */
   snapshotStreamReplicas: number;
-  /** Threads that check what is not checked on the event loop. */
+  /** Threads for checks outside of the event loop. */
   checkThreads: number;
   /**
-   * Makes the attestations that signing requires; undefined when it is not set: then nothing that this
-   * process hands out is signed.
+   * Makes the attestations that signing requires. Undefined without a key: snapshots of this
+   * process are then not signed.
    */
   attestationKey: KeyObject | undefined;
 }
@@ -42,15 +41,15 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return config;
 }
 
-/** Reads the settings every service has, with this one's defaults. */
+/** Reads the settings that every service has, with the defaults of this one. */
 export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7051, meshPort: 7151, opsPort: 9091 };
   return readTeamsConfig(env, { ...ports, database: documentsDatabase });
 }
 
 /**
- * One for each core, but two at least, so that no tenant has all, and four at most, since each may
- * fill a heap.
+ * One thread for each core; at least two, so that one tenant cannot have all, and at most four,
+ * because each may fill its heap.
  */
 function defaultCheckThreads(): number {
   return Math.min(4, Math.max(2, availableParallelism()));

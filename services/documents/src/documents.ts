@@ -1,15 +1,15 @@
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema, type Schema } from "@vidimus/kit/mongo/schema";
-import { openDoors } from "@vidimus/kit/rpc/open-doors";
+import { ensureDatabaseVersion, type DatabaseVersion } from "@vidimus/kit/mongo/database-version";
+import { openDoors } from "@vidimus/kit/service/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
-import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
+import { openKnownTenants } from "@vidimus/tenancy/open-known-tenants";
 import { openChecking } from "./checking/open-checking.ts";
 import type { DocumentsConfig } from "./config.ts";
 import { createTypeRegistry } from "./domain/types/type-registry.ts";
 import { createWorkflowRegistry } from "./domain/workflow/workflow-registry.ts";
-import { openPublication } from "./open-publication.ts";
+import { openPublishing } from "./open-publishing.ts";
 import { attestation } from "./attestation.ts";
 import { announceSnapshots, subscribeSnapshots } from "./announce-snapshots.ts";
 import { reportPending } from "./report-pending.ts";
@@ -20,8 +20,8 @@ import { snapshotFeedRoute } from "./rpc/snapshot-feed/route.ts";
 import { knownTypesRoute, schemaRoute } from "./rpc/schemas/route.ts";
 import { workflowRoute } from "./rpc/workflows/route.ts";
 import { snapshotStream } from "./snapshot-stream.ts";
-import { documentsSchema } from "./store/documents-schema.ts";
-import { DocumentStore } from "./store/document-store.ts";
+import { documentsDatabaseVersion } from "./store/documents-database-version.ts";
+import { HeadStore } from "./store/head-store.ts";
 import { HistoryStore } from "./store/history-store.ts";
 import { RevisionStore } from "./store/revision-store.ts";
 import { SequenceFloor } from "./store/sequence-floor.ts";
@@ -29,17 +29,17 @@ import { SignatureStore } from "./store/signature-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
-/** Starts the documents service. Tests give it another schema. */
+/** Starts the documents service. Tests pass another database version. */
 export async function startDocuments(
   config: DocumentsConfig,
-  schema: Schema = documentsSchema,
+  databaseVersion: DatabaseVersion = documentsDatabaseVersion,
 ): Promise<RunningTeamsService> {
   return startService("documents", config, async (stack, process) => {
     const mongo = stack.use(
       await openMongo({ url: config.mongoUrl, database: config.database, appName: "vidimus-documents" }),
     );
-    await openSchema(mongo, schema, config.migrate);
-    const documents = new DocumentStore(mongo.db);
+    await ensureDatabaseVersion(mongo, databaseVersion, config.migrate);
+    const documents = new HeadStore(mongo.db);
     const revisions = new RevisionStore(mongo.client, mongo.db);
     const history = new HistoryStore(mongo.db);
     const audit = await AuditLog.open(mongo, process.log);
@@ -57,7 +57,7 @@ export async function startDocuments(
     const { tracing } = process;
     const sequenceFloor = await new SequenceFloor(mongo.db).read();
     const publishing = { mongo, tracing, types, workflow, now, announce, sequenceFloor };
-    const publication = openPublication(publishing);
+    const publication = openPublishing(publishing);
     reportPending(process.metrics.registry, publication.snapshots);
     subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
     const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };

@@ -1,4 +1,4 @@
-import { collectRarely } from "@vidimus/kit/service/collect-rarely";
+import { collectRarely } from "@vidimus/kit/tuning/collect-rarely";
 import { runUntilStopped } from "@vidimus/kit/service/process";
 import { readConfig } from "./config.ts";
 import { startDocuments } from "./documents.ts";

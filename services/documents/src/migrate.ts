@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { documentsDatabase } from "./config.ts";
-import { documentsSchema } from "./store/documents-schema.ts";
+import { documentsDatabaseVersion } from "./store/documents-database-version.ts";
 
-await runMigrate("documents", documentsSchema, documentsDatabase);
+await runMigrate("documents", documentsDatabaseVersion, documentsDatabase);

@@ -2,8 +2,9 @@ import { Gauge, type Registry } from "prom-client";
 import type { SnapshotStore } from "./store/snapshot-store.ts";
 
 /**
- * Registers how many snapshots delivery has not settled, and for how long the oldest has waited.
- * Both are read from the database at each scrape; while it does not answer they have no value.
+ * Registers metrics of how many snapshots delivery has not settled, and of the age of the oldest
+ * one. Both are read from the database at each scrape; while the database does not answer they have
+ * no value.
  */
 export function reportPending(
   registry: Registry,
@@ -27,7 +28,7 @@ export function reportPending(
 interface ReadGauge {
   readonly name: string;
   readonly help: string;
-  /** The value at a scrape. */
+  /** Reads the value for a scrape. */
   read(): Promise<number>;
 }
 

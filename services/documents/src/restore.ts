@@ -1,26 +1,26 @@
 /**
- * What an operator does with a database that was restored from a backup, before any service starts
+ * What an operator runs on a database that was restored from a backup, before any service starts
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document
- * - `lift --above N [--renumber-pending] [--dry-run]`: new snapshots are numbered above N
+ * - `lift --above N [--renumber-pending] [--dry-run]`: new snapshots get sequences above N
  * - `signatures`: prints the signatures of snapshots, for signing
- * - `missing`: of the snapshots that stdin names, prints those that this database does not have
+ * - `missing`: reads references of snapshots from stdin, and prints those that this database lacks
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines, writeJsonLines } from "@vidimus/kit/json-lines";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import { runToEnd } from "@vidimus/kit/service/process";
 import { parseArgs } from "node:util";
 import { readDocumentsBaseConfig } from "./config.ts";
 import type { SnapshotKey } from "./domain/snapshots/snapshot-feed.ts";
-import { documentsSchema } from "./store/documents-schema.ts";
+import { documentsDatabaseVersion } from "./store/documents-database-version.ts";
 import { liftSequences } from "./store/lift-sequences.ts";
 import { RestoredSnapshots } from "./store/restored-snapshots.ts";
 import { SequenceFloor } from "./store/sequence-floor.ts";
 
-/** Most snapshots that are looked for at once. */
+/** Most snapshots in one query. */
 const keysMax = 1_000;
 const usage = "one of: highest; lift --above N [--renumber-pending] [--dry-run]; signatures; missing";
 
@@ -37,7 +37,7 @@ await runToEnd(async () => {
   const { mongoUrl, database } = readDocumentsBaseConfig(env);
   env.finish();
   await using mongo = await openMongo({ url: mongoUrl, database, appName: "vidimus-documents-restore" });
-  await openSchema(mongo, documentsSchema, "off");
+  await ensureDatabaseVersion(mongo, documentsDatabaseVersion, "off");
   const snapshots = new RestoredSnapshots(mongo.client, mongo.db);
   switch (positionals.join(" ")) {
     case "highest":

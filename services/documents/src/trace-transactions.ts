@@ -3,8 +3,8 @@ import type { TransitionQueueOptions } from "./domain/transitions/transition-que
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 
 /**
- * Records transactions of transitions whose traces are recorded. Callers share a transaction: its
- * span belongs to the first one's trace and links to the others.
+ * Records the transactions of transitions whose traces are recorded. Several callers share a
+ * transaction: its span belongs to the first one's trace and links to the others.
  */
 export function traceTransactions(
   tracing: Tracing,

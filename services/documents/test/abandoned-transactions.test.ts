@@ -2,9 +2,9 @@ import { type ClientSession, MongoClient } from "mongodb";
 import { randomBytes } from "node:crypto";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
-/** What the service itself is called: what it left behind in another life is called so too. */
+/** The service's own name, so the tests' transactions look like those that it has abandoned. */
 const appName = "vidimus-documents";
 let service: Publishing;
 let observer: MongoClient;
@@ -12,7 +12,8 @@ let observer: MongoClient;
 beforeAll(async () => {
   service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
   observer = await new MongoClient(inject("mongoUrl")).connect();
-  // MongoDB's default, said aloud: with a lower one the server would do the work.
+  // MongoDB's default, set explicitly: with a lower value the server itself would end the
+  // transactions within the test.
   await observer.db("admin").command({ setParameter: 1, transactionLifetimeLimitSeconds: 60 });
 });
 afterAll(async () => {
@@ -22,7 +23,7 @@ afterAll(async () => {
 
 const tenant = () => `t_${randomBytes(6).toString("hex")}`;
 
-/** A transaction that has locked a row, of a client that says no more. */
+/** Opens a transaction that locks a row, and whose client then sends nothing more. */
 async function abandon(collection: string, filter: object): Promise<AsyncDisposable & { session: ClientSession }> {
   const client = await new MongoClient(inject("mongoUrl"), { appName }).connect();
   const session = client.startSession();
@@ -50,7 +51,7 @@ test("an edit goes through although a dead process holds the document's head", a
   expect((await service.documents.updateDocument(request, as("editor"))).document).toMatchObject({ version: 2n });
 });
 
-test("a process that was taken for dead is told so, and its transaction is undone as a whole", async () => {
+test("a process that was wrongly taken for dead gets an error, and its whole transaction is undone", async () => {
   const tenantId = tenant();
   const documentId = await service.create(tenantId, article());
   await using slow = await abandon("clocks", { tenantId });

@@ -1,10 +1,11 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 let mesh: RpcClient<typeof DocumentService>;
@@ -35,7 +36,7 @@ async function creatorOf(documentId: string, tenantId = "demo") {
   return { actor, role };
 }
 
-test("each item is judged alone: bad ones cost their neighbours nothing, results keep the order", async () => {
+test("each item is checked alone, and results keep the order", async () => {
   const taken = randomUUID();
   await documents.client.batchCreateDocuments({ items: [item(taken)] });
   const [first, second, twice, elsewhere] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
@@ -92,15 +93,10 @@ test("an item that meets a bug is INTERNAL, and its neighbours of other tenants 
 
 test("64 documents are stored by one insert", async () => {
   const db = mongo.db(documents.database);
-  await db.command({ profile: 2 });
   const ids = Array.from({ length: 64 }, () => randomUUID());
-  const { results } = await documents.client.batchCreateDocuments({ items: ids.map((id) => item(id)) });
-  await db.command({ profile: 0 });
-  expect(results.map(({ outcome }) => outcome.case === "created" && outcome.value.documentId)).toEqual(ids);
-  const inserts = await db
-    .collection("system.profile")
-    .find({ ns: `${documents.database}.heads` })
-    .toArray();
+  const create = () => documents.client.batchCreateDocuments({ items: ids.map((id) => item(id)) });
+  const { result, entries: inserts } = await profiled(db, { ns: `${documents.database}.heads` }, create);
+  expect(result.results.map(({ outcome }) => outcome.case === "created" && outcome.value.documentId)).toEqual(ids);
   expect(inserts.map(({ op, ninserted }) => ({ op, ninserted }))).toEqual([{ op: "insert", ninserted: 64 }]);
 });
 
@@ -125,7 +121,7 @@ test("on the teams door no item names who creates it: metadata does", async () =
     expect(fromConnectError(reason)?.kind).toBe("invalid");
 });
 
-test("the same call made of two processes at once is answered twice alike, and stores each document once", async () => {
+test("the same call at two processes at once gets the same answer, and stores each document once", async () => {
   const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database: documents.database };
   await using twin = await runDocuments(options);
   using twinMesh = openRpcClient(DocumentService, { target: twin.meshTarget });

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { canonicalInPython } from "./rfc8785.ts";
-import { runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { canonicalInPython } from "./support/rfc8785.ts";
+import { runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 let mongo: MongoClient;

@@ -1,5 +1,6 @@
+import { openProfile } from "@vidimus/devstack/testing/profile";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { article, type Publishing, runPublishing } from "./support/publishing.ts";
 
 const followers = 256;
 let service: Publishing;
@@ -28,23 +29,17 @@ async function follow(tenantId: string, since: string, waitMs = 20_000) {
 /** Counts the reads of clocks and of publications that MongoDB serves from now on. */
 async function countReads(): Promise<() => Promise<{ clocks: number; publications: number }>> {
   const { db, database } = service;
-  const names = ["clocks", "publications"] as const;
-  await db.command({ profile: 0 });
-  await db.dropCollection("system.profile");
-  // Large enough for what a faulty wait would read.
-  await db.createCollection("system.profile", { capped: true, size: 64 * 1024 * 1024 });
-  const ns = { $in: names.map((name) => `${database}.${name}`) };
-  await db.command({ profile: 1, filter: { op: "query", ns } });
-  const count = (name: string) => db.collection("system.profile").countDocuments({ ns: `${database}.${name}` });
+  const profile = await openProfile(db);
+  const count = async (name: string) => (await profile.find({ op: "query", ns: `${database}.${name}` })).length;
   return async () => ({ clocks: await count("clocks"), publications: await count("publications") });
 }
 
-test("256 followers of a quiet type cost one read a second in all, while another type is published steadily", async () => {
+test("256 followers of a quiet type cost one read a second in total", async () => {
   const tenantId = "steady";
   const { since } = await follow(tenantId, "", 0);
   const busy = await service.create(tenantId, article());
   const waiting = Array.from({ length: followers }, () => follow(tenantId, since));
-  // Answered behind them on the same connection: all of them have arrived.
+  // This call is answered after them on the same connection, so all of them have arrived.
   await service.list(tenantId);
   const reads = await countReads();
   const from = performance.now();
@@ -57,7 +52,7 @@ test("256 followers of a quiet type cost one read a second in all, while another
   expect((await Promise.all(waiting)).map(({ ids }) => ids)).toEqual(waiting.map(() => [id]));
 });
 
-test("the token of an empty answer stands behind all that was examined, and skips nothing that comes", async () => {
+test("the token of an empty answer follows all examined changes, and skips no later one", async () => {
   const tenantId = "advance";
   const first = await publish(tenantId, tag());
   const begun = await follow(tenantId, "", 0);
@@ -71,7 +66,9 @@ test("the token of an empty answer stands behind all that was examined, and skip
   expect(await reads()).toEqual({ clocks: 1, publications: 0 });
   const second = await publish(tenantId, tag());
   expect((await follow(tenantId, empty.since, 0)).ids).toEqual([second]);
-  const row = await service.db.collection("system.profile").findOne({ ns: `${service.database}.publications` });
-  // The keys about the place and the new tag, and not the twenty articles.
+  const row = await service.db
+    .collection("system.profile")
+    .findOne({ op: "query", ns: `${service.database}.publications` });
+  // Examined are the keys around the position and the new tag, not those of the twenty articles.
   expect(row?.["keysExamined"]).toBeLessThanOrEqual(4);
 });

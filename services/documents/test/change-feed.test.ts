@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { article, type Publishing, runPublishing } from "./support/publishing.ts";
 
 interface Change {
   change: "upsert" | "withdraw";
@@ -57,7 +57,7 @@ describe("the feed", () => {
     expect(item).toMatchObject({ type: "core/article", version: 1, updated_at: item?.document?.updated_at });
   });
 
-  test("goes on with what was published and withdrawn since, each document once as it stands now", async () => {
+  test("continues with what was published and withdrawn since, each document once in its current state", async () => {
     const tenantId = "go_on";
     const [first, second] = [await publish(tenantId), await publish(tenantId)];
     const { since } = await changes(tenantId);
@@ -75,7 +75,7 @@ describe("the feed", () => {
     expect((await changes(tenantId, next.since)).items).toEqual([]);
   });
 
-  test("tells a removal that happens while a reader is still beginning", async () => {
+  test("shows a removal that happens while a reader still reads its first pages", async () => {
     const tenantId = "beginning";
     const [first, second] = [await publish(tenantId), await publish(tenantId)];
     const page = await changes(tenantId, "", { limit: 1 });
@@ -161,7 +161,7 @@ describe("a reader who waits", () => {
     expect(summary(await waiting)).toEqual([["upsert", id, 1]]);
   });
 
-  test("is not woken by another tenant or another type, and told in time that there is nothing", async () => {
+  test("is not woken by another tenant or type, and gets an empty answer in time", async () => {
     const tenantId = "quiet";
     const { since } = await changes(tenantId, "", { type: "core/tag" });
     const waiting = changes(tenantId, since, { type: "core/tag", waitMs: 300 });
@@ -174,7 +174,7 @@ describe("a reader who waits", () => {
     const stopping = await started();
     const { since } = await changes("stop", "", {}, stopping);
     const waiting = changes("stop", since, { waitMs: 20_000 }, stopping);
-    // Answered behind it on the same connection: the waiting call has arrived.
+    // This call is answered after it on the same connection, so the waiting call has arrived.
     await stopping.list("stop");
     await stopping[Symbol.asyncDispose]();
     expect(await waiting).toMatchObject({ items: [], since, hasMore: false });

@@ -1,10 +1,10 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { type DocumentProcess, runDocumentProcess } from "./document-process.ts";
-import { as, article } from "./publishing.ts";
-import { json } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { type DocumentProcess, runDocumentProcess } from "./support/document-process.ts";
+import { as, article } from "./support/publishing.ts";
+import { json } from "./support/running-documents.ts";
 
 /** In a process of its own: what stops its event loop must not stop this one. */
 let service: DocumentProcess;
@@ -42,7 +42,7 @@ async function createsDuring(work: Promise<unknown>): Promise<number> {
 /** 1 MiB that costs as much to read as any: 340,000 values of one kind. */
 const heavy = { content: { a: Array.from({ length: 340_000 }, () => []) } };
 /**
- * Looks at each level of a document twice as often as at the one above it, as careless schemas of
+ * Validates each level of a document twice as often as the level above it, as careless schemas of
  * trees do.
  */
 const endless = {
@@ -184,7 +184,7 @@ describe("a schema", () => {
     await expect(wrong).resolves.toMatchObject({ pointers: ["/content/children/1/children/1/name"] });
   });
 
-  test("of 256 KiB that refers to its largest part from everywhere is compiled or refused, and stops no other call", async () => {
+  test("of 256 KiB with references to its largest part is compiled or refused without stopping other calls", async () => {
     const large = {
       properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`p${i}`, { type: "string" }])),
     };

@@ -2,7 +2,7 @@
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 let commands: CommandCounter;
 let service: Publishing;
@@ -104,7 +104,7 @@ describe("a read", () => {
   });
 });
 
-/** What every publication and withdrawal begins with, and what it goes on with. */
+/** The commands with which every publication and withdrawal begins, and those that follow. */
 const begin = ["find heads", "findAndModify clocks"];
 const write = (publications: "insert" | "update") => [
   "update heads",
@@ -154,7 +154,7 @@ describe("a single transition", () => {
     expect(await cost(id, "withhold", 2)).toEqual(retiring);
   });
 
-  test("that takes a slug which a published document has is refused, after a second look", async () => {
+  test("that takes the slug of a published document is refused after one more read", async () => {
     await publish(tenantId, article({ slug: "taken" }));
     const id = await service.create(tenantId, article({ slug: "taken" }));
     const refusal = (): Promise<unknown> =>

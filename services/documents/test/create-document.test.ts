@@ -1,9 +1,9 @@
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 let mongo: MongoClient;
@@ -70,7 +70,7 @@ describe("what is stored", () => {
     });
   });
 
-  test("platform-owned meta is overwritten, unknown meta and content are kept, tenant ids and updated_at ignored", async () => {
+  test("platform-owned meta is overwritten, other meta and content are kept, tenant ids are ignored", async () => {
     const id = randomUUID();
     const workflow = { workflowId: "x", workflowVersion: 5 };
     const platformOwned = { status: "usable", version: 99, ...workflow, final: true, cause: "correction" };
@@ -156,7 +156,7 @@ describe("an id in use", () => {
     expect(await heads().findOne({ documentId: id })).toEqual(before);
   });
 
-  test("it outranks whatever is wrong with type, members and shape, but not a broken envelope", async () => {
+  test("it outranks whatever is wrong with type, members and shape, but not a number out of range", async () => {
     const id = randomUUID();
     await create(wire(id));
     for (const fault of [{ type: "no/such" }, { title: 7 }, { extra: 1 }, { meta: [] }, { meta: { urgency: 12 } }]) {

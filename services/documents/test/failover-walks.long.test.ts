@@ -1,3 +1,3 @@
-import { describeFailoverWalks } from "./failover-walks.ts";
+import { describeFailoverWalks } from "./support/failover-walks.ts";
 
 describeFailoverWalks(20);

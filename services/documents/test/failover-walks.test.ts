@@ -1,4 +1,4 @@
-import { describeFailoverWalks } from "./failover-walks.ts";
+import { describeFailoverWalks } from "./support/failover-walks.ts";
 
-// Twenty rounds: failover-walks.long.test.ts.
+// Three rounds; failover-walks.long.test.ts makes twenty.
 describeFailoverWalks(3);

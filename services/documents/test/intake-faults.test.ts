@@ -1,17 +1,16 @@
 import type { BackingServer } from "@vidimus/devstack/backing/server";
 import { openMongod } from "@vidimus/devstack/backing/mongod";
+import { openTestFolder, type TestFolder } from "@vidimus/devstack/testing/test-folder";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { patient } from "@vidimus/kit/testing/patient";
-import { failure } from "./call-failure.ts";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let mongod: BackingServer;
-let dir: string;
+let folder: TestFolder;
 let dataDir: string;
 let logFile: string;
 let documents: RunningDocuments;
@@ -20,8 +19,8 @@ let mongo: MongoClient;
 beforeAll(async () => {
   // A server has one fail point for failing commands: tests that run beside each other would take
   // it from one another.
-  dir = await mkdtemp(join(tmpdir(), "vidimus-intake-faults-"));
-  [dataDir, logFile] = [join(dir, "mongod"), join(dir, "mongod.log")];
+  folder = openTestFolder("intake-faults");
+  [dataDir, logFile] = [join(folder.path, "mongod"), join(folder.path, "mongod.log")];
   mongod = await openMongod({ dataDir, logFile, port: 0, failPoints: true });
   documents = await runDocuments({ mongoUrl: mongod.url, natsUrl: inject("natsUrl") });
   mongo = await MongoClient.connect(mongod.url);
@@ -35,7 +34,7 @@ afterAll(async () => {
   await mongo.close();
   await documents[Symbol.asyncDispose]();
   await mongod[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true, force: true });
+  folder[Symbol.dispose]();
 });
 
 async function failInserts(times: number, fault: object): Promise<void> {

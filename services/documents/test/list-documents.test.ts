@@ -1,9 +1,10 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { DocumentOrder } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 const ids: string[] = [];
@@ -148,14 +149,8 @@ describe("a list", () => {
   ])("%o reads an index for what it passes over, and rows for what it shows", async (request) => {
     await using mongo = await MongoClient.connect(inject("mongoUrl"));
     const db = mongo.db(documents.database);
-    await db.command({ profile: 2 });
-    await documents.client.listDocuments({ tenantId, ...request });
-    await db.command({ profile: 0 });
-    const reads = await db
-      .collection("system.profile")
-      .find({ ns: `${documents.database}.heads` })
-      .toArray();
-    await db.dropCollection("system.profile");
+    const list = () => documents.client.listDocuments({ tenantId, ...request });
+    const { entries: reads } = await profiled(db, { ns: `${documents.database}.heads` }, list);
     expect(reads.length).toBeGreaterThan(0);
     for (const { planSummary, docsExamined } of reads) {
       expect(planSummary).toMatch(/^IXSCAN|^COUNT_SCAN/);
@@ -164,7 +159,7 @@ describe("a list", () => {
   });
 });
 
-test("a page that cannot be is refused", async () => {
+test("a limit above 200, and a token that was not made here, are refused", async () => {
   const { client } = documents;
   for (const request of [{ limit: 201 }, { pageToken: "nonsense" }, { pageToken: "x".repeat(1_000) }]) {
     const call = client.listDocuments({ tenantId: "demo", ...request });

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Item, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Item, type Publishing, runPublishing } from "./support/publishing.ts";
 
 const type = "core/article";
 let service: Publishing;
@@ -94,7 +94,7 @@ describe("paging", () => {
 });
 
 describe("what is shown", () => {
-  test("is the tenant's own, of the type, at usable", async () => {
+  test("is what the tenant has of the type in the state usable", async () => {
     const tenant = "shown";
     const [out, withheld, killed, foreign] = await Promise.all([
       service.create(tenant, article()),
@@ -120,7 +120,7 @@ describe("what is shown", () => {
 });
 
 describe("the tag of a page", () => {
-  test("stands until something of the type is published or withdrawn, and for no other query", async () => {
+  test("is valid until something of the type is published or withdrawn, and for no other query", async () => {
     const tenant = "tags";
     await publishGroups(tenant, [2]);
     const { etag, items } = await page(tenant, {});
@@ -136,7 +136,7 @@ describe("the tag of a page", () => {
     expect(changed.items.map(({ id }) => id)).toEqual([items[1]!.id]);
   });
 
-  test("never stands for a caller who has seen a publication acknowledged", async () => {
+  test("is never valid for a caller who has seen a publication acknowledged", async () => {
     const tenant = "fresh";
     await publishGroups(tenant, [1]);
     for (let round = 0; round < 20; round += 1) {
@@ -149,7 +149,7 @@ describe("the tag of a page", () => {
     }
   });
 
-  test("is asked about with those of others, and each hears of its own", async () => {
+  test("is asked about together with those of others, and each answer is about its own", async () => {
     for (const tenant of ["own", "other"]) await publishGroups(tenant, [1]);
     const held = async (tenant: string, query: object) => {
       const { etag } = await page(tenant, query);

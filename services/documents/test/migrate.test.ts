@@ -1,14 +1,14 @@
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
-import { migrate } from "@vidimus/kit/mongo/schema";
+import { migrate } from "@vidimus/kit/mongo/database-version";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { documentsSchema } from "../src/store/documents-schema.ts";
+import { documentsDatabaseVersion } from "../src/store/documents-database-version.ts";
 import { shardKeys } from "../src/store/shard-keys.ts";
-import { runDocuments } from "./running-documents.ts";
+import { runDocuments } from "./support/running-documents.ts";
 
-const { base } = documentsSchema;
+const { base } = documentsDatabaseVersion;
 const database = testDatabaseName("migrate");
 let mongo: Mongo;
 
@@ -44,7 +44,7 @@ test("npm run migrate without a database ends with 78 and names the setting", as
   });
 });
 
-test("a service told not to migrate refuses a database that was not, and takes one that was", async () => {
+test("a service with migrations off refuses a new database, and starts on a migrated one", async () => {
   await expect(start()).rejects.toThrow(`database ${database} is new: run src/migrate.ts --prepare`);
   const { stdout } = await runMigrate({ MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database });
   expect(stdout).toBe(`database ${database}: version 0 → ${base}\n`);
@@ -53,14 +53,14 @@ test("a service told not to migrate refuses a database that was not, and takes o
 
 test("eight migrations at once, and one more, change nothing", async () => {
   const before = await indexes();
-  await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, documentsSchema, "on")));
-  expect(await migrate(mongo, documentsSchema, "on")).toEqual({ from: base, to: base });
+  await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, documentsDatabaseVersion, "on")));
+  expect(await migrate(mongo, documentsDatabaseVersion, "on")).toEqual({ from: base, to: base });
   expect(await indexes()).toEqual(before);
 });
 
 test("every collection has a shard key, every unique index starts with it, and every other with the tenant", async () => {
   const all = await indexes();
-  all.delete("schema");
+  all.delete("database_version");
   expect(new Set(Object.keys(shardKeys))).toEqual(
     new Set([...all.keys()].filter((name) => !name.startsWith("system."))),
   );

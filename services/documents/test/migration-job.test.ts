@@ -1,8 +1,8 @@
-import { schemaName } from "@vidimus/kit/mongo/schema";
+import { versionName } from "@vidimus/kit/mongo/database-version";
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { keyNames } from "../src/domain/published-reads/publication-keys.ts";
-import { documentsSchema } from "../src/store/documents-schema.ts";
+import { documentsDatabaseVersion } from "../src/store/documents-database-version.ts";
 
 const manifest = new URL("../../../deploy/k8s/base/migration/documents.yaml", import.meta.url);
 
@@ -10,19 +10,19 @@ const manifest = new URL("../../../deploy/k8s/base/migration/documents.yaml", im
  * When this fails, indexes have changed: give the Job the expected name. When the columns of rows have,
  * too, raise `base` first.
  */
-test("the migration Job is named by the schema that it makes, so that another schema is another Job", async () => {
+test("the migration Job is named by the version and indexes that it makes, so others get another Job", async () => {
   const [, name] = /^ {2}name: (documents-migrate-.*)$/m.exec(await readFile(manifest, "utf8")) ?? [];
-  expect(name).toBe(`documents-migrate-${schemaName(documentsSchema)}`);
-  const indexes = { ...documentsSchema.indexes, versions: { another: { key: { another: 1 } } } } as const;
+  expect(name).toBe(`documents-migrate-${versionName(documentsDatabaseVersion)}`);
+  const indexes = { ...documentsDatabaseVersion.indexes, versions: { another: { key: { another: 1 } } } } as const;
   const changed = [
-    { ...documentsSchema, base: documentsSchema.base + 1 },
-    { ...documentsSchema, indexes },
-  ].map(schemaName);
-  expect(new Set([schemaName(documentsSchema), ...changed]).size).toBe(3);
+    { ...documentsDatabaseVersion, base: documentsDatabaseVersion.base + 1 },
+    { ...documentsDatabaseVersion, indexes },
+  ].map(versionName);
+  expect(new Set([versionName(documentsDatabaseVersion), ...changed]).size).toBe(3);
 });
 
 /** When this fails, rows have another column than those that there are: raise `base`, and name the keys. */
 test("the keys of publications are those that rows of this base have", () => {
   const keys = ["slug", "host", "primary", "tag", "site", "language"];
-  expect({ base: documentsSchema.base, keys: keyNames }).toEqual({ base: 2, keys });
+  expect({ base: documentsDatabaseVersion.base, keys: keyNames }).toEqual({ base: 2, keys });
 });

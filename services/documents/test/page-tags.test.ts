@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 /** What a collection is asked for beside its type. */
 interface Query {
@@ -48,7 +48,7 @@ async function read(tenantId: string, query: Query, ifNoneMatch = "") {
   return { ...answer, ids: items.map(({ id }) => id) };
 }
 
-/** Reads pages, and gives a function that says of each, by its name, whether it still stands. */
+/** Reads pages. Returns a function that tells for each, by its name, whether its tag is still valid. */
 async function hold<Name extends string>(tenantId: string, queries: Record<Name, Query>) {
   const pages = Object.entries<Query>(queries);
   const held = await Promise.all(pages.map(async ([, query]) => (await read(tenantId, query)).etag));
@@ -94,7 +94,7 @@ function clockOf(tenantId: string) {
 }
 
 describe("the pages that readers hold", () => {
-  test("stand when drafts are submitted, approved, returned and spiked: readers' clock does not move", async () => {
+  test("stay valid when drafts are submitted, approved, returned and spiked", async () => {
     const tenantId = "editing";
     const { stands } = await newsroom(tenantId);
     const before = await clockOf(tenantId);
@@ -105,7 +105,7 @@ describe("the pages that readers hold", () => {
     expect(await clockOf(tenantId)).toEqual(before);
   });
 
-  test("stand when a publication is refused beside a step that is not", async () => {
+  test("stay valid when a publication is refused in one batch with another transition", async () => {
     const tenantId = "refused";
     const { stands } = await newsroom(tenantId);
     const incomplete = await service.create(tenantId, { ...article(), meta: {} });
@@ -119,7 +119,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(all);
   });
 
-  test("stand when another type is published or withdrawn, those of tags and sites included", async () => {
+  test("stay valid when another type is published or withdrawn, tags and sites included", async () => {
     const tenantId = "others";
     const { stands } = await newsroom(tenantId);
     const id = await publish(tenantId, image());
@@ -149,7 +149,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(none);
   });
 
-  test("fall with the tag or the site that they name, unless its id says all about it", async () => {
+  test("fall when the tag or site that they name is withdrawn, but for a tag that is named by its id", async () => {
     const tenantId = "named";
     const { stands, tagId, pass, articleId } = await newsroom(tenantId);
     await service.take(tenantId, tagId, "withhold");
@@ -164,7 +164,7 @@ describe("the pages that readers hold", () => {
   });
 });
 
-test("a site and a document with its links stand whatever else is published", async () => {
+test("a site's tag and that of a document with links stay valid whatever else is published", async () => {
   const tenantId = "single";
   const { tagId, articleId } = await newsroom(tenantId);
   const readSite = (ifNoneMatch = "") =>
@@ -182,7 +182,7 @@ test("a site and a document with its links stand whatever else is published", as
   expect(await readLinked(linked.etag)).toMatchObject({ notModified: false });
 });
 
-test("a filter's site is a site: the id of another document does not stand for that document's slug", async () => {
+test("a filter's site by id must be a site: another document's id does not find its slug", async () => {
   const tenantId = "site_id";
   const id = await publish(tenantId, article({ slug: "pass" }));
   await publish(tenantId, article({ meta: { sites: ["pass"] } }));

@@ -3,8 +3,8 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type DocumentProcess, runDocumentProcess } from "./document-process.ts";
-import { article, as } from "./publishing.ts";
+import { type DocumentProcess, runDocumentProcess } from "./support/document-process.ts";
+import { article, as } from "./support/publishing.ts";
 
 const type = "core/article";
 const database = testDatabaseName("order");
@@ -101,7 +101,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     await Promise.all(writers);
   });
 
-  /** Takes documents away and puts them back until told to stop. */
+  /** Withdraws documents and publishes them again until told to stop. */
   async function write(twin: DocumentProcess, own: readonly string[]): Promise<void> {
     while (!stop.signal.aborted) {
       const some = shuffled(own).slice(0, 1 + Math.floor(Math.random() * 20));
@@ -109,7 +109,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     }
   }
 
-  test("share it indeed", () => {
+  test("share updated_at by hundreds, as the following tests need", () => {
     const count = new Map<string, number>();
     for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
     const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;
@@ -133,7 +133,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     120_000,
   );
 
-  test("a walk in pages of 1 through the newest three hundred is as whole", async () => {
+  test("a walk in pages of 1 through the newest 300 shows nothing twice and skips nothing untouched", async () => {
     const since = [...untouched.values()].toSorted().at(-300)!;
     expectWhole(await walk(tenantId, 1, new Date(since)), since);
   }, 120_000);
@@ -156,7 +156,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   let publishing: Promise<void>;
   let done = false;
 
-  /** Publishes some documents for good, withdraws others, and takes some back and forth. */
+  /** Publishes some documents for good, withdraws others, and publishes and withdraws some in turn. */
   async function publisher(ids: readonly string[], twin: DocumentProcess): Promise<void> {
     for (const [at, id] of ids.entries()) {
       const names = [["publish"], ["publish", "withhold"], ["publish", "withhold", "publish"], ["publish", "kill"]];
@@ -177,7 +177,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     publishing = begin();
   });
 
-  test("a reader who follows the catch-up recipe misses no publication, those of the feed no publication and no removal", async () => {
+  test("a reader of the catch-up recipe misses no publication, one of the feed no removal either", async () => {
     const followers = [follow(""), follow(type), follow(quietType), follow(quietType, 30), follow("core/image")];
     const [caughtUp, mirrors] = await Promise.all([catchUp(), Promise.all(followers), publishing]);
     const published = await publishedNow(tenantId, type);

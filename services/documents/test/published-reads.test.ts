@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
-import { settlementOf } from "./settling.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
+import { settlementOf } from "./support/settling.ts";
 
 let service: Publishing;
 
@@ -140,7 +140,7 @@ describe("a document by slug", () => {
     expect(parse((await getBySlug(tenantId, "first")).documentJson).id).toBe(heir);
   });
 
-  test("is gone once withdrawn, and not found under a slug that was never published, or of another type or tenant", async () => {
+  test("is gone once withdrawn, and not found under an unknown slug or another type or tenant", async () => {
     const id = await publish(tenantId, article({ slug: "away" }));
     expect(await refusalOf(getBySlug(tenantId, "away", "core/tag"))).toEqual(notFound);
     expect(await refusalOf(getBySlug("rival", "away"))).toEqual(notFound);
@@ -294,7 +294,7 @@ describe("hosts of published sites", () => {
     expect(await idAt("b.example")).toBe(second);
   });
 
-  test("are found as they were written, port and all, and refused at publication where they are none", async () => {
+  test("are found as they were written, port included; a malformed one is refused at publication", async () => {
     const local = await publish(tenantId, site(["localhost:3000"]));
     expect([await idAt("localhost:3000"), await idAt("LOCALHOST")]).toEqual([local, local]);
     const broken = await service.create(tenantId, site(["https://x.example/", "ok.example"]));
@@ -311,7 +311,7 @@ describe("hosts of published sites", () => {
     ]);
   });
 
-  test("are judged by the state after a batch: two sites may swap, and what is withdrawn beside is free", async () => {
+  test("are checked against the state after a batch, so that two sites may swap their hosts", async () => {
     const own = "swaps";
     const [x, y, z] = [site(["x.example"], { primary: true }), site(["y.example"]), site(["x.example"])];
     for (const each of [x, y]) await publish(own, each);

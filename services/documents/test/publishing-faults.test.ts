@@ -1,4 +1,4 @@
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { openMongo, type Mongo } from "@vidimus/kit/mongo/mongo";
 import { MongoClient } from "mongodb";
@@ -7,16 +7,16 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type Checking, openChecking } from "../src/checking/open-checking.ts";
 import { createTypeRegistry } from "../src/domain/types/type-registry.ts";
 import { defaultWorkflow } from "../src/domain/workflow/default-workflow.ts";
-import { openPublication, type Publication } from "../src/open-publication.ts";
+import { openPublishing, type PublishingParts } from "../src/open-publishing.ts";
 import { SchemaStore } from "../src/store/schema-store.ts";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
+import { article, type Publishing, runPublishing } from "./support/publishing.ts";
 
 /** Fail points apply only to connections of this name. */
 const appName = "publishing-faults-test";
 const by = { actor: "ed", role: "editor" };
 let service: Publishing;
 let mongo: Mongo;
-let publication: Publication;
+let publication: PublishingParts;
 let checking: Checking;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const schemas = new SchemaStore(mongo.db, await AuditLog.open(mongo, createLogger("test", "silent")));
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
-  publication = openPublication({
+  publication = openPublishing({
     mongo,
     tracing: undefined,
     types,

@@ -1,12 +1,12 @@
 /** Every refusal tells programs, in the fields of its `ErrorInfo`, what they need to go on. */
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomUUID } from "node:crypto";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { failure } from "./support/call-failure.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 const tenantId = "refusals";
 let service: Publishing;
@@ -50,7 +50,7 @@ describe("a transition", () => {
     });
   });
 
-  test("that does not start where the document stands", async () => {
+  test("that does not start at the document's status", async () => {
     const id = await service.create(tenantId, article());
     expect(await failure(take(id, "approve"))).toMatchObject({
       code: "FailedPrecondition",
@@ -79,7 +79,7 @@ describe("a transition", () => {
     expect(await failure(update(id, 1, article({ id, text: "Again." })))).toMatchObject({ ...ended, metadata });
   });
 
-  test("of another version than the one that stands there", async () => {
+  test("of another version than the current one", async () => {
     const id = await service.create(tenantId, article());
     await update(id, 1, article({ id, text: "More." }));
     const metadata = { current_version: "2", current_status: "draft", legal_transitions: "submit" };
@@ -162,7 +162,7 @@ describe("who may create and edit", () => {
 });
 
 describe("a request", () => {
-  test("without a draft, a transition or an activation is told what is missing", async () => {
+  test("without a draft, a transition or an activation is refused with what is missing", async () => {
     const missing = { code: "InvalidArgument", reason: "missing" };
     const { documents } = service;
     expect(await failure(documents.createDocument({ tenantId }))).toMatchObject({
@@ -185,7 +185,7 @@ describe("a request", () => {
     expect(await failure(call)).toMatchObject({ code: "InvalidArgument", kind: "too_large" });
   });
 
-  test("that creates an id again is told whether the content is the same", async () => {
+  test("that creates an id again is refused, and the reason says whether the content is the same", async () => {
     const document = article();
     await create(document);
     expect(await failure(create(document))).toMatchObject({ code: "AlreadyExists", reason: "same_content" });

@@ -1,11 +1,11 @@
 /** A request that is repeated with its token is answered as the first was. */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
-import { runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
+import { runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 const tenantId = "tokens";
 let commands: CommandCounter;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { liftSequences } from "../src/store/lift-sequences.ts";
 import { RestoredSnapshots } from "../src/store/restored-snapshots.ts";
 import { SequenceFloor } from "../src/store/sequence-floor.ts";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
-import { settlementOf, signatureOf } from "./settling.ts";
+import { article, type Publishing, runPublishing } from "./support/publishing.ts";
+import { settlementOf, signatureOf } from "./support/settling.ts";
 
 const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
 const tenantId = "acme";
@@ -63,7 +63,7 @@ test("a number that a document has passed is refused, and a lower one than befor
   expect(await floor.read()).toBe(200);
 });
 
-test("pending snapshots and what follows them are renumbered in order, once, and the settled before them stay", async () => {
+test("pending snapshots and later ones are renumbered in order, once, and settled ones stay", async () => {
   const documentId = await publish(3);
   await settle(documentId, 1, 3);
   const untouched = await publish(1);
@@ -84,7 +84,7 @@ test("pending snapshots and what follows them are renumbered in order, once, and
   expect((await restarted.take(tenantId, documentId, "withhold")).sequence).toBe(303n);
 });
 
-test("signatures are told to signing, and which snapshots are missing to delivery", async () => {
+test("signatures are listed for signing, and missing snapshots for delivery", async () => {
   const documentId = await publish(1);
   await settle(documentId, 1);
   const lines: object[] = [];

@@ -2,8 +2,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
-import { settlementOf, signatureOf } from "./settling.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
+import { settlementOf, signatureOf } from "./support/settling.ts";
 
 let service: Publishing;
 

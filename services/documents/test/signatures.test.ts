@@ -3,14 +3,14 @@ import { Code } from "@connectrpc/connect";
 import { attestationOf } from "@vidimus/contracts/attestation";
 import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { article, type Publishing, runPublishing } from "./publishing.ts";
-import { settlementOf, signatureOf } from "./settling.ts";
+import { article, type Publishing, runPublishing } from "./support/publishing.ts";
+import { settlementOf, signatureOf } from "./support/settling.ts";
 
 const stack = new AsyncDisposableStack();
 const folder = mkdtempSync(join(tmpdir(), "vidimus-attestation-"));

@@ -1,3 +1,4 @@
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { snapshotSubject, snapshotSubjects } from "@vidimus/contracts/snapshot-subject";
@@ -5,8 +6,8 @@ import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/s
 import { connect } from "nats";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
-import { settlementOf, type SignedReference } from "./settling.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
+import { settlementOf, type SignedReference } from "./support/settling.ts";
 
 const tenantId = "acme";
 let service: Publishing;
@@ -49,15 +50,12 @@ describe("GetSnapshots", () => {
   test("reads no rows but those asked for, whatever their sequences and tenants are", async () => {
     const [often, twice] = [await publishOften("plans", 5), await publishOften("plans", 2)];
     const references = [often(5), often(2), often(1), twice(2), await publish("other_plans")];
-    await service.db.command({ profile: 2 });
-    const { snapshots } = await service.feed.getSnapshots({ references });
-    await service.db.command({ profile: 0 });
-    expect(snapshots.map(({ reference }) => reference)).toMatchObject(references);
-    const profile = service.db.collection("system.profile");
-    const read = await profile.findOne({ "command.find": "snapshots", "command.filter.$or.0.tenantId": "plans" });
+    const reads = { "command.find": "snapshots", "command.filter.$or.0.tenantId": "plans" };
+    const { result, entries } = await profiled(service.db, reads, () => service.feed.getSnapshots({ references }));
+    expect(result.snapshots.map(({ reference }) => reference)).toMatchObject(references);
+    const [read] = entries;
     expect(read).toMatchObject({ docsExamined: references.length });
     expect(read!["keysExamined"]).toBeLessThanOrEqual(2 * references.length + 2);
-    await profile.drop();
   });
 
   test("ends at 4 MiB with the first ones asked for, so that asking on from there gets them all", async () => {
@@ -161,11 +159,10 @@ describe("older pending snapshots", () => {
     const pendingRows = Array.from({ length: 300 }, (__, at) => ({ ...row, sequence: at + 502 }));
     const others = Array.from({ length: 500 }, () => ({ ...row, documentId: randomUUID() }));
     await snapshots.insertMany([...settledRows, ...pendingRows, ...others]);
-    await service.db.command({ profile: 2 });
-    const [older] = await olderOf([last(801)]);
-    await service.db.command({ profile: 0 });
+    const reads = { "command.aggregate": "snapshots" };
+    const { result, entries } = await profiled(service.db, reads, () => olderOf([last(801)]));
+    const [[older], [read]] = [result, entries];
     expect(older).toEqual([1, ...Array.from({ length: 255 }, (__, at) => at + 502)]);
-    const read = await service.db.collection("system.profile").findOne({ "command.aggregate": "snapshots" });
     expect(read!["docsExamined"]).toBe(0);
     expect(read!["keysExamined"]).toBeLessThan(310);
     await snapshots.deleteMany({ tenantId: "deep" });
@@ -195,7 +192,7 @@ describe("announcements", () => {
     await nats.close();
   });
 
-  test("a broker that is away holds up nothing", async () => {
+  test("a broker that is down delays nothing", async () => {
     await using alone = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: "nats://127.0.0.1:1" });
     const id = await alone.create(tenantId, article());
     expect(await alone.take(tenantId, id, "publish")).toMatchObject({ sequence: 1n });

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 const tenantId = "acme";
 let service: Publishing;
@@ -91,7 +91,7 @@ describe("publishing", () => {
     );
   });
 
-  test("says ABORTED and what stands there when another version is named", async () => {
+  test("answers ABORTED with the current version when another version is named", async () => {
     const id = await service.create(tenantId, article());
     const stale = service.take(tenantId, id, "publish", 2);
     await expect(stale).rejects.toThrow("version 2 was expected, but version 1 stands there, draft");
@@ -116,7 +116,7 @@ describe("publishing", () => {
 });
 
 describe("head and last published", () => {
-  test("a published version stays out while the next one is edited, and the named version decides what the transition acts on", async () => {
+  test("a published version stays out during an edit, and the named version decides what is changed", async () => {
     const tenant = tenantId;
     const id = await service.create(tenant, article());
     await service.take(tenant, id, "publish");

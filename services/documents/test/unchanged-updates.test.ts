@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 const tenantId = "demo";
 let documents: RunningDocuments;

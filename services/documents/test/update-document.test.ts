@@ -1,8 +1,8 @@
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 let mongo: MongoClient;
@@ -57,7 +57,7 @@ async function version(documentId: string, version: number) {
 }
 
 describe("writing the next version", () => {
-  test("the whole content is replaced, and the answer is what then stands", async () => {
+  test("the whole content is replaced, and the answer is the new version", async () => {
     const id = await created();
     const { document } = await update(id, 1, { title: "Two", meta: { own: 1, status: "usable", version: 9 } });
     const now = await shown(id);
@@ -102,7 +102,7 @@ describe("writing the next version", () => {
     expect(after.json).toEqual({ ...before.json, title: "Two", meta: { ...before.json.meta, version: 2 } });
   });
 
-  test("the old version stays as it was, with who wrote it and where it stood", async () => {
+  test("the old version stays as it was, with its author and its status", async () => {
     const id = await created();
     const first = await shown(id);
     await transition(id, "submit", 1);
@@ -159,7 +159,7 @@ describe("writing the next version", () => {
 });
 
 describe("refusals", () => {
-  test("a stale version is ABORTED, and the message says what stands there now", async () => {
+  test("a stale version is ABORTED, and the message names the current version", async () => {
     const id = await created();
     await update(id, 1, article);
     await transition(id, "submit", 2);
@@ -172,7 +172,7 @@ describe("refusals", () => {
     await expect(failure(update(id, 0, article))).resolves.toMatchObject({ code: "InvalidArgument" });
   });
 
-  test("of 32 concurrent updates that name the same version one wins, and 31 are told the current one", async () => {
+  test("of 32 concurrent updates of the same version one succeeds, and 31 get the current version", async () => {
     const id = await created();
     const calls = Array.from({ length: 32 }, (_, index) => update(id, 1, { ...article, title: `writer ${index}` }));
     const settled = await Promise.allSettled(calls);

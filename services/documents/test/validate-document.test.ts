@@ -1,8 +1,8 @@
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { failure } from "./call-failure.ts";
-import { json, runDocuments, type RunningDocuments } from "./running-documents.ts";
+import { failure } from "./support/call-failure.ts";
+import { json, runDocuments, type RunningDocuments } from "./support/running-documents.ts";
 
 let documents: RunningDocuments;
 let mongo: MongoClient;

@@ -1,9 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { article, as, type Publishing, runPublishing } from "./publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 let service: Publishing;
 let workflows: RpcClient<typeof WorkflowService>;

@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(["128.0.0.0/1", "0.0.0.0/1,192.0.0.0/3", "2000::/4", "fc00::/7,10.0.0.0/8,::1/128"])(
-  "TRUSTED_PROXIES=%s leaves some client to be told apart, and is taken",
+  "TRUSTED_PROXIES=%s leaves some clients distinguishable, and is accepted",
   (text) => {
     expect(readConfig({ ...needed, TRUSTED_PROXIES: text }).trustedProxies).toEqual(text.split(","));
   },

@@ -1,12 +1,12 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { type BrokerSettings, readBroker } from "@vidimus/kit/nats/broker-settings";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
-import { parseRate, type Rate } from "./limits/rate.ts";
+import { parseRate, type Rate } from "./rates/rate.ts";
 import { readTrustedProxies } from "@vidimus/kit/service/trusted-proxies";
 
 export const accessDatabase = "vidimus_access";
 
-/** Settings of the gateway. A rate that is undefined is off. */
+/** Settings of the gateway. An undefined rate means no limit. */
 export interface GatewayConfig extends TeamsConfig {
   /** Address of the public HTTP port. */
   httpHost: string;
@@ -18,17 +18,17 @@ export interface GatewayConfig extends TeamsConfig {
   phrasesTarget: string;
   signingTarget: string;
   deliveryTarget: string;
-  /** Requests an address may make, in this process. */
+  /** Requests of one address to this process. */
   ipRate: Rate | undefined;
-  /** Failed authentications an address may have, in this process. */
+  /** Failed authentications of one address at this process. */
   authFailureRate: Rate | undefined;
-  /** Writes a tenant may make, over all gateways. */
+  /** Writes of one tenant, over all gateways. */
   writeBudget: Rate | undefined;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[];
   /** Whether `/openapi.json` and `/docs` are on the public port too. */
   publicDocs: boolean;
-  /** Where the guides of docs/ are published elsewhere, without a slash at its end. */
+  /** Base URL at which the guides of docs/ are also published, without a final slash. */
   docsUrl?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
   return config;
 }
 
-/** A URL that may stand in a header between angle brackets. */
+/** A URL that may be put into a header between angle brackets. */
 function readDocsUrl(env: EnvReader): string | undefined {
   const text = env.string("DOCS_URL", { fallback: "" });
   if (text === "") return undefined;

@@ -4,14 +4,14 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { openDoors } from "@vidimus/kit/rpc/open-doors";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { openDoors } from "@vidimus/kit/service/open-doors";
 import { type RunningTeamsService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import type { Db } from "mongodb";
 import { Counter } from "prom-client";
@@ -21,15 +21,15 @@ import { shareEvictions } from "./access/evictions.ts";
 import { opsDocs, publicDocs } from "./api-docs/api-docs.ts";
 import { docsRoutes } from "./api-docs/docs-routes.ts";
 import { startHttpServer } from "./http/http-server.ts";
-import { RateLimits } from "./limits/rate-limits.ts";
+import { RateLimits } from "./rates/rate-limits.ts";
 import { type HttpDeps, routes } from "./endpoints/routes.ts";
 import { LastUsed } from "./access/last-used.ts";
-import { WriteBudget } from "./limits/write-budget.ts";
+import { WriteBudget } from "./rates/write-budget.ts";
 import { withGrace } from "./ready-check.ts";
 import { accessRoutes } from "./rpc/access-routes.ts";
 import { memberRoutes } from "./rpc/members/member-routes.ts";
 import { tenantRoutes } from "./rpc/tenant-routes.ts";
-import { accessSchema } from "./store/access-database.ts";
+import { accessDatabaseVersion } from "./store/access-database.ts";
 import { ApiKeyStore } from "./store/api-key-store.ts";
 import { InvitationStore } from "./store/invitation-store.ts";
 import { MemberStore } from "./store/member-store.ts";
@@ -37,19 +37,18 @@ import { SignInLinkStore } from "./store/sign-in-link-store.ts";
 import { TrustListStore } from "./store/trust-list-store.ts";
 import { TenantStore } from "./store/tenant-store.ts";
 import { WriteBudgetStore } from "./store/write-budget-store.ts";
-import { exportWindowBytes } from "./upstream/export-window.ts";
-import { createIntake } from "./upstream/intake.ts";
+import { exportWindowBytes } from "./http/answers/export-window.ts";
+import { createInBatches } from "./upstream/create-in-batches.ts";
 import { batchReads } from "./upstream/published-reads.ts";
 import { trustListCache } from "./upstream/trust-list.ts";
 
-/** A running gateway. */
 export interface RunningGateway extends RunningTeamsService {
-  /** Where the public API listens. */
+  /** Port of the public API. */
   readonly httpPort: number;
 }
 
 /**
- * Longest that a request waits for the look-up of its key. While the database does not answer,
+ * Longest wait of a request for the look-up of its key. When the database does not answer in time,
  * cached keys are used instead.
  */
 const lookupMsMax = 1_000;
@@ -60,7 +59,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
     const { log, metrics, tracing, pages } = process;
     const { mongoUrl: url, database } = config;
     const mongo = stack.use(await openMongo({ url, database, appName: "gateway" }));
-    await openSchema(mongo, accessSchema, config.migrate);
+    await ensureDatabaseVersion(mongo, accessDatabaseVersion, config.migrate);
     const bus = stack.use(openEventBus({ ...config.broker, name: "gateway", log, registry: metrics.registry }));
     const audit = await AuditLog.open(mongo, log);
     const now = () => new Date();
@@ -98,7 +97,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
   });
 }
 
-/** Where the codes of errors are explained to clients; undefined where nothing is public. */
+/** Base URL of the page that explains error codes to clients; undefined when no page is public. */
 function helpOf({ docsUrl, publicDocs }: GatewayConfig): string | undefined {
   if (docsUrl !== undefined) return `${docsUrl}/errors`;
   return publicDocs ? "/docs/errors" : undefined;
@@ -124,7 +123,7 @@ function openClients(
   return {
     endpoints,
     deliveries,
-    createDocument: createIntake(documents, metrics.registry),
+    createDocument: createInBatches(documents, metrics.registry),
     published: { ...published, ...batchReads(published) },
     phrases,
     trustList: trustListCache({ signing, keeper: new TrustListStore(db), log, registry: metrics.registry }),

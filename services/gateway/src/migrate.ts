@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { accessDatabase } from "./config.ts";
-import { accessSchema } from "./store/access-database.ts";
+import { accessDatabaseVersion } from "./store/access-database.ts";
 
-await runMigrate("gateway", accessSchema, accessDatabase);
+await runMigrate("gateway", accessDatabaseVersion, accessDatabase);

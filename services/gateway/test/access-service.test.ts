@@ -133,8 +133,34 @@ describe("ListApiKeys", () => {
     ).not.toContain("vk_");
   });
 
+  test("with live_only, in pages, neither revoked nor ended keys come", async () => {
+    await access.createTenant({ tenantId: "live", name: "Live" });
+    const request = { tenantId: "live", scopes: ["publisher:read"] };
+    for (const name of ["a", "b", "c", "d"]) await access.createApiKey({ ...request, name });
+    const soon = timestampFromMs(Date.now() + 1_000);
+    await access.createApiKey({ ...request, name: "ends", expiresAt: soon });
+    const { apiKeys: all } = await access.listApiKeys({ tenantId: "live" });
+    await access.revokeApiKey({ tenantId: "live", keyId: all.find(({ name }) => name === "b")!.keyId });
+    const namesOfPage = async (pageToken = "") => {
+      const page = await access.listApiKeys({ tenantId: "live", liveOnly: true, limit: 2, pageToken });
+      return { names: page.apiKeys.map(({ name }) => name), next: page.nextPageToken };
+    };
+    await vi.waitFor(async () => expect((await namesOfPage()).names).toEqual(["d", "c"]), 5_000);
+    const { next } = await namesOfPage();
+    expect(await namesOfPage(next)).toEqual({ names: ["a"], next: "" });
+  });
+
   test("of a tenant that does not exist is NOT_FOUND", async () => {
     expect(await failure(access.listApiKeys({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
+});
+
+describe("GetApiKey", () => {
+  test("answers one key without its secret, and NOT_FOUND to another tenant", async () => {
+    const { apiKey } = await access.createApiKey({ tenantId: "acme", name: "one", scopes: ["publisher:read"] });
+    const { keyId } = apiKey!;
+    expect((await access.getApiKey({ tenantId: "acme", keyId })).apiKey).toEqual(apiKey);
+    expect(await failure(access.getApiKey({ tenantId: "beta_2", keyId }))).toMatchObject({ code: Code.NotFound });
   });
 });
 

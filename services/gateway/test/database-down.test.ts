@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { connect, createServer, type Socket } from "node:net";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { mintApiKey } from "../src/access/api-key.ts";
@@ -54,7 +54,7 @@ function read(key: string) {
   return fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
 }
 
-test("while MongoDB does not answer a known key is valid, an unknown one gets 503 and never 401, and both are verified once it is back", async () => {
+test("while MongoDB does not answer, a known key is valid and an unknown one gets 503, never 401", async () => {
   const known = await newKey(gateway.access, "acme");
   const unseen = await newKey(gateway.access, "acme");
   // A key that is looked up while an eviction of its creation comes back from the broker is not kept.

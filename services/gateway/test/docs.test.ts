@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { statusOf } from "../src/http/errors/http-error.ts";
+import { statusOf } from "../src/errors/http-error.ts";
 import { routes } from "../src/endpoints/routes.ts";
 import { rawText } from "./support/raw-request.ts";
 import { openGateway } from "./support/start-gateway.ts";
@@ -70,7 +70,7 @@ describe("where", () => {
     }
   });
 
-  test("the policy allows this page's own style and script by their hashes, calls to this server, and nothing else", async () => {
+  test("the policy allows only this page's style and script, by hash, and calls to this server", async () => {
     const response = await fetch(`${open.url}/docs`);
     const html = await response.text();
     const hashed = (tag: string) => {
@@ -146,7 +146,7 @@ describe("where", () => {
 });
 
 describe("what", () => {
-  test("it is OpenAPI 3.1 of every route, with its scope, and its revision stands in the changelog", async () => {
+  test("it is OpenAPI 3.1 of every route with its scope, and the changelog names its revision", async () => {
     expect(api.openapi).toBe("3.1.0");
     const described = operations().map(
       ({ path, method, operation }) => `${method} ${path} ${operation.security[0]?.apiKey?.[0] ?? "open"}`,
@@ -178,7 +178,7 @@ describe("what", () => {
     }
   });
 
-  test("every 429 and 503 shows what a request meets whose tenant has its share, or that finds a pool exhausted", () => {
+  test("every 429 and 503 shows the refusals of a tenant's share and of an exhausted pool", () => {
     for (const { operation } of operations()) {
       const examplesOf = (status: string) => operation.responses[status]?.content?.["application/json"]?.examples;
       expect(examplesOf("429")).toHaveProperty(["RATE_LIMITED (share)"]);

@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type GetDictionaryRevisionRequest, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { route } from "@vidimus/kit/rpc/server";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -90,7 +90,7 @@ async function refusedShares(...pools: string[]): Promise<number> {
   return lines.reduce((sum, [, pool = "", count]) => sum + (pools.includes(pool) ? Number(count) : 0), 0);
 }
 
-test("imports that stall hold their tenant's half of the memory for bodies, and another tenant's creates go on", async () => {
+test("imports that stall hold their tenant's half of the memory, and another tenant's creates go on", async () => {
   const announced = (bytes: number) =>
     Buffer.from(
       requestHead("POST /v1/phrases/import", {
@@ -126,7 +126,7 @@ test("an import that stalls is given up after ten seconds, and its memory is the
   expect(stalled!.text()).toContain("the body arrives too slowly");
 });
 
-test("slow readers of an export have their tenant's share of what may wait, those refused cost phrases no call, and none is left open when they are gone", async () => {
+test("slow readers of exports hold their tenant's share, and refused ones cost phrases no call", async () => {
   const readers = await open(200, get("/v1/phrases?format=csv"), { unread: true });
   const patient = { timeout: 25_000, interval: 200 };
   await expect.poll(() => refusedShares("exports"), patient).toBe(200 - 16);
@@ -157,12 +157,12 @@ test("readers that have the dictionary as it stands take no part of the exports 
   expect((await refusedShares("exports")) - refused).toBe(4);
 }, 60_000);
 
-test("an export that is not sent holds nothing: its reader has a copy, asks with HEAD, or the revision cannot be read", async () => {
+test("an export whose body is not sent holds nothing", async () => {
   const ask = async (query: string, init: { method?: string; headers?: Record<string, string> }) => {
     const headers = { ...bearer(acme), ...init.headers };
     return (await fetch(`${gateway.url}/v1/phrases${query}`, { ...init, headers })).status;
   };
-  // One after the other, and more than the tenant's share has room for.
+  // The readers come one after the other, and are more than the tenant's share.
   for (let turn = 0; turn < 100; turn += 1) {
     expect(await ask("", { headers: { "if-none-match": 'W/"r1-all-json"' } })).toBe(304);
     expect(await ask("", { method: "HEAD" })).toBe(200);
@@ -180,7 +180,7 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   const before = revisionsAsked;
   const patient = { timeout: 25_000, interval: 200 };
   const leaving = [
-    // Of the pages alone more than the tenant's share has room for.
+    // The pages alone are more than the tenant's share.
     ...(await open(16, get("/v1/phrases?format=csv"))),
     ...(
       await Promise.all(Array.from({ length: 22 }, (_, n) => open(1, get(`/v1/publisher/changes?since=t${n}`))))
@@ -188,7 +188,7 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   ];
   await expect.poll(() => [revisionsAsked - before, publisher.asked.length], patient).toEqual([16, 22]);
   for (const client of leaving) client[Symbol.dispose]();
-  // By then the gateway has seen that they left.
+  // Once these are answered, the gateway has noticed that the readers left.
   await creates(10);
   gate.resolve();
   revisionGate = undefined;
@@ -199,7 +199,7 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("long polls beyond a tenant's share are refused before anything is read, and no poll is answered with nothing at once", async () => {
+test("long polls beyond a tenant's share are refused before anything is read", async () => {
   const held = Promise.withResolvers<void>();
   const nothing = { itemsJson: Buffer.from("[]"), since: "t0", hasMore: false };
   publisher.changes = async ({ waitMs }) => {
@@ -228,7 +228,7 @@ test("a refused body is not read to its end, and its sender sees the answer", as
     "content-type": "text/plain",
     "transfer-encoding": "chunked",
   });
-  // It goes on sending when the gateway has ended its side.
+  // The client keeps sending after the gateway has ended its side.
   const [client] = await open(1, head, { allowHalfOpen: true });
   const { socket } = client!;
   const piece = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(64 * 1024, " "), Buffer.from("\r\n")]);

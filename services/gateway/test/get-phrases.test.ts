@@ -1,5 +1,5 @@
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { partialRoute } from "@vidimus/kit/rpc/server";
+import { partialRoute } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";

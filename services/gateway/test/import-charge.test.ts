@@ -2,12 +2,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type ImportPhrasesRequest, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { route } from "@vidimus/kit/rpc/server";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
-/** Imports whose first row is `invalid` are. */
+/** A phrases service to which imports are invalid whose first row is `invalid`. */
 const phrases = {
   importPhrases: async ({ content }: ImportPhrasesRequest) => {
     const text = Buffer.from(content).toString();
@@ -42,7 +42,7 @@ async function newTenant() {
       headers: { ...bearer(key), "content-type": "text/csv" },
       body: `language,phrase\n${first},ord\n${"sv,ord\n".repeat(rows - 1)}`,
     });
-  /** What a write finds left of the budget; it takes one of it. */
+  /** Makes a write, which costs one, and returns what it found left of the budget. */
   const left = async () => {
     const response = await importRows("sv", 1);
     return Number(/;r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);

@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { route } from "@vidimus/kit/rpc/server";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { serve } from "./support/fake-documents.ts";
@@ -79,7 +79,7 @@ test("an older list than one that was served, before a restart or by another gat
   await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), patient);
 });
 
-test("a gateway goes on from the list that another one served, though signing states the one before again", async () => {
+test("a gateway keeps the list that another one served, even if signing states an older one again", async () => {
   const database = testDatabaseName("access");
   answer = listOf(4);
   await using first = await open(database);
@@ -105,7 +105,7 @@ test("a clock that steps back holds no new list up", async () => {
   await vi.waitFor(async () => expect(await activeAt(gateway)).toBe("key-2"), patient);
 });
 
-test("a slow signing holds nobody up who can have the last list", async () => {
+test("a slow signing service delays nobody for whom the last list is fresh enough", async () => {
   answer = listOf(1);
   await using gateway = await open(testDatabaseName("access"));
   expect(await activeAt(gateway)).toBe("key-1");

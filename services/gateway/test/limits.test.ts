@@ -47,7 +47,7 @@ const pauseUntilReset = (headers: Headers) =>
   });
 
 describe("the limit per address", () => {
-  test("covers 404, 405, open routes and bad keys, comes before all of them, names itself, and ends when it says", async () => {
+  test("covers every path and bad keys, comes before all of them, and ends when it says", async () => {
     await using gateway = await open({ ipRate: { count: 4, windowMs: 2_000 } });
     const key = await newKey(gateway.access, "acme");
     const statuses = [
@@ -68,15 +68,6 @@ describe("the limit per address", () => {
     }
     await pauseUntilReset((await read(gateway)).headers);
     expect((await read(gateway, bearer(key))).status).toBe(200);
-  });
-
-  test("is not fooled by an X-Forwarded-For that a client wrote", async () => {
-    await using gateway = await open({ ipRate: { count: 2, windowMs: 60_000 } });
-    const statuses = [];
-    for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
-      statuses.push((await read(gateway, { "x-forwarded-for": address })).status);
-    }
-    expect(statuses).toEqual([401, 401, 429]);
   });
 
   test("counts the client behind a trusted proxy, and never an address that the client wrote", async () => {
@@ -138,16 +129,6 @@ describe("the write budget", () => {
     expect(statuses.filter((status) => status === 201)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(200);
     expect((await push(second, rival)).status).toBe(201);
-  });
-
-  test("is there again when the window ends", async () => {
-    await using gateway = await open({ writeBudget: { count: 1, windowMs: 1_000 } });
-    const key = await newKey(gateway.access, "acme");
-    await push(gateway, key);
-    const { status, headers } = await push(gateway, key);
-    expect(status).toBe(429);
-    await pauseUntilReset(headers);
-    expect((await push(gateway, key)).status).toBe(201);
   });
 });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdge } from "./support/open-edge.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
 import { readRefusal } from "./support/read-refusal.ts";
 
-let edge: Awaited<ReturnType<typeof openEdge>>;
+let edge: Edge;
 
 beforeAll(async () => {
   edge = await openEdge();

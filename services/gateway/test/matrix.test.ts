@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintApiKey } from "../src/access/api-key.ts";
 import { scopes } from "../src/access/scopes.ts";
 import { routes } from "../src/endpoints/routes.ts";
-import { FakeDocuments, serve } from "./support/fake-documents.ts";
-import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
+import { bearer, newKey } from "./support/start-gateway.ts";
 
 const operations = routes.filter(({ url }) => url.startsWith("/v1/"));
 
-const documents = new FakeDocuments();
 const keys: Record<string, string> = {};
 const byScope = new Map<string, string>();
-let gateway: Awaited<ReturnType<typeof openGateway>>;
-let rpc: Awaited<ReturnType<typeof serve>>;
+let edge: Edge;
+let gateway: Edge["gateway"];
+let documents: Edge["documents"];
 
 beforeAll(async () => {
-  rpc = await serve(documents.routes());
-  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  edge = await openEdge();
+  ({ documents, gateway } = edge);
   const { access } = gateway;
   for (const scope of scopes) byScope.set(scope, await newKey(access, "acme", [scope]));
   const revoked = await access.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes] });
@@ -35,10 +35,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await rpc[Symbol.asyncDispose]();
-});
+afterAll(() => edge[Symbol.asyncDispose]());
 
 /** A key of another secret behind the prefix of a real one, its checksum made to fit by trying. */
 function forged(key: string): string {
@@ -123,7 +120,7 @@ describe("the tenant", () => {
     { tenantId: "rival" },
     { tenant_id: "rival" },
     { meta: { tenantId: "rival" }, content: { tenant: "rival" } },
-  ])("of a key, not of a body that says %j", async (extra) => {
+  ])("is that of the key, whatever a body says: %j", async (extra) => {
     documents.batches.length = 0;
     const response = await fetch(`${gateway.url}/v1/documents`, {
       method: "POST",

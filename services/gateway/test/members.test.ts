@@ -1,4 +1,6 @@
+import { toJson } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { MemberSchema } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { peopleOf, refusal, someone } from "./support/people.ts";
 import { accessClient, memberClient, openGateway } from "./support/start-gateway.ts";
@@ -41,8 +43,25 @@ describe("ListMembers", () => {
     expect(new Set(seen).size).toBe(6);
   });
 
+  test("names come in larger pages, in the same order, and with nothing else of a member", async () => {
+    const tenantId = await people.tenant({ cora: ["owner"], adam: ["writer"] });
+    const page = await people.members.listMembers({ tenantId, limit: 5_000, namesOnly: true });
+    const whole = (await people.members.listMembers({ tenantId })).members;
+    expect(page.members.map(({ name }) => name)).toEqual(["adam", "cora"]);
+    expect(page.members.map((member) => toJson(MemberSchema, member))).toEqual(
+      whole.map(({ memberId: id, name }) => ({ memberId: id, name })),
+    );
+    const first = await people.members.listMembers({ tenantId, limit: 1, namesOnly: true });
+    const second = await people.members.listMembers({ tenantId, namesOnly: true, pageToken: first.nextPageToken });
+    expect(second.members.map(({ name }) => name)).toEqual(["cora"]);
+    expect(await refusal(people.members.listMembers({ tenantId: "nobody", namesOnly: true }))).toMatchObject({
+      code: Code.NotFound,
+    });
+  });
+
   test.each([
     ["a limit over 200", { limit: 201 }],
+    ["a limit over 5,000 of names", { limit: 5_001, namesOnly: true }],
     ["a token that no page gave", { pageToken: "x" }],
     ["a token of another list", { pageToken: "WzEsMV0" }],
   ])("%s is INVALID_ARGUMENT", async (_name, page) => {
@@ -50,6 +69,20 @@ describe("ListMembers", () => {
     expect(await refusal(people.members.listMembers({ tenantId, ...page }))).toMatchObject({
       code: Code.InvalidArgument,
     });
+  });
+});
+
+describe("GetMember", () => {
+  test("answers one member to an administrator, and NOT_FOUND for somebody else's", async () => {
+    const [tenantId, other] = [await people.tenant(), await people.tenant()];
+    await people.join(tenantId, "gaby", ["owner"]);
+    const { member } = await people.members.getMember({ tenantId, memberId: memberId("gaby") });
+    expect(member).toMatchObject({ memberId: memberId("gaby"), roles: ["owner"] });
+    const elsewhere = { tenantId: other, memberId: memberId("gaby") };
+    expect(await refusal(people.members.getMember(elsewhere))).toMatchObject({ code: Code.NotFound });
+    const asWriter = memberClient(gateway.grpcPort, "writer");
+    const { code } = await refusal(asWriter.getMember({ tenantId, memberId: memberId("gaby") }));
+    expect(code).toBe(Code.PermissionDenied);
   });
 });
 
@@ -125,7 +158,7 @@ describe("RemoveMember", () => {
 });
 
 describe("the last owner", () => {
-  test("is neither removed nor demoted, by nobody", async () => {
+  test("is neither removed nor demoted, whoever tries", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["admin"] });
     const ada = { tenantId, memberId: memberId("ada") };
     for (const members of [people.members, people.as("ada", "owner")]) {

@@ -149,7 +149,7 @@ describe("on a connection with other requests", () => {
   const post = () =>
     `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth()}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
-  test("a body that breaks is the fault of its own request: one answer, one line", async () => {
+  test("a body that breaks fails its own request only: one answer, one line", async () => {
     documents.batches.length = 0;
     const answer = await send(`${post()}ZZ\r\n{}\r\n0\r\n\r\n`);
     expect(answer.statuses).toEqual([400]);
@@ -158,7 +158,7 @@ describe("on a connection with other requests", () => {
     expect(documents.batches).toEqual([]);
   });
 
-  test("so is a body that ends while it is read", async () => {
+  test("a body that ends while it is read fails its own request only", async () => {
     documents.batches.length = 0;
     const answer = await rawRequest(gateway.httpPort, `${post()}20\r\n{"id":`, { end: true });
     expect(answer.statuses).toEqual([400]);

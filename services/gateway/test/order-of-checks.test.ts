@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdge } from "./support/open-edge.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
 import { readRefusal } from "./support/read-refusal.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
-let edge: Awaited<ReturnType<typeof openEdge>>;
+let edge: Edge;
 
 beforeAll(async () => {
   edge = await openEdge();

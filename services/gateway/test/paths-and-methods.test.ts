@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdge } from "./support/open-edge.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
 import { readRefusal } from "./support/read-refusal.ts";
 import { bearer } from "./support/start-gateway.ts";
 
-let edge: Awaited<ReturnType<typeof openEdge>>;
+let edge: Edge;
 
 beforeAll(async () => {
   edge = await openEdge();

@@ -2,24 +2,21 @@ import { randomUUID } from "node:crypto";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { occupyIntake } from "./support/occupy-intake.ts";
-import { FakeDocuments, serve, unavailable } from "./support/fake-documents.ts";
-import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+import { unavailable } from "./support/fake-documents.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
+import { bearer, newKey } from "./support/start-gateway.ts";
 
-const documents = new FakeDocuments();
-let gateway: Awaited<ReturnType<typeof openGateway>>;
-let rpc: Awaited<ReturnType<typeof serve>>;
+let edge: Edge;
+let gateway: Edge["gateway"];
+let documents: Edge["documents"];
 let key: string;
 
 beforeAll(async () => {
-  rpc = await serve(documents.routes());
-  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
-  key = await newKey(gateway.access, "acme");
+  edge = await openEdge();
+  ({ documents, gateway, key } = edge);
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await rpc[Symbol.asyncDispose]();
-});
+afterAll(() => edge[Symbol.asyncDispose]());
 
 beforeEach(() => {
   documents.batches.length = 0;
@@ -82,7 +79,7 @@ describe("201", () => {
     await release();
     const statuses = (await Promise.all(others)).map(({ status }) => status);
     expect(statuses).toEqual(Array.from({ length: 70 }, () => 201));
-    // One more had to wait for a call before them.
+    // The first calls were held, so one document of theirs waited, too.
     expect(documents.batches.map(({ request }) => request.items.length)).toEqual([64, 7]);
   });
 
@@ -203,7 +200,7 @@ describe("415", () => {
 });
 
 describe("503", () => {
-  test("documents that stay away are UNAVAILABLE with Retry-After", async () => {
+  test("while documents stays down, the answer is UNAVAILABLE with Retry-After", async () => {
     documents.beforeWork = () => {
       throw unavailable();
     };
@@ -216,7 +213,7 @@ describe("503", () => {
 });
 
 describe("500", () => {
-  test("a bug in documents is INTERNAL and tells nothing", async () => {
+  test("a bug in documents is INTERNAL and discloses nothing", async () => {
     documents.beforeWork = () => {
       throw new Error("mongodb://user:password@host");
     };

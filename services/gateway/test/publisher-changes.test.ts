@@ -78,7 +78,7 @@ describe("200", () => {
     expect(left[1]).toBeGreaterThan(25_000);
   });
 
-  test("a wait of nothing ends as the empty answer, and 304 for who holds it", async () => {
+  test("a wait without a change ends with an empty answer, or 304 for a client that has it", async () => {
     const response = await poll("?since=t0&wait=1");
     const etag = response.headers.get("etag") ?? "";
     expect((await response.json()) as unknown).toEqual({ ok: true, data: { items: [], since: "t0", hasMore: false } });
@@ -104,7 +104,7 @@ describe("400", () => {
 });
 
 describe("503", () => {
-  test("documents that go away during the wait are UNAVAILABLE", async () => {
+  test("when documents stops during the wait, the answer is UNAVAILABLE", async () => {
     publisher.changes = async ({ waitMs }) => {
       if (waitMs > 0) throw new DomainError("unavailable", "the database cannot be reached");
       return nothing;
@@ -141,7 +141,7 @@ describe("a poll that waits", () => {
     expect((await handled()).seconds - before.seconds).toBeLessThan(waitMs / 2_000);
   });
 
-  test("counts no more when its client went away in the middle of it", async () => {
+  test("whose client leaves during the wait counts as a request, without its waiting as duration", async () => {
     const before = await handled();
     const { came, end } = holdWaits();
     const client = new AbortController();
@@ -166,7 +166,7 @@ describe("a poll that waits", () => {
     const signal = await came;
     const from = performance.now();
     await stopping[Symbol.asyncDispose]();
-    // The drain would cut it off after 10 s, the wait be over after 20 s.
+    // The drain would cut the poll off after 10 s, and its wait would end after 20 s.
     expect(performance.now() - from).toBeLessThan(5_000);
     expect(signal.aborted).toBe(true);
     expect(await (await answer).json()).toEqual({ ok: true, data: { items: [], since: "t0", hasMore: false } });

@@ -91,7 +91,7 @@ describe("GET /v1/publisher/documents/:id", () => {
     expect(publisher.asked).toMatchObject([{ includeLinks: true }]);
   });
 
-  test("404 and 410 say which of the two it is", async () => {
+  test("404 is for an unknown document, 410 for a withdrawn one", async () => {
     publisher.failure = new DomainError("not_found", "there is no published document x");
     expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({
       status: 404,
@@ -165,7 +165,7 @@ describe("GET /v1/publisher/documents/:id/versions", () => {
 });
 
 describe("GET /v1/publisher/documents/:id/versions/:n", () => {
-  test("200 shows the newest snapshot's bytes as the document, and each one's exactly; null is not signed yet", async () => {
+  test("200 shows the newest snapshot as the document, and each snapshot's exact bytes", async () => {
     const response = await read(`/documents/${documentId}/versions/7`);
     const text = await response.text();
     expect(text).toContain(`"version":7,"document":${snapshotBytes.toString()},"snapshots":[`);
@@ -215,7 +215,7 @@ describe.each(paths)("every read: GET %s", (path) => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("503 while documents are away", async () => {
+  test("503 while documents is down", async () => {
     publisher.failure = new DomainError("unavailable", "the database cannot be reached");
     const response = await read(path);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);

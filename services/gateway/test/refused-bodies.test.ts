@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdge } from "./support/open-edge.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
 import { readRefusal } from "./support/read-refusal.ts";
 import { bearer } from "./support/start-gateway.ts";
 
-let edge: Awaited<ReturnType<typeof openEdge>>;
+let edge: Edge;
 
 beforeAll(async () => {
   edge = await openEdge();
@@ -56,7 +56,7 @@ describe("a path that takes no body", () => {
 });
 
 describe("bodies at once", () => {
-  test("bodies beyond the tenant's share of the memory for them are turned away with 429, and the rest is taken", async () => {
+  test("bodies beyond the tenant's share of memory are refused with 429, and the others are taken", async () => {
     const entered: string[] = [];
     const gate = Promise.withResolvers<void>();
     edge.documents.beforeWork = async () => {

@@ -1,22 +1,18 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FakeDocuments, serve } from "./support/fake-documents.ts";
-import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
+import { bearer } from "./support/start-gateway.ts";
 
-let gateway: Awaited<ReturnType<typeof openGateway>>;
-let rpc: Awaited<ReturnType<typeof serve>>;
+let edge: Edge;
+let gateway: Edge["gateway"];
 let key: string;
 
 beforeAll(async () => {
-  rpc = await serve(new FakeDocuments().routes());
-  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
-  key = await newKey(gateway.access, "acme");
+  edge = await openEdge();
+  ({ gateway, key } = edge);
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await rpc[Symbol.asyncDispose]();
-});
+afterAll(() => edge[Symbol.asyncDispose]());
 
 test.each(["x", "gzip", "br", "identity"])(
   "Content-Encoding: %s on a GET, which has no body, is ignored",

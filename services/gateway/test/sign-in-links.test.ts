@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { personActor } from "@vidimus/kit/person";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { accessCollections } from "../src/store/access-database.ts";

@@ -80,7 +80,7 @@ describe("a streamed answer", () => {
     "that breaks is cut off as %s, never ended as if it were whole",
     async (encoding) => {
       parts = async function* parts() {
-        // Noise, which compressors cannot keep to themselves for long.
+        // Noise, which no compressor can hold back for long.
         while (!arrived.signal.aborted) {
           yield randomBytes(10_000).toString("latin1");
           await turn();

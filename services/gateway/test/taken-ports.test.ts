@@ -21,7 +21,7 @@ async function takePort(): Promise<{ port: number; holder: Server }> {
 }
 
 describe.concurrent.each(doors)("the $door port, taken at the start", ({ setting, variable }) => {
-  test("is opened when it is given back after a second", async () => {
+  test("is opened when it is released after a second", async () => {
     const { port, holder } = await takePort();
     setTimeout(() => holder.close(), 1_000);
     await using gateway = await openGateway({ [setting]: port });

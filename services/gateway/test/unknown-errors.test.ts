@@ -7,9 +7,7 @@ import { occupyIntake } from "./support/occupy-intake.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
-/**
- * A kind that no release of this gateway has heard of: a newer documents service would answer one.
- */
+/** A kind that this gateway does not know, as a newer documents service could answer. */
 const kind = "quarantined";
 
 const documents = new FakeDocuments();

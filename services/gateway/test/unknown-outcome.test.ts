@@ -1,20 +1,16 @@
-import { openMongod } from "@vidimus/devstack/backing/mongod";
 import type { BackingServer } from "@vidimus/devstack/backing/server";
+import { openTestMongod } from "@vidimus/devstack/testing/test-mongod";
 import { MongoClient } from "mongodb";
 import { Code } from "@connectrpc/connect";
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import { connect, createServer } from "node:net";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
-let dir: string;
 let mongod: BackingServer;
 let mongo: MongoClient;
 let rpc: Awaited<ReturnType<typeof serve>>;
@@ -35,10 +31,7 @@ const way = createServer((near) => {
 });
 
 beforeAll(async () => {
-  // A server of its own: a server has one fail point for failing commands.
-  dir = await mkdtemp(join(tmpdir(), "vidimus-unknown-outcome-"));
-  const [dataDir, logFile] = [join(dir, "mongod"), join(dir, "mongod.log")];
-  mongod = await openMongod({ dataDir, logFile, port: 0, failPoints: true });
+  mongod = await openTestMongod();
   mongo = await MongoClient.connect(mongod.url);
   rpc = await serve(new FakeDocuments().routes());
   await once(way.listen(0, "127.0.0.1"), "listening");
@@ -59,7 +52,6 @@ afterAll(async () => {
   await mongo.close();
   way.close();
   await mongod[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Lets the next commit be made and reported as not confirmed in time: 50 is MaxTimeMSExpired. */
@@ -101,7 +93,7 @@ test.each(changes)(
   },
 );
 
-test("a revocation whose commit is not answered before the call's deadline is felt on every gateway at that deadline", async () => {
+test("a revocation without an answer from MongoDB takes effect everywhere at the call's deadline", async () => {
   const tenantId = "unanswered";
   const key = await newKey(first.access, tenantId);
   const { apiKeys } = await first.access.listApiKeys({ tenantId });

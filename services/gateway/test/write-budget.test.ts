@@ -1,11 +1,12 @@
 /** The write budget over several gateways, on a real database. */
+import { openProfile } from "@vidimus/devstack/testing/profile";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
 import * as fc from "fast-check";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import type { Rate } from "../src/limits/rate.ts";
-import { WriteBudget } from "../src/limits/write-budget.ts";
+import type { Rate } from "../src/rates/rate.ts";
+import { WriteBudget } from "../src/rates/write-budget.ts";
 import type { WriteBudgetRow } from "../src/store/rows.ts";
 import { WriteBudgetStore } from "../src/store/write-budget-store.ts";
 import { openEdge } from "./support/open-edge.ts";
@@ -84,7 +85,7 @@ async function take(step: Step, gateways: WriteBudget[], tenantId: string, rate:
 describe("several gateways on one budget", () => {
   const fractions = fc.constantFrom(99, 100, 137, 250, 600);
 
-  test("spend at most the budget, refuse nothing that stays within nine tenths, hold at most a tenth in slices", async () => {
+  test("spend at most the budget, hold at most a tenth in slices, and refuse nothing below nine tenths", async () => {
     await fc.assert(
       fc.asyncProperty(fractions, fc.array(step, { minLength: 10, maxLength: 25 }), async (count, steps) => {
         const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
@@ -107,7 +108,7 @@ describe("several gateways on one budget", () => {
     );
   });
 
-  test("a charge that began before the window's first one, and came after it, does not start the window again", async () => {
+  test("a charge that began before the window's first one and came later starts no new window", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     expect(await budget.charge(tenantId)).toMatchObject({ allowed: true, remaining: 98 });
@@ -127,7 +128,7 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.slices).toEqual([]);
   });
 
-  test("one gateway alone asks for a 600 budget at most thirty times, however slowly the writes come", async () => {
+  test("one gateway asks for a budget of 600 at most thirty times, however slowly the writes come", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const charge = vi.spyOn(store, "charge");
     const budget = openBudget(rate);
@@ -186,9 +187,8 @@ describe("message budget", () => {
   test("a create makes no call for the budget while the gateway holds a slice of it", async () => {
     await using edge = await openEdge({ writeBudget: { count: 1_000, windowMs: 600_000 } });
     const database = mongo.client.db(edge.gateway.config.database);
-    await database.command({ profile: 2 });
-    const budgetCalls = () =>
-      database.collection("system.profile").countDocuments({ ns: `${database.databaseName}.write_budgets` });
+    await using profile = await openProfile(database);
+    const budgetCalls = async () => (await profile.find({ ns: `${database.databaseName}.write_budgets` })).length;
     const create = async () => {
       const body = JSON.stringify({ id: crypto.randomUUID(), type: "core/tag", title: "a" });
       const headers = { ...bearer(edge.key), "content-type": "application/json" };

@@ -1,6 +1,6 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { readTeamsConfig, type TeamsConfig } from "@vidimus/kit/service/service";
-import { readTenantsConfig, type TenantsConfig } from "@vidimus/kit/tenants/open-known-tenants";
+import { readTenantsConfig, type TenantsConfig } from "@vidimus/tenancy/open-known-tenants";
 
 export const phrasesDatabase = "vidimus_phrases";
 

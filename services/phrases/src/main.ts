@@ -1,5 +1,5 @@
 import { runUntilStopped } from "@vidimus/kit/service/process";
-import { releasePages } from "@vidimus/kit/service/release-pages";
+import { releasePages } from "@vidimus/kit/tuning/release-pages";
 import { readConfig } from "./config.ts";
 import { startPhrases } from "./phrases.ts";
 

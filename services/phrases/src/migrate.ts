@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { phrasesDatabase } from "./config.ts";
-import { phrasesSchema } from "./store/phrases-schema.ts";
+import { phrasesDatabaseVersion } from "./store/phrases-database-version.ts";
 
-await runMigrate("phrases", phrasesSchema, phrasesDatabase);
+await runMigrate("phrases", phrasesDatabaseVersion, phrasesDatabase);

@@ -1,19 +1,19 @@
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
-import { openDoors } from "@vidimus/kit/rpc/open-doors";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
+import { openDoors } from "@vidimus/kit/service/open-doors";
 import { type RunningTeamsService, startService } from "@vidimus/kit/service/service";
-import { openKnownTenants } from "@vidimus/kit/tenants/open-known-tenants";
+import { openKnownTenants } from "@vidimus/tenancy/open-known-tenants";
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { PhrasesConfig } from "./config.ts";
 import { ExportSlots } from "./domain/export-slots.ts";
 import { ExportTurns } from "./domain/export-turns.ts";
 import { ImportQueue } from "./domain/import/import-queue.ts";
 import { phraseRoutes } from "./rpc/phrase-routes.ts";
-import { phrasesSchema } from "./store/phrases-schema.ts";
+import { phrasesDatabaseVersion } from "./store/phrases-database-version.ts";
 import { PhraseStore } from "./store/phrase-store.ts";
 
 /**
- * The largest import may take this long on a slow machine. Other calls come with shorter deadlines.
+ * Enough for the largest import on a slow machine. Callers set shorter deadlines for other calls.
  */
 const unaryTimeoutMs = 60_000;
 
@@ -21,7 +21,7 @@ const unaryTimeoutMs = 60_000;
 export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService> {
   return startService("phrases", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "phrases" }));
-    await openSchema(mongo, phrasesSchema, config.migrate);
+    await ensureDatabaseVersion(mongo, phrasesDatabaseVersion, config.migrate);
     const phrases = new PhraseStore(mongo.db);
     const routes = phraseRoutes({
       phrases,

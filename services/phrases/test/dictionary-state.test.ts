@@ -19,7 +19,7 @@ test("a change that wrote nothing leaves no mark", async () => {
   expect(await state.revision("untouched")).toBe("0");
 });
 
-test("a dictionary has no revision from before the first write of a change until its end, and then a new one", async () => {
+test("a dictionary has no revision during a change, and a new one after it", async () => {
   const change = state.change("demo");
   await change.begin();
   expect(await state.revision("demo")).toBeUndefined();

@@ -1,19 +1,16 @@
 import { PhraseFormat, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { openMongod } from "@vidimus/devstack/backing/mongod";
+import { openTestMongod } from "@vidimus/devstack/testing/test-mongod";
 import { openMongo, type Mongo } from "@vidimus/kit/mongo/mongo";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { patient } from "@vidimus/kit/testing/patient";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { startPhrases } from "../src/phrases.ts";
 import { DictionaryState } from "../src/store/dictionary-state.ts";
 
 const tenantId = "demo";
-/** More than the service sends ahead of a reader that stands still. */
+/** More rows than the service sends ahead to a reader that stops reading. */
 const rowsCount = 20_000;
 const rowsPerImport = 5_000;
 
@@ -23,8 +20,7 @@ let client: RpcClient<typeof PhraseService>;
 
 // A mongod of its own, since the last test changes what it keeps.
 beforeAll(async () => {
-  const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-exports-")), (path) => rm(path, { recursive: true }));
-  const mongod = stack.use(await openMongod({ dataDir: join(dir, "data"), logFile: join(dir, "mongod.log"), port: 0 }));
+  const mongod = stack.use(await openTestMongod());
   const doors = { ACCESS_TARGET: "off", GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0" };
   const service = stack.use(await startPhrases(readConfig({ MONGODB_URL: mongod.url, LOG_LEVEL: "silent", ...doors })));
   mongo = stack.use(await openMongo({ url: mongod.url, database: "vidimus_phrases", appName: "test" }));
@@ -69,7 +65,7 @@ async function begin() {
   return { revision: first.value!.revision, rest };
 }
 
-test("an export has every phrase once, as it was when the export began, though phrases are renamed across its scan", async () => {
+test("an export has every phrase once, as it was at the start, even when phrases are renamed", async () => {
   const { rest } = await begin();
   await put(phraseOf(rowsCount - 1, "a, behind the scan"));
   await put(phraseOf(0, "z, ahead of the scan"));

@@ -25,7 +25,7 @@ test("an import counts each phrase once, as created, changed or unchanged, in a 
     sv("c", { description: "neu", commonMistakes: ["k"] }),
     sv("d"),
     sv("e"),
-    // Rows that an earlier row has named: of text, of another normal form, and of id.
+    // Rows of phrases that an earlier row has: by text, by another normal form, by id.
     sv("d", { description: "zuletzt" }),
     sv(" a "),
     { ...before[3], phrase: "y" },
@@ -40,7 +40,7 @@ test("an import counts each phrase once, as created, changed or unchanged, in a 
   expect(await phrases.import(tenantId, rows)).toMatchObject(again);
 });
 
-test("rows that lie far apart are one phrase as well", async () => {
+test("two rows of one phrase count as one creation, also when thousands of rows are between them", async () => {
   const tenantId = phrases.newTenant();
   const rows = [...many(3_000), ...many(1_000)];
   const counts = { imported: 4_000, created: 3_000, changed: 0, unchanged: 0 };

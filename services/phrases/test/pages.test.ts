@@ -1,4 +1,5 @@
 /** Pages of a dictionary, searches in it, and single phrases. */
+import { profiled } from "@vidimus/devstack/testing/profile";
 import { PhraseFormat } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -36,12 +37,11 @@ test("a page after the first examines its own rows only", async () => {
   const first = await phrases.page({ tenantId }, 200);
   await using client = await new MongoClient(inject("mongoUrl")).connect();
   const db = client.db(phrases.database);
-  await db.command({ profile: 2 });
-  for (const request of [{ tenantId }, { tenantId, language: "de" }]) {
-    await phrases.page({ ...request, pageToken: first.next }, 10);
-  }
-  await db.command({ profile: 0 });
-  const finds = await db.collection("system.profile").find({ "command.find": "phrases" }).toArray();
+  const { entries: finds } = await profiled(db, { "command.find": "phrases" }, async () => {
+    for (const request of [{ tenantId }, { tenantId, language: "de" }]) {
+      await phrases.page({ ...request, pageToken: first.next }, 10);
+    }
+  });
   expect(finds).toHaveLength(2);
   for (const { keysExamined, docsExamined, hasSortStage = false } of finds) {
     expect(keysExamined).toBeLessThan(16);
@@ -67,7 +67,14 @@ test("a search finds the text anywhere in a phrase, in any case and normal form,
   expect((await phrases.pages({ tenantId, contains: "kött", language: "de" })).phrases).toEqual([]);
 });
 
-test("a search looks at 20,000 phrases a page, and goes on where it stopped", async () => {
+test("a search finds the longest phrase by its whole text", async () => {
+  const tenantId = phrases.newTenant();
+  const phrase = "😀".repeat(256);
+  await phrases.import(tenantId, [{ language: "mul", phrase }]);
+  expect((await phrases.pages({ tenantId, contains: phrase })).phrases).toEqual([phrase]);
+});
+
+test("a search looks at 20,000 phrases a page, and the next page continues there", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, [...numbered(20_000, "de"), { language: "sv", phrase: "nål" }]);
   expect(await phrases.pages({ tenantId, contains: "nål" })).toEqual({ phrases: ["nål"], sizes: [0, 1] });

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { PhraseFormat, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
-import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import type { RunningTeamsService } from "@vidimus/kit/service/service";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -99,7 +99,7 @@ test("putting the same text again keeps the id; members left out go back to thei
   expect(await listed(tenantId)).toEqual([second]);
 });
 
-test("case and language tell phrases apart", async () => {
+test("case and language distinguish phrases", async () => {
   const tenantId = freshTenant();
   for (const [language, phrase] of [
     ["sv", "Polish"],

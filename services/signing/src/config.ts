@@ -8,23 +8,24 @@ const hourMs = 3_600_000;
 export const signingDatabase = "vidimus_signing";
 const baseDefaults = { meshPort: 7153, opsPort: 9093, database: signingDatabase };
 
-/** Settings of the signing service. */
 export interface SigningConfig extends BaseConfig {
   /** Whether this process signs. */
   isOn: boolean;
   /**
-   * Encrypts the stored private keys, and the key that seals the ring. Printing a `KeyObject` shows no
-   * bytes.
+   * Encrypts the stored private keys, and the key that seals the ring. A `KeyObject`, because
+   * printing it shows no bytes.
    */
   kek: KeyObject;
-  /** The KEK before `kek`, until `RewrapKeys` has replaced it; undefined when it is not set. */
+  /**
+   * The KEK before `kek`, needed until `RewrapKeys` has replaced it; undefined when it is not set.
+   */
   oldKek: KeyObject | undefined;
-  /** Keys of which documents makes its attestations with one. One at least while this process signs. */
+  /** Keys with which documents may make its attestations. At least one while this process signs. */
   attestationKeys: readonly KeyObject[];
   ring: RingRules;
-  /** `host:port` of documents' mesh door, for audits; undefined: an audit does not ask documents. */
+  /** `host:port` of documents' mesh door, for audits; undefined to audit without documents. */
   documentsTarget: string | undefined;
-  /** Port of the admin door; undefined: it stays closed. 0 chooses a free one. */
+  /** Port of the admin door; undefined to keep it closed. 0 chooses a free one. */
   adminPort: number | undefined;
   /** File that says who may call the admin door; set if and only if both `adminPort` and `tls` are. */
   grantsFile: string | undefined;
@@ -32,12 +33,13 @@ export interface SigningConfig extends BaseConfig {
 
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
- * keys fails instead of running unsigned), SIGNING_KEK_FILE (required, since the list of keys is stated
- * while signing is off, too; `readSecretKeyFile` says its forms), SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE
- * (required while signing is on) and ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to
- * 720, default 24; receivers cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are
- * replaced by hand only), DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed
- * without it) and GRANTS_FILE (required with it and certificates).
+ * keys fails instead of running unsigned), SIGNING_KEK_FILE (required also while signing is off,
+ * because the list of keys is signed then, too; `readSecretKeyFile` describes its forms),
+ * SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE (required while signing is on) and
+ * ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to 720, default 24; receivers
+ * cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced only by hand),
+ * DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed without it) and
+ * GRANTS_FILE (required with it and certificates).
  *
  * @throws ConfigError naming every fault
  */
@@ -60,7 +62,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
 }
 
 /**
- * Reads what a restore needs: the database's settings and SIGNING_KEK_FILE.
+ * Reads the settings of a restore: the database's, and SIGNING_KEK_FILE.
  *
  * @throws ConfigError naming every fault
  */
@@ -72,7 +74,7 @@ export function readRestoreConfig(env: EnvReader): Pick<BaseConfig, "mongoUrl" |
   return { mongoUrl, database, kek };
 }
 
-/** Not reached: a file that cannot be read is a fault, with which `finish` throws. */
+/** Not reached: without the file `env.finish` has thrown. */
 function noKek(): ConfigError {
   return new ConfigError("SIGNING_KEK_FILE is required");
 }

@@ -6,7 +6,7 @@ import type {
 import type { HeldSignature, HeldSignatures } from "./domain/compare-signatures.ts";
 import { snapshotKeyOf } from "./domain/ledger.ts";
 
-/** What documents holds, read from its mesh door. */
+/** The signatures that documents holds, read at its mesh door. */
 export function documentsSignatures(client: Client<typeof SignatureAuditService>): HeldSignatures {
   return {
     async *pages(signal) {

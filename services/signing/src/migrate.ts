@@ -1,5 +1,5 @@
-import { runMigrate } from "@vidimus/kit/mongo/migrate-command";
+import { runMigrate } from "@vidimus/kit/service/migrate-command";
 import { signingDatabase } from "./config.ts";
-import { signingSchema } from "./store/signing-schema.ts";
+import { signingDatabaseVersion } from "./store/signing-database-version.ts";
 
-await runMigrate("signing", signingSchema, signingDatabase);
+await runMigrate("signing", signingDatabaseVersion, signingDatabase);

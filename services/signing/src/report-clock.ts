@@ -3,8 +3,8 @@ import { Gauge } from "prom-client";
 import type { CheckedClock } from "./domain/checked-clock.ts";
 
 /**
- * `vidimus_signing_clock_offset_seconds`: how far the clock of this process is ahead of the database's.
- * Before the two were compared it has no value.
+ * `vidimus_signing_clock_offset_seconds`: seconds by which the clock of this process is ahead of
+ * the database's. No value before the first comparison.
  */
 export function reportClock({ registry }: Pick<Metrics, "registry">, clock: Pick<CheckedClock, "offsetMs">): void {
   const gauge: Gauge = new Gauge({

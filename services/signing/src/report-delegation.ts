@@ -3,8 +3,8 @@ import { Gauge } from "prom-client";
 import { delegationEnd } from "./domain/delegation.ts";
 
 /**
- * `vidimus_trust_delegation_expiry_seconds`: when the delegation of the offline root ends, in seconds
- * since 1970. Without a delegation, and before the ring was read, it has no value.
+ * `vidimus_trust_delegation_expiry_seconds`: end of the offline root's delegation, in seconds since
+ * 1970. No value without a delegation, and before the ring was read.
  */
 export function reportDelegation({ registry }: Pick<Metrics, "registry">, delegation: () => string | undefined): void {
   const gauge: Gauge = new Gauge({

@@ -1,7 +1,7 @@
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 
-/** `vidimus_key_ring_usable`: 1 while the last look at the key ring could read and verify it, else 0. */
+/** `vidimus_key_ring_usable`: 1 while the last look could read and verify the key ring, else 0. */
 export function reportRing({ registry }: Pick<Metrics, "registry">, isUsable: () => boolean): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_key_ring_usable",

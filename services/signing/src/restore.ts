@@ -1,15 +1,15 @@
 /**
- * What an operator does with a database that was restored from a backup, before any service starts
+ * What an operator runs on a database that was restored from a backup, before any service starts
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document that was signed
- * - `adopt`: takes the signatures that documents prints back into the ledger, from stdin
- * - `lift`: gives the key ring a revision above all that were ever stated: the Unix time
+ * - `adopt`: reads signatures that documents printed from stdin, and adds them to the ledger
+ * - `lift`: gives the key ring the Unix time as its revision, which is above all earlier ones
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines } from "@vidimus/kit/json-lines";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import { runToEnd } from "@vidimus/kit/service/process";
 import { readRestoreConfig } from "./config.ts";
 import { localWrappedCustody } from "./custody/local-wrapped.ts";
@@ -17,7 +17,7 @@ import { adoptSignatures, toHeldSignature } from "./domain/adopt-signatures.ts";
 import { SealedRings } from "./domain/sealed-rings.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
-import { signingSchema } from "./store/signing-schema.ts";
+import { signingDatabaseVersion } from "./store/signing-database-version.ts";
 
 await runToEnd(async () => {
   const { mongoUrl, database, kek } = readRestoreConfig(new EnvReader(process.env));
@@ -31,7 +31,7 @@ await runToEnd(async () => {
     case "adopt": {
       const ring = await rings.read();
       if (!ring) throw noRing(database);
-      await openSchema(mongo, signingSchema, "prepare");
+      await ensureDatabaseVersion(mongo, signingDatabaseVersion, "prepare");
       const { adopted, known, refused } = await adoptSignatures({ ledger, ring }, held());
       for (const { snapshotKey, reason } of refused) process.stderr.write(`${snapshotKey}: ${reason}\n`);
       process.stdout.write(`database ${database}: ${adopted} signatures adopted, ${known} were there\n`);
@@ -39,8 +39,9 @@ await runToEnd(async () => {
       break;
     }
     case "lift": {
-      await openSchema(mongo, signingSchema, "prepare");
-      // Each change of a ring adds 1, and there is less than one a second.
+      await ensureDatabaseVersion(mongo, signingDatabaseVersion, "prepare");
+      // The Unix time is above all revisions, because each change adds 1 and there is less than one
+      // change a second.
       const lifted = await rings.lift(Math.floor(Date.now() / 1000));
       if (!lifted) throw noRing(database);
       process.stdout.write(`database ${database}: the key ring is at revision ${lifted.revision}\n`);

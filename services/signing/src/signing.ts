@@ -1,10 +1,10 @@
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
-import { AuditLog } from "@vidimus/kit/audit/audit-log";
+import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openSchema } from "@vidimus/kit/mongo/schema";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import { startRpcServer } from "@vidimus/kit/rpc/server";
+import { ensureDatabaseVersion } from "@vidimus/kit/mongo/database-version";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
+import { startTeamsServer } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { type RunningService, type ServiceContext, startService } from "@vidimus/kit/service/service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
@@ -30,17 +30,16 @@ import { signingRoutes } from "./rpc/signing-routes.ts";
 import { LedgerStore } from "./store/ledger-store.ts";
 import { RingStore } from "./store/ring-store.ts";
 import { SignerStore } from "./store/signer-store.ts";
-import { signingSchema } from "./store/signing-schema.ts";
+import { signingDatabaseVersion } from "./store/signing-database-version.ts";
 import { watchRing } from "./watch-ring.ts";
 
-/** A started signing service. */
 export interface RunningSigning extends RunningService {
   /** Port of the admin door; absent while it is closed. */
   readonly grpcPort?: number;
 }
 
 /**
- * Starts the signing service, the only process that holds private keys.
+ * Starts the signing service, the only process with private keys.
  *
  * @param custody of the keys; by default they are in the database, wrapped by the KEK
  */
@@ -48,7 +47,7 @@ export function startSigning(config: SigningConfig, custody = custodyOf(config))
   return startService("signing", config, async (stack, process) => {
     const { log, metrics } = process;
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "signing" }));
-    await openSchema(mongo, signingSchema, config.migrate);
+    await ensureDatabaseVersion(mongo, signingDatabaseVersion, config.migrate);
     const audit = await AuditLog.open(mongo, log);
     const rings = new SealedRings(new RingStore(mongo.db, audit), custody);
     const ledger = new LedgerStore(mongo.db, () => rings.sealKey());
@@ -98,7 +97,7 @@ function custodyOf({ kek, oldKek }: SigningConfig): KeyCustody {
   return localWrappedCustody(kek, oldKek);
 }
 
-/** For audits, which are asked for at the admin door. */
+/** Opens documents' signatures for audits, which only the admin door offers. */
 function openHeldSignatures(
   stack: AsyncDisposableStack,
   { documentsTarget: target }: SigningConfig,
@@ -127,11 +126,11 @@ async function openAdminDoor(
   const { host, adminPort: port } = config;
   if (port === undefined) return {};
   const routes = keyAdminRoutes({ ...deps, held: openHeldSignatures(stack, config, process) });
-  const door = stack.use(await startRpcServer({ ...process, host, port, routes }));
+  const door = stack.use(await startTeamsServer({ ...process, host, port, routes }));
   return { grpcPort: door.port };
 }
 
-/** A ring that cannot be used is found at every look; one line in ten seconds is enough. */
+/** Every look finds the same unusable ring, so its log line is throttled to one in ten seconds. */
 const alarmEveryMs = 10_000;
 
 function reportRingFault(log: Pick<Logger, "error">, error: RingFault): void {

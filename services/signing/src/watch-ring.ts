@@ -6,7 +6,7 @@ import { RingFault } from "./domain/sealed-ring.ts";
 const lookEveryMs = 1_000;
 
 interface WatchRingOptions {
-  /** Where this process reports that it signs; undefined when it does not. */
+  /** Where this process notes that it signs; undefined when it does not sign. */
   signers: Pick<Signers, "leave"> | undefined;
   clock: Pick<CheckedClock, "isOff" | "offsetMs">;
   log: Pick<Logger, "info" | "warn" | "error">;
@@ -14,9 +14,9 @@ interface WatchRingOptions {
 }
 
 /**
- * Looks at the ring now, and then every second until it is disposed.
+ * Reads the ring now, and then every second until it is disposed.
  *
- * @throws whatever the first look throws: a process that cannot sign must not start
+ * @throws errors of the first look, because a process that cannot sign must not start
  */
 export async function watchRing(
   watch: RingWatch,
@@ -48,7 +48,7 @@ export async function watchRing(
   };
 }
 
-/** Logs when the clock goes off, and when it is right again. */
+/** Logs when the clock becomes wrong, and when it is right again. */
 function clockTeller(clock: WatchRingOptions["clock"], log: Pick<Logger, "info" | "error">): () => void {
   let wasOff = false;
   return () => {

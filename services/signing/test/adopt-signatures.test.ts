@@ -11,8 +11,8 @@ import { type SigningKey, signDigests } from "../src/domain/sign-digests.ts";
 import type { SnapshotDigest } from "../src/domain/snapshot-digest.ts";
 import { tendRing } from "../src/domain/tend-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
-import { digestOf } from "./running-signing.ts";
-import { testCustody as custody } from "./test-custody.ts";
+import { digestOf } from "./support/running-signing.ts";
+import { testCustody as custody } from "./support/test-custody.ts";
 
 const rules = { prepublishMs: 24 * 3_600_000, rotateAfterMs: undefined };
 const early = () => new Date("2030-01-01T00:00:00.000Z");

@@ -6,7 +6,15 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { attest, digest, digestOf, kekFiles, runSigning, signaturesOf, type TestDigest } from "./running-signing.ts";
+import {
+  attest,
+  digest,
+  digestOf,
+  kekFiles,
+  runSigning,
+  signaturesOf,
+  type TestDigest,
+} from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const database = testDatabaseName("signing");

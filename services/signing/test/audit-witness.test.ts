@@ -3,15 +3,15 @@ import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/s
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import type { Signature } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import { route } from "@vidimus/kit/rpc/server";
-import { Readiness } from "@vidimus/kit/service/readiness";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
+import { Readiness } from "@vidimus/kit/readiness";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { createMetrics } from "@vidimus/kit/telemetry/metrics";
 import { MongoClient } from "mongodb";
 import { afterAll, expect, inject, test } from "vitest";
-import { digest, kekFiles, runSigning, signaturesOf, type TestDigest } from "./running-signing.ts";
+import { digest, kekFiles, runSigning, signaturesOf, type TestDigest } from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const kekFile = stack.use(kekFiles()).make(1);
@@ -32,7 +32,7 @@ async function openDocuments() {
     return { reference: { tenantId, documentId, sequence }, ...own };
   };
   const service = route(SignatureAuditService, {
-    // Two on a page.
+    // A page has two signatures.
     listSignatures: ({ pageToken }) => {
       const signed = [...held.values()].filter(({ signature }) => signature);
       const at = Number(pageToken || "0");
@@ -112,7 +112,7 @@ test("what was signed without documents is found: it has no such snapshot", asyn
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);
 });
 
-test("a signature that was replaced in the ledger after a revocation is outdated in documents, and no fault", async () => {
+test("a signature that was replaced after a revocation is outdated in documents, and no fault", async () => {
   await using world = await open();
   const { keys } = await world.admin.listRing({}, asAdmin);
   await world.admin.revokeKey({ keyId: keys[0]!.keyId, emergency: true }, asAdmin);
@@ -126,7 +126,7 @@ test("a signature that was replaced in the ledger after a revocation is outdated
   expect(report.documents).toMatchObject({ signatures: 4n, outdated: 1n, unsettled: 1n, revoked: 4n });
 });
 
-test("documents that is away fails the audit, and a process without its address says that it did not ask", async () => {
+test("the audit fails while documents is down, and without its address says that it was not asked", async () => {
   await using world = await open();
   const variables = { SIGNING_KEK_FILE: kekFile, GRPC_PORT: "0" };
   const audit = async (more: Record<string, string>) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import type { CustodyKey, KeyCustody } from "../src/domain/key-custody.ts";
 import { keyIdOf } from "../src/domain/key-id.ts";
-import { remoteCustody } from "./remote-custody.ts";
+import { remoteCustody } from "./support/remote-custody.ts";
 
 const message = Buffer.from("a statement");
 const kek = (byte: number) => createSecretKey(Buffer.alloc(32, byte));

@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { Binary, type Document, MongoClient } from "mongodb";
 import { createSecretKey } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { localWrappedCustody } from "../src/custody/local-wrapped.ts";
 import { SealedRings, type SealedRingStorage } from "../src/domain/sealed-rings.ts";
 import { RingStore } from "../src/store/ring-store.ts";
-import { digest, kekFiles, runSigning, signaturesOf, type TestDigest } from "./running-signing.ts";
+import { digest, kekFiles, runSigning, signaturesOf, type TestDigest } from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());
@@ -75,7 +75,7 @@ async function kekIdsIn(database: string): Promise<string[]> {
 }
 
 describe("a new KEK", () => {
-  test("takes the place of the old one process by process, while both sign; then nothing opens with the old one", async () => {
+  test("replaces the old one process by process while both sign; then nothing opens with the old one", async () => {
     const database = testDatabaseName("signing");
     const processes = [await open(database, on), await open(database, on)];
     await using cleanup = new AsyncDisposableStack();
@@ -90,7 +90,7 @@ describe("a new KEK", () => {
         const item = digest();
         const items = [item];
         const answers = processes.map(({ signing }) => signing.signSnapshots({ items }));
-        // One process at a time is away.
+        // One process is down at a time.
         const first = (await Promise.allSettled(answers)).find(({ status }) => status === "fulfilled");
         if (first?.status !== "fulfilled") throw new Error("nobody signed");
         signed.push({ item, statement: signaturesOf(first.value)[0]!.statement });

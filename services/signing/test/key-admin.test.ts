@@ -2,13 +2,13 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, expect, inject, test, vi } from "vitest";
 import { MongoClient } from "mongodb";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { expectStated } from "./expect-stated.ts";
-import { digest, kekFiles, runSigning, signaturesOf } from "./running-signing.ts";
+import { expectStated } from "./support/expect-stated.ts";
+import { digest, kekFiles, runSigning, signaturesOf } from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());
@@ -129,7 +129,7 @@ test("a prepared key is published at once, and may not be activated before its t
   });
 });
 
-test("an emergency activation signs within seconds; the key before is retired, and a new standby is published", async () => {
+test("an emergency activation signs within seconds, and publishes a new standby", async () => {
   await using signing = await open();
   const { keys } = await signing.admin.listRing({}, asAdmin);
   const [first, standby] = keys;

@@ -5,8 +5,8 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { MongoClient } from "mongodb";
 import { createHash } from "node:crypto";
 import { afterAll, expect, inject, test } from "vitest";
-import { expectStated } from "./expect-stated.ts";
-import { digest, kekFiles, runSigning, signaturesOf, verifies } from "./running-signing.ts";
+import { expectStated } from "./support/expect-stated.ts";
+import { digest, kekFiles, runSigning, signaturesOf, verifies } from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());
@@ -76,7 +76,7 @@ test("a restart keeps the keys, the revision and every signature", async () => {
   expect(await verifies(before.list, fresh!)).toBe(true);
 });
 
-test("no private key stands in the database in the clear", async () => {
+test("the database contains no private key in the clear", async () => {
   const database = testDatabaseName("signing");
   await using _signing = await runSigning(database, on);
   const [row] = await client.db(database).collection("ring").find({}, { raw: true }).toArray();
@@ -97,7 +97,7 @@ test("with signing off from the first day there is no key, and nothing is signed
   expect((failure as ConnectError).rawMessage).toBe("signing is off");
 });
 
-test("signing that goes off lists its keys with an end each and none active; on again it signs with the same key", async () => {
+test("while signing is off every listed key has an end; on again it signs with the same key", async () => {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const first = await (async () => {

@@ -11,8 +11,8 @@ import { SealedRings } from "../src/domain/sealed-rings.ts";
 import { updateRing } from "../src/domain/update-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
 import { RingStore } from "../src/store/ring-store.ts";
-import { digest, kekFiles, runSigning, signaturesOf, type TestDigest, verifies } from "./running-signing.ts";
-import { testCustody } from "./test-custody.ts";
+import { digest, kekFiles, runSigning, signaturesOf, type TestDigest, verifies } from "./support/running-signing.ts";
+import { testCustody } from "./support/test-custody.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());

@@ -1,7 +1,7 @@
 /** A process of signing that is killed while it puts a new KEK in the place of the old one. */
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { type Binary, MongoClient } from "mongodb";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, inject, test } from "vitest";
-import { digest, kekFiles, runSigning, signaturesOf } from "./running-signing.ts";
+import { digest, kekFiles, runSigning, signaturesOf } from "./support/running-signing.ts";
 
 const stack = new AsyncDisposableStack();
 const keks = stack.use(kekFiles());
@@ -66,7 +66,7 @@ async function wrapping(database: string): Promise<{ kekIds: string[]; revision:
 }
 
 test(
-  `a rewrap that is killed at ${kills} moments leaves the ring wholly under one KEK, and signing goes on`,
+  `a rewrap killed at ${kills} moments leaves the ring under one KEK, and signing goes on`,
   { timeout: 300_000 },
   async () => {
     const database = testDatabaseName("signing");

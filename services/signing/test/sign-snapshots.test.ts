@@ -1,11 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
-import { digest, digestOf, kekFiles, runSigning, signaturesOf, verifies } from "./running-signing.ts";
+import { digest, digestOf, kekFiles, runSigning, signaturesOf, verifies } from "./support/running-signing.ts";
 
 const database = testDatabaseName("signing");
 const stack = new AsyncDisposableStack();
@@ -53,7 +53,7 @@ test("a snapshot's statement has its nine lines, and Web Crypto verifies it with
   );
 });
 
-test("a process whose clock is a minute from the database's does not sign, and states lists by the database's time", async () => {
+test("a process whose clock is a minute off does not sign, and dates lists by the database's time", async () => {
   const items = [digest()];
   const before = Date.now();
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -83,7 +83,7 @@ test("a repeat gets the same signature back, byte for byte, from either process"
   expect(await two.signing.signSnapshots({ items })).toEqual(first);
 });
 
-test("another digest for a signed snapshot is refused with the one that stands, and its neighbours are signed", async () => {
+test("another digest for a signed snapshot is refused with the signed one, and others are signed", async () => {
   const item = digest();
   const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
   const forged = { ...item, sha256: digestOf("another text") };
@@ -106,7 +106,7 @@ test("tenants, documents and sequences have signatures of their own", async () =
   expect(new Set(signatures.map(({ statement }) => statement)).size).toBe(4);
 });
 
-test("within one batch the first digest of a snapshot stands", async () => {
+test("within one batch the first digest of a snapshot is signed", async () => {
   const item = digest();
   const items = [item, { ...item, sha256: digestOf("second") }, item];
   const { results } = await one.signing.signSnapshots({ items });
@@ -125,7 +125,7 @@ test("32 identical calls at once on two processes give one signature", async () 
   }
 });
 
-test("of two digests that race for one snapshot one is signed, and the other is refused with the signed one", async () => {
+test("of two digests that race for one snapshot one is signed, and the other refused", async () => {
   const item = digest();
   const rivals = [item, { ...item, sha256: digestOf("rival") }];
   const calls = Array.from({ length: 16 }, (_, index) =>

@@ -14,8 +14,8 @@ import type { SnapshotDigest } from "../src/domain/snapshot-digest.ts";
 import { tendRing } from "../src/domain/tend-ring.ts";
 import { LedgerStore } from "../src/store/ledger-store.ts";
 import { RingStore } from "../src/store/ring-store.ts";
-import { digestOf } from "./running-signing.ts";
-import { testCustody as custody } from "./test-custody.ts";
+import { digestOf } from "./support/running-signing.ts";
+import { testCustody as custody } from "./support/test-custody.ts";
 
 const stack = new AsyncDisposableStack();
 const rules = { prepublishMs: 24 * 3_600_000, rotateAfterMs: undefined };
@@ -72,7 +72,7 @@ test("of 16 changes to one revision of the ring one is stored, and the others an
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
 });
 
-test("a restored ring is lifted above all that was stated, and read as the newest then, twice too", async () => {
+test("a restored ring gets a revision above all stated ones, is then read as newest, and again so", async () => {
   const [rings, others] = ringStores();
   await rings.save(ring);
   await rings.save({ ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) });
@@ -105,7 +105,7 @@ async function signWith(ledger: Ledger, now: () => Date, digests: SnapshotDigest
   return signDigests({ signingState: async () => ({ key: signer, ring }), ledger, now }, digests);
 }
 
-test("a process that dies after signing and before storing leaves nothing behind: the retry's signature is the only one", async () => {
+test("a process that dies between signing and storing leaves nothing: the retry signs once", async () => {
   const ledger = new LedgerStore(mongo.db, () => sealKey);
   await ensureIndexes(mongo.db, LedgerStore.indexes);
   const dying: Ledger = { record: () => Promise.reject(new Error("killed")) };
@@ -116,7 +116,7 @@ test("a process that dies after signing and before storing leaves nothing behind
   expect(await signWith(ledger, before, digests)).toMatchObject([{ signature: { signedAt: afterwards() } }]);
 });
 
-test("a process that dies after storing and before answering has signed: the retry gets that signature, a minute later too", async () => {
+test("a process that dies after storing has signed: the retry gets that signature, even later", async () => {
   const ledger = new LedgerStore(mongo.db, () => sealKey);
   await ensureIndexes(mongo.db, LedgerStore.indexes);
   const dying: Ledger = {
@@ -132,7 +132,7 @@ test("a process that dies after storing and before answering has signed: the ret
   expect(fresh).toMatchObject({ kind: "signed", signature: { signedAt: afterwards() } });
 });
 
-test("two processes that record at the same time chain their batches without a gap, and store each snapshot once", async () => {
+test("two processes that record at once chain their batches without a gap, each snapshot once", async () => {
   const db = mongo.client.db(testDatabaseName("signing"));
   const [one, two] = [new LedgerStore(db, () => sealKey), new LedgerStore(db, () => sealKey)];
   await ensureIndexes(db, LedgerStore.indexes);

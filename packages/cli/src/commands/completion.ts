@@ -2,12 +2,14 @@ import { Argument, Command } from "commander";
 import { nouns, soloCommands } from "../nouns.ts";
 import type { World } from "../world.ts";
 
-/** Words that may follow others, as a shell offers them: by `noun`, `noun command`, or "" for the first. */
+/**
+ * The words that may follow others: keyed by `noun`, by `noun command`, or by "" for the first
+ * word.
+ */
 type Words = ReadonlyMap<string, readonly string[]>;
 
 const scripts: Readonly<Record<string, (words: Words) => string>> = { bash, zsh, fish };
 
-/** `completion bash|zsh|fish` */
 export function printCompletion(world: World): Command {
   return new Command("completion")
     .description("print a script that lets a shell complete command lines")
@@ -73,7 +75,10 @@ compdef _vidimus vidimus
 `;
 }
 
-/** A shell's \`case\` for words that were given. What stands behind a command may be an id, or a flag's value. */
+/**
+ * The branches of the shell's `case`, which set `offered` by the words before the cursor. After a
+ * command only its flags are offered, because other words may be ids or values of flags.
+ */
 function cases(words: Words): string {
   const lines = Array.from(words, ([given, offered]) => `    "${given}") offered="${offered.join(" ")}" ;;`);
   const solo = soloCommands.map(({ name }) => name).filter((name) => words.has(name));

@@ -8,7 +8,6 @@ import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import type { World } from "../world.ts";
 
-/** `doctor` */
 export function doctor(world: World): Command {
   return new Command("doctor")
     .option("--root <key>", "public key of the trust list's offline root; better in VIDIMUS_TRUST_ROOT")
@@ -28,7 +27,10 @@ export function doctor(world: World): Command {
     });
 }
 
-/** A stopped dev stack is the only finding, and is found before the checks are even loaded. */
+/**
+ * A stopped dev stack is the only finding. It is looked for first, because loading the checks takes
+ * time.
+ */
 async function findingsOf(settings: Settings): Promise<Finding[]> {
   const stopped = await findStoppedStack(settings, "gateway", `the gateway at ${settings.get("gateway")}`);
   if (stopped)

@@ -14,7 +14,6 @@ interface ListenOptions extends EndpointOptions {
   count?: number;
 }
 
-/** `listen --tenant T` */
 export function listen(world: World): Command {
   const command = new Command("listen")
     .option("--port <port>", "port on 127.0.0.1; 0 for a free one", wholeNumber(0, 65_535), 0)
@@ -27,7 +26,7 @@ export function listen(world: World): Command {
       const session = await openSession(world, self);
       let left = options.count ?? Infinity;
       const enough = Promise.withResolvers<void>();
-      // Webhooks may arrive before the answer that has the secret.
+      // Webhooks may arrive before the answer with the endpoint's secret.
       const secret = Promise.withResolvers<string>();
       const root = session.settings.find("root");
       const keys = trustListAt(`${session.settings.get("gateway")}/api/keys`, { root });
@@ -47,7 +46,7 @@ export function listen(world: World): Command {
     });
 }
 
-/** Registers an endpoint, whose disposal removes it. */
+/** Registers an endpoint. Disposal removes it. */
 async function register(session: Session, url: string, options: EndpointOptions) {
   const tenantId = session.settings.get("tenant");
   const delivery = await openService(session, "delivery", EndpointService);

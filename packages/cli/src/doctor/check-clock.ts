@@ -1,11 +1,11 @@
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
-/** Smaller skews can come from the resolution of one second and a slow network. */
+/** Smaller differences can come from the resolution of one second and from a slow network. */
 const noticeableMs = 5_000;
-/** Receivers refuse webhooks with a larger skew. */
+/** Receivers refuse webhooks beyond this difference. */
 const refusedMs = 300_000;
 
-/** Checks the skew of the clock of `where` from the local one; positive when it is ahead. */
+/** Checks the difference of the clock of `where` from the local one; positive when it is ahead. */
 export function checkClock(where: string, skewMs: number): Finding {
   const check = `clock of ${where}`;
   const seconds = Math.abs(skewMs / 1000).toFixed(1);

@@ -5,8 +5,8 @@ import { checkClock } from "./check-clock.ts";
 import { checkTrustList } from "./check-trust-list.ts";
 
 /**
- * Checks the gateway by `/api/keys`, which needs no key: its clock and the trust list. If it
- * answers, the key is checked, too.
+ * Checks the gateway by `/api/keys`, which needs no key: its clock and its trust list. When it
+ * answers, checks the API key, too.
  *
  * @param root of the trust list, base64 of SPKI DER
  */
@@ -35,7 +35,7 @@ function remedyOf(status: number): string {
   return "The gateway does not get the list from the signing service: see SIGNING_TARGET and the log of both.";
 }
 
-/** A Date header has whole seconds, rounded down: half a second is the expected difference. */
+/** A Date header is rounded down to whole seconds, so a difference of half a second is expected. */
 function clockOf(date: string | null, askedAtMs: number): Finding[] {
   const theirsMs = Date.parse(date ?? "");
   return Number.isNaN(theirsMs) ? [] : [checkClock("the gateway", theirsMs + 500 - askedAtMs)];

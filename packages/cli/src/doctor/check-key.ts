@@ -9,9 +9,8 @@ interface Probe {
   readonly init: RequestInit;
   /** The status of a healthy gateway. */
   readonly expected: number;
-  /** The scope that the key needs. */
   readonly scope: string;
-  /** For a 5xx. */
+  /** What to do about a 5xx. */
   readonly remedy: string;
 }
 
@@ -26,7 +25,7 @@ const reads: readonly Probe[] = [
   },
   {
     check: "phrases by HTTP",
-    // The code for "no linguistic content": no dictionary has words in it, so the answer is small.
+    // `zxx` means "no linguistic content": no dictionary has phrases of it, so the answer is small.
     path: "/v1/phrases?language=zxx",
     init: {},
     expected: 200,
@@ -45,7 +44,7 @@ const write: Probe = {
   remedy: "See the log of the gateway, and whether it reaches MongoDB.",
 };
 
-/** Checks the public API with the key: two reads, and one write that is refused for its form. */
+/** Checks the public API with the key: two reads, and one write that is refused as malformed. */
 export async function checkKey(gateway: string, key: string | undefined): Promise<Finding[]> {
   if (!key)
     return [unchecked("API key", "Pass --key or VIDIMUS_API_KEY to check what lies behind the gateway.", "none given")];
@@ -73,7 +72,7 @@ function checkAcceptance(pages: readonly Page[]): Finding[] {
 function toFindings({ check, expected, scope, remedy }: Probe, page: Page | string): Finding[] {
   if (typeof page === "string") return [broken(check, page, remedy)];
   const { status, headers } = page;
-  // Reported once, as a finding about the key.
+  // A refused key is reported once, as a finding of its own.
   if (status === 401) return [];
   if (status === 403)
     return [unchecked(check, `Pass a key with the scope ${scope} to have it checked.`, "the key may not")];

@@ -11,7 +11,7 @@ const versionMin = "6.0.0";
 export async function checkMongodb(url: string | undefined): Promise<Finding[]> {
   if (!url) return [unchecked(check, "Pass VIDIMUS_MONGODB (in the environment: it may hold a password).")];
   try {
-    // Loading the driver takes half a second, which no other command needs.
+    // Imported here, because loading the driver takes half a second, and no other command needs it.
     const { openMongo } = await import("@vidimus/kit/mongo/mongo");
     await using mongo = await openMongo({ url, database: "admin", appName: "vidimus-doctor", poolSizeMax: 1 });
     const { version } = await mongo.db.command({ buildInfo: 1 });
@@ -27,7 +27,9 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
   }
 }
 
-/** The deployment that makes transactions possible: a replica set or a sharded cluster. */
+/**
+ * The kind of deployment, replica set or sharded cluster, either of which supports transactions.
+ */
 function nameOf(setName: unknown, message: unknown): string | undefined {
   if (message === "isdbgrid") return "sharded cluster";
   return typeof setName === "string" ? `replica set ${setName}` : undefined;
@@ -59,7 +61,7 @@ function toPatch(patch: string): string {
   );
 }
 
-/** Hides passwords: the driver quotes URLs that it cannot parse. */
+/** Hides passwords, because the driver quotes URLs that it cannot parse. */
 function withoutPasswords(message: string): string {
   return message.replaceAll(/\/\/[^/@\s]*@/g, "//…@");
 }

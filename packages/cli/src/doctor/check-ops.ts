@@ -4,13 +4,16 @@ import { fetchPage, jsonOf, type Page } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { atLeast } from "./version.ts";
 
-/** What every deployment has; the console is checked where its port is named. */
+/** Services of every deployment. The console is checked only when its port was given. */
 const opsServices = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
 
-/** The services need the Temporal API of this Node to parse timestamps. */
+/** Services parse timestamps with the Temporal API, which this version has. */
 const nodeVersionMin = "26.0.0";
 
-/** Asks each ops port for readiness and the version of Node, and the gateway's for its contract. */
+/**
+ * Reads readiness and Node's version from each ops port, and the RPC contract's revision from the
+ * gateway's.
+ */
 export async function checkOps(ops: string | undefined): Promise<Finding[]> {
   const urls = addressesIn(ops);
   const names = urls.has("console") ? [...opsServices, "console"] : opsServices;
@@ -57,7 +60,7 @@ const brokerRemedy =
 const tenantsRemedy =
   "Internal teams get UNAVAILABLE until a gateway answers: see ACCESS_TARGET, the gateway and this service's log.";
 
-/** A degraded service is ready, so it keeps its traffic, but it works late or refuses some calls. */
+/** A degraded service is ready and keeps its traffic, but it is late or refuses some calls. */
 function toDegraded(check: string, body: Readonly<Record<string, unknown>>): Finding {
   const reason = String(body["degraded"]);
   return broken(check, `degraded: ${reason}`, reason.includes("tenants") ? tenantsRemedy : brokerRemedy);

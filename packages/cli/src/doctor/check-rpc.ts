@@ -7,17 +7,17 @@ import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/documen
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import type { RpcCredentials } from "@vidimus/kit/rpc/client";
+import type { RpcCredentials } from "@vidimus/kit/rpc/client/client";
 import { addressesIn } from "./addresses-in.ts";
 import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
 
-/** The services with a teams door; each name is also that of the setting with its address. */
+/** The services with a teams door; each name is also the name of the setting with its address. */
 export const teamsNames = ["access", "documents", "phrases", "delivery"] as const;
 
 type TeamsName = (typeof teamsNames)[number];
 
-/** What the teams doors must serve. */
+/** The service that each teams door must serve. */
 const teamsDoors: Readonly<Record<TeamsName, string>> = {
   access: AccessService.typeName,
   documents: DocumentService.typeName,
@@ -25,7 +25,7 @@ const teamsDoors: Readonly<Record<TeamsName, string>> = {
   delivery: EndpointService.typeName,
 };
 
-/** What the mesh doors must serve. */
+/** The service that each mesh door must serve. */
 const meshDoors = {
   access: TenantService.typeName,
   documents: PublishedDocumentService.typeName,
@@ -34,7 +34,7 @@ const meshDoors = {
   delivery: EndpointService.typeName,
 };
 
-/** Asks `grpc.health.v1` at the address of a teams door for the service that must be there. */
+/** Asks `grpc.health.v1` at a teams door for the service that it must serve. */
 export async function checkTeamsDoor(
   name: TeamsName,
   target: string | undefined,
@@ -54,7 +54,7 @@ export async function checkTeamsDoor(
   });
 }
 
-/** Asks each mesh door in a list for the service that must be there. */
+/** Asks each mesh door in a list for the service that it must serve. */
 export async function checkMeshDoors(list: string | undefined, credentialsFor: CredentialsFor): Promise<Finding[]> {
   const targets = addressesIn(list);
   const door = { variable: "VIDIMUS_MESH", portSetting: "MESH_PORT", credentialsFor };
@@ -72,20 +72,20 @@ interface ExpectedDoor {
   readonly name: string;
   readonly target: string;
   readonly typeName: string;
-  /** The setting of this program that gave the address. */
+  /** The variable of this program with the address. */
   readonly variable: string;
-  /** The setting of the service that names the port. */
+  /** The variable of the service with the port. */
   readonly portSetting: string;
   readonly credentialsFor: CredentialsFor;
 }
 
-/** Makes the credentials for a service; undefined when this program was given no certificate. */
+/** Makes the credentials for a service; undefined when this program has no certificate. */
 type CredentialsFor = (name: string) => Promise<RpcCredentials | undefined>;
 
 async function checkHealth(door: ExpectedDoor): Promise<Finding> {
   const { check, name, target, typeName, variable, portSetting } = door;
   const credentials = await door.credentialsFor(name);
-  const { openRpcClient } = await import("@vidimus/kit/rpc/client");
+  const { openRpcClient } = await import("@vidimus/kit/rpc/client/client");
   using client = openRpcClient(Health, { target, credentials });
   try {
     const { status } = await client.check({ service: typeName }, { timeoutMs: answerMsMax });

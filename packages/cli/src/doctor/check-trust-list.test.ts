@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import { listStater } from "../../../verify/test/list-stater.ts";
+import { listStater } from "../../../verify/test/support/list-stater.ts";
 import { checkTrustList } from "./check-trust-list.ts";
 
 const nowMs = Date.parse("2026-06-01T12:00:00Z");
@@ -20,7 +20,7 @@ const pending = entry("2027-01-01T00:00:00.000Z", { validFrom: "2026-06-02T00:00
 const stater = listStater();
 const dayMs = 86_400_000;
 
-/** What is said about a list that is stated now. */
+/** The findings about a list that was signed just now. */
 async function check(list: unknown, headers: Record<string, string> = cached, delegation: string | null = null) {
   const { body, headers: stated } = stater.state(list as object, { issuedAt: nowMs, delegation });
   return found({ body, headers: { ...headers, ...stated } });
@@ -69,7 +69,7 @@ test.each([
   [{ "cache-control": "public, max-age=7200" }, "more than an hour"],
   [{ "cache-control": "public, s-maxage=60" }, "more than an hour"],
   [{ ...cached, age: "4000" }, "4000 s old"],
-])("a list that may be or is old is a warning: %j", async (headers, words) => {
+])("a trust list that is old, or may be, is a warning: %j", async (headers, words) => {
   const body = { active: active.keyId, keys: [active] };
   expect(await check(body, headers)).toEqual(["warning", expect.stringContaining(words)]);
 });

@@ -11,8 +11,8 @@ const dayMs = 86_400_000;
 const delegationDaysMin = 30;
 
 /**
- * Checks the answer of `GET /api/keys`: the body, what signing says about it, and for how long it may
- * be cached and has been.
+ * Checks the answer of `GET /api/keys`: the body, signing's statement, and how old and how long
+ * cached it is.
  *
  * @param root of the trust list, base64 of SPKI DER
  */
@@ -34,7 +34,7 @@ export async function checkTrustList(answer: Answer, root: string | undefined, n
   return rest.status === "ok" ? ok(check, `${String(active)} signs, ${keys.length} listed${rest.finding}`) : rest;
 }
 
-/** @returns when all is well, what is added to the finding */
+/** @returns text for the finding when all is well */
 async function checkStatement(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
   const [statement = null, signature = null] = ["statement", "signature"].map((name) =>
     answer.headers.get(`vidimus-trust-${name}`),

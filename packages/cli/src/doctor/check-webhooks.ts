@@ -1,22 +1,28 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { contextHeaders } from "@vidimus/kit/rpc/call-context";
-import type { RpcCredentials } from "@vidimus/kit/rpc/client";
-import { outcomeOf, wordsOf } from "../commands/deliveries/shown-delivery.ts";
-import { type ShownEndpoint, toShownWithHealth } from "../commands/endpoints/shown-endpoint.ts";
+import { contextHeaders } from "@vidimus/kit/rpc/context/call-context";
+import type { RpcCredentials } from "@vidimus/kit/rpc/client/client";
+import { outcomeOf, wordsOf } from "../shown/shown-delivery.ts";
+import { type ShownEndpoint, toShownWithHealth } from "../shown/shown-endpoint.ts";
 import type { Settings } from "../settings/settings.ts";
 import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 
 const check = "webhooks";
 
-/** A receiver that keeps a webhook waiting for longer is stuck: the third attempt comes before it. */
+/**
+ * A webhook that waits for longer counts as stuck: it has failed at least twice, because the third
+ * attempt comes earlier.
+ */
 const waitMsMax = 5 * 60_000;
 
-/** A receiver that someone disabled for longer may have been forgotten: what is held ends after 30 days. */
+/**
+ * A receiver that is disabled for longer may have been forgotten. Its held deliveries end after 30
+ * days.
+ */
 const disabledMsMax = 7 * 24 * 60 * 60_000;
 
-/** Looks for receivers of the tenant that are stuck: each is a warning of its own. */
+/** Checks the tenant's receivers. Each stuck one is a warning of its own. */
 export async function checkWebhooks(
   settings: Pick<Settings, "find" | "get">,
   credentialsFor: (name: string) => Promise<RpcCredentials | undefined>,
@@ -28,7 +34,7 @@ export async function checkWebhooks(
     return [unchecked(check, "Pass --tenant or VIDIMUS_TENANT to have its receivers checked.", "tenant unknown")];
   }
   const credentials = await credentialsFor("delivery");
-  const { openRpcClient } = await import("@vidimus/kit/rpc/client");
+  const { openRpcClient } = await import("@vidimus/kit/rpc/client/client");
   using client = openRpcClient(EndpointService, { target, credentials });
   const headers = contextHeaders({ actor: "cli:doctor", role: settings.get("role") });
   try {

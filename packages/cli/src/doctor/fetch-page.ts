@@ -2,7 +2,8 @@ import { reasonOf } from "../public-api/public-api.ts";
 import type { Answer } from "../public-api/send-with-retries.ts";
 
 /**
- * An answer with its time in ms since 1970 by the local clock: halfway between request and answer.
+ * An answer, and when the server gave it in ms since 1970 by the local clock: halfway between
+ * request and answer.
  */
 export interface Page extends Answer {
   readonly askedAtMs: number;
@@ -15,7 +16,7 @@ export const answerMsMax = 5_000;
 export async function fetchPage(url: string, init: RequestInit = {}): Promise<Page | string> {
   const startedAtMs = Date.now();
   try {
-    // Following a redirect would send the key to another server.
+    // Redirects fail, because following one would send the key to another server.
     const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(answerMsMax) });
     const { status, headers } = response;
     return { status, headers, askedAtMs: (startedAtMs + Date.now()) / 2, body: await response.text() };

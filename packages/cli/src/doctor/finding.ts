@@ -6,7 +6,6 @@ export type Finding =
 /** `warning`: works, but needs attention. `unchecked`: could not be checked. */
 type Trouble = "warning" | "broken" | "unchecked";
 
-/** A check that passed. */
 export function ok(check: string, finding: string): Finding {
   return { check, status: "ok", finding };
 }
@@ -16,7 +15,6 @@ export function warning(check: string, finding: string, remedy: string): Finding
   return { check, status: "warning", finding, remedy };
 }
 
-/** A part that does not work. */
 export function broken(check: string, finding: string, remedy: string): Finding {
   return { check, status: "broken", finding, remedy };
 }

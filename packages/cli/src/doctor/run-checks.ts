@@ -9,10 +9,10 @@ import { checkWebhooks } from "./check-webhooks.ts";
 import type { Finding } from "./finding.ts";
 
 /**
- * Checks each part of a deployment whose address is known. Changes nothing, but one write is
- * charged to the budget of the key's tenant.
+ * Checks each part of a deployment whose address is known. Changes nothing, except that one write
+ * is charged to the budget of the key's tenant.
  *
- * @throws CliError when the gateway's address is unknown, or a setting has the wrong form
+ * @throws CliError when the gateway's address is unknown, or a setting is malformed
  */
 export async function runChecks(settings: Settings): Promise<Finding[]> {
   const gateway = settings.get("gateway");

@@ -3,8 +3,8 @@
  */
 export function atLeast(version: string, least: string): boolean {
   const [parts, floor] = [numbersOf(version), numbersOf(least)];
-  const place = floor.findIndex((number, index) => number !== (parts[index] ?? 0));
-  return place === -1 || (parts[place] ?? 0) > (floor[place] ?? 0);
+  const differing = floor.findIndex((number, index) => number !== (parts[index] ?? 0));
+  return differing === -1 || (parts[differing] ?? 0) > (floor[differing] ?? 0);
 }
 
 function numbersOf(version: string): number[] {

@@ -10,17 +10,16 @@ import { table } from "../terminal/table.ts";
 import { readDocument } from "./read-document.ts";
 
 /**
- * Which version of a document a transition is about: the newest, or the one that is or was
+ * The version of a document that a transition acts on: the newest, or the one that is or was
  * published.
  */
 export type VersionChoice = "head" | "last-published";
 
-/** Where a document stands after its transition. */
-export interface Transitioned {
+export interface TransitionResult {
   readonly id: string;
   readonly version: number;
   readonly status: string;
-  /** Of the snapshot that was made; 0 when none was. */
+  /** Sequence of the snapshot that the transition made; 0 when it made none. */
   readonly sequence: number;
   readonly updatedAt: string | null;
 }
@@ -29,7 +28,7 @@ export interface Transitioned {
 export async function applyTransition(
   session: Session,
   { id: documentId, name, on }: { readonly id: string; readonly name: string; readonly on: VersionChoice },
-): Promise<Transitioned> {
+): Promise<TransitionResult> {
   const tenantId = session.settings.get("tenant");
   using documents = await openService(session, "documents", DocumentService);
   const expectedVersion = await readVersion(documents, tenantId, documentId, on);
@@ -40,8 +39,8 @@ export async function applyTransition(
 }
 
 /**
- * Reads which version a transition will name: an edit between the two calls fails the transition
- * with ABORTED.
+ * Reads the version that a transition will name. An edit between the two calls makes the transition
+ * fail with ABORTED.
  *
  * @throws CliError when the document does not exist or the service cannot be reached
  */
@@ -55,13 +54,14 @@ export async function readVersion(
 }
 
 /**
- * Of a document that was never published the newest version: the service refuses the transition.
+ * For a document that was never published it is the newest version; the service then refuses the
+ * transition.
  */
 function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
   return on === "last-published" && lastPublished ? lastPublished.version : version;
 }
 
-export function fromProto(response: TransitionDocumentResponse): Transitioned {
+export function fromProto(response: TransitionDocumentResponse): TransitionResult {
   const { documentId, version, status, sequence, updatedAt } = response;
   return {
     id: documentId,
@@ -72,8 +72,7 @@ export function fromProto(response: TransitionDocumentResponse): Transitioned {
   };
 }
 
-/** A table of transitioned documents. */
-export function transitionTable(transitioned: readonly Transitioned[]): string {
+export function transitionTable(transitioned: readonly TransitionResult[]): string {
   return table(
     ["id", "version", "status", "snapshot", "updated"],
     transitioned.map(({ id, version, status, sequence, updatedAt }) => [

@@ -10,7 +10,13 @@ import type { Session } from "../session.ts";
 import { StoppedStackError } from "../settings/stopped-stack.ts";
 import { printable } from "../terminal/printable.ts";
 import { openProgress } from "../terminal/progress.ts";
-import { fromProto, readVersion, type Transitioned, transitionTable, type VersionChoice } from "./apply-transition.ts";
+import {
+  fromProto,
+  readVersion,
+  type TransitionResult,
+  transitionTable,
+  type VersionChoice,
+} from "./apply-transition.ts";
 
 /** A document whose transition failed, and why. */
 interface Failed {
@@ -18,9 +24,8 @@ interface Failed {
   readonly reason: string;
 }
 
-type Result = Transitioned | Failed;
+type Result = TransitionResult | Failed;
 
-/** The transition of several documents. */
 interface Transition {
   readonly tenantId: string;
   readonly name: string;
@@ -30,12 +35,12 @@ interface Transition {
 /** The most transitions that the service takes in one call. */
 const batchMax = 64;
 /**
- * Batches under way at once. The service makes one transaction of a tenant at a time; the versions
- * of the next batches are read meanwhile.
+ * Most batches at once. The service runs one transaction of a tenant at a time; meanwhile the
+ * versions of the next batches are read.
  */
 const batchesMax = 3;
 const readsMax = 16;
-/** Longer than 64 documents of 1 MiB take, which are several transactions. */
+/** Enough for 64 documents of 1 MiB, which take several transactions. */
 const timeoutMs = 30_000;
 
 /**
@@ -50,7 +55,7 @@ export async function applyTransitions(
   on: VersionChoice,
 ): Promise<void> {
   const transition = { tenantId: session.settings.get("tenant"), name, on };
-  // The service refuses a batch with a document twice; it takes ids in any case.
+  // The service accepts ids in any case, and refuses a batch that contains a document twice.
   const distinct = [...new Map(ids.map((id) => [id.toLowerCase(), id])).values()];
   const results = await runWithProgress(session, distinct, transition);
   const transitioned = results.filter((result) => "status" in result);
@@ -66,7 +71,7 @@ async function runWithProgress(session: Session, ids: readonly string[], transit
   let [done, failures] = [0, 0];
   await forEachConcurrent(batchesOf(ids), batchesMax, async ({ from, batch }) => {
     const answers = await applyBatch(documents, batch, transition).catch((error: unknown) => {
-      // What was done before a stack stopped must be printed.
+      // What was done before the stack stopped must still be printed.
       if (!(error instanceof StoppedStackError) || results.length === 0) throw error;
       return batch.map((id) => ({ id, reason: error.message }));
     });
@@ -121,13 +126,13 @@ function unanswered(id: string): Failed {
   return { id, reason: "the documents service answered without a result" };
 }
 
-/** The reason of an expected failure; rethrows a bug, and that nothing answers at all. */
+/** The reason of an expected failure. Rethrows bugs and a stopped stack. */
 function reasonOf(error: unknown): { readonly reason: string } {
   if (error instanceof CliError && !(error instanceof StoppedStackError)) return { reason: error.message };
   throw error;
 }
 
-function toText(transitioned: readonly Transitioned[], failed: readonly Failed[]): string {
+function toText(transitioned: readonly TransitionResult[], failed: readonly Failed[]): string {
   const done = transitioned.length > 0 ? [transitionTable(transitioned)] : [];
   return printable([...done, ...failed.map(({ id, reason }) => `failed: ${id}: ${reason}`)].join("\n"));
 }

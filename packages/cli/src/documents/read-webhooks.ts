@@ -1,28 +1,28 @@
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { CliError } from "../cli-error.ts";
-import { outcomeOf, toShown } from "../commands/deliveries/shown-delivery.ts";
+import { outcomeOf, toShown } from "../shown/shown-delivery.ts";
 import { openService } from "../rpc/open-service.ts";
 import { walkPages } from "../rpc/walk-pages.ts";
 import type { Session } from "../session.ts";
 
-/** Where the webhooks of a document to one endpoint stand, as `--json` prints it. */
+/** The state of a document's webhooks to one endpoint, as `--json` prints it. */
 interface ShownWebhooks {
   readonly endpointId: string;
   readonly url: string;
-  /** How many deliveries are in each state. */
+  /** Number of deliveries in each state. */
   readonly states: Readonly<Record<string, number>>;
-  /** Of the newest delivery that was attempted. */
+  /** Of the newest delivery with an attempt. */
   readonly lastAttempt: ReturnType<typeof toShown>["lastAttempt"];
   readonly nextAttemptAt: string | null;
 }
 
-/** Most deliveries that are looked at, the newest ones. */
+/** Most deliveries that are read, newest first. */
 const deliveriesMax = 1_000;
 
 /**
- * Reads where the webhooks of a document stand, by endpoint. Says in words why it cannot when delivery
- * is not known or does not answer: the document is shown all the same.
+ * Reads the state of a document's webhooks, by endpoint. Returns the reason when delivery is
+ * unknown or does not answer, because the document is shown even then.
  */
 export async function readWebhooks(
   session: Session,
@@ -59,7 +59,6 @@ export async function readWebhooks(
   }
 }
 
-/** A line for each endpoint. */
 export function webhookLines(webhooks: ShownWebhooks[] | string): string[] {
   if (typeof webhooks === "string") return [`webhooks   unknown: ${webhooks}`];
   if (webhooks.length === 0) return ["webhooks   none"];

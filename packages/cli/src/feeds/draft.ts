@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json-object.ts";
 
 /**
- * A document in the flat form of the public API; its id is the same at every import of the item.
+ * A document in the flat form of the public API. Its id is the same at every import of the item.
  */
 export interface Draft {
   readonly id: string;
@@ -16,8 +16,7 @@ export interface Draft {
 export class Refusal extends Error {
   override readonly name = "Refusal";
   /**
-   * True for a type of item that is not imported; false for a damaged item, which makes the import
-   * fail.
+   * True for an unsupported type of item; false for a damaged item, which makes the import fail.
    */
   readonly unmappable: boolean;
 

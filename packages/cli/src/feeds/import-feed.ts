@@ -21,7 +21,6 @@ export interface ImportReport {
   readonly stopped: ApiError | undefined;
 }
 
-/** One line of the report. */
 type Result =
   | { readonly outcome: "created" | "existing"; readonly id: string }
   | { readonly outcome: "rejected"; readonly item: string; readonly reason: string; readonly failed: boolean };
@@ -31,8 +30,8 @@ const concurrentMax = 8;
 
 /**
  * Pushes every item of a feed that can be mapped, eight at a time. A failed item does not stop the
- * others, unless every item would fail like it: the key is refused, or the gateway cannot be
- * reached.
+ * others, unless all others would fail for the same reason: a refused key, or a gateway that cannot
+ * be reached.
  *
  * @param onEntry called after each entry, for the progress bar
  */
@@ -45,15 +44,15 @@ export async function importFeed(
   let begun = 0;
   let stopped: ApiError | undefined;
   const take = async (entry: FeedEntry) => {
-    const place = begun++;
+    const index = begun++;
     try {
       const result = await importEntry(entry, api);
-      results[place] = result;
+      results[index] = result;
       onEntry(entry.bytes, result.outcome);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       stopped ??= error;
-      results[place] = rejected(nameOf(entry), error.message, true);
+      results[index] = rejected(nameOf(entry), error.message, true);
       throw error;
     }
   };

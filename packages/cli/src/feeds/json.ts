@@ -1,9 +1,8 @@
 import type { JsonObject } from "../json-object.ts";
 
 /**
- * Parses JSON so that `JSON.stringify` writes the same numbers again: an integer that no double
- * equals keeps its digits, so the platform refuses it. Otherwise the nearest double would be
- * stored.
+ * Parses JSON so that `JSON.stringify` writes the same numbers: an integer that no double equals
+ * keeps its digits, so that the platform refuses it instead of storing the nearest double.
  *
  * @throws SyntaxError
  */
@@ -13,7 +12,7 @@ export function parseJson(text: string): unknown {
 
 declare global {
   interface JSON {
-    /** ES2026; TypeScript 7.0 does not know it. */
+    /** Declared here, because TypeScript 7.0 does not know this part of ES2026. */
     rawJSON(text: string): unknown;
   }
 }
@@ -29,7 +28,6 @@ export function someText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
 
-/** Leaves out members that are undefined. */
 export function compact(members: JsonObject): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -40,7 +40,7 @@ test("each member of a list is an entry, and a bad one says what it is", async (
   ]);
 });
 
-test("NDJSON is told by its name or by its first line, and a bad line costs the others nothing", async () => {
+test("NDJSON is recognised by its name or its first line, and a bad line does not affect the others", async () => {
   const lines = '\ufeff{"id":"a"}\r\n\r\n{"id":\n{"id":"b"}\n';
   for (const name of ["lines.ndjson", "lines.json"]) {
     expect(await entriesOf(name, lines)).toEqual([

@@ -8,16 +8,16 @@ import { parseJson } from "./json.ts";
 
 /** One member of a feed, or why it could not be read. */
 export type FeedEntry = {
-  /** File and place in it: `a.json`, `list.json[3]` (from 0), `lines.ndjson:12` (from 1). */
+  /** File and position in it: `a.json`, `list.json[3]` (from 0), `lines.ndjson:12` (from 1). */
   readonly name: string;
   /** Its share of the file, for the progress bar. */
   readonly bytes: number;
 } & ({ readonly value: JsonObject } | { readonly fault: string });
 
 /**
- * Reads a feed file: one JSON object, an array of them, or NDJSON. A fault of the file or of a
- * member becomes an entry of its own, and reading goes on after it. NDJSON is read line by line, so
- * its size is not limited by memory.
+ * Reads a feed file: one JSON object, an array of objects, or NDJSON. A fault of the file or of a
+ * member becomes an entry of its own, and reading continues. NDJSON is read line by line, so its
+ * size is not limited by memory.
  */
 export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, void> {
   try {
@@ -32,7 +32,10 @@ export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, v
 /** Bytes read from the start of a file to tell NDJSON from other JSON. */
 const headBytes = 64 * 1024;
 
-/** NDJSON has its extension, or a first line that is a whole JSON object, and more lines. */
+/**
+ * Whether a file is NDJSON: by its extension, or because its first line is a complete JSON object
+ * and others follow.
+ */
 async function isNdjson(file: string): Promise<boolean> {
   if (/\.(ndjson|jsonl)$/i.test(file)) return true;
   await using handle = await open(file);

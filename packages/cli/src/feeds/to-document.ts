@@ -4,15 +4,15 @@ import type { JsonObject } from "../json-object.ts";
 import { someText } from "./json.ts";
 import { toDraft } from "./ninjs/to-draft.ts";
 
-/** A document to push, as JSON, and the id it will have. */
+/** A document to push, as JSON, with its id. */
 interface FeedDocument {
   readonly id: string;
   readonly json: string;
 }
 
 /**
- * Turns a member of a feed into a document. A flat document with an id passes unchanged; everything
- * else is read as ninjs 3.0.
+ * Turns a member of a feed into a document. A flat document with an id is used unchanged;
+ * everything else is read as ninjs 3.0.
  *
  * @throws Refusal
  */

@@ -6,8 +6,7 @@ import { readInput } from "./read-input.ts";
 /**
  * Reads a file, or standard input for `-`, as JSON.
  *
- * @returns the parsed value, and the bytes as they are: numbers that no double equals survive in
- * them only
+ * @returns the parsed value, and the bytes, which keep integers that no double equals
  * @throws CliError that names the file
  */
 export async function readJson(world: World, file: string): Promise<{ bytes: Buffer<ArrayBuffer>; value: unknown }> {

@@ -2,13 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A webhook as it arrived. */
 export interface ArrivedWebhook {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Bodies are at most as large as a document, whose limit is 1 MiB, and its envelope. */
+/** Largest accepted body. A webhook has at most a document, 1 MiB, and its envelope. */
 const bodyBytesMax = 8 * 1024 * 1024;
 
 /** An HTTP server on 127.0.0.1 that answers each POST with the status that `receive` returns. */

@@ -9,7 +9,7 @@ export interface Arrival {
   readonly event: string | null;
   readonly attempt: number;
   readonly bytes: number;
-  /** Of a snapshot. */
+  /** Set for a snapshot. */
   readonly documentType?: string;
   readonly documentId?: string;
   readonly version?: number;
@@ -19,7 +19,7 @@ export interface Arrival {
   readonly message?: string;
 }
 
-/** Verifies a webhook, and says what is wrong with it. */
+/** Verifies a webhook. Returns what is wrong with it. */
 export async function verifyWebhook(
   { headers, body }: ArrivedWebhook,
   options: { secret: string; keys: TrustList },
@@ -45,7 +45,7 @@ export async function verifyWebhook(
   }
 }
 
-/** What a receiver answers: 503 asks for the delivery again, 400 says that it is not genuine. */
+/** The receiver's answer: 503 asks for another delivery, 400 says that this one is not genuine. */
 export function statusFor({ verified, fault }: Arrival): number {
   if (verified) return 204;
   return fault === "unchecked" ? 503 : 400;

@@ -2,9 +2,9 @@ import type { Settings } from "../settings/settings.ts";
 
 /**
  * Returns a function that makes links to a page of the console with a code in the fragment, which
- * reaches no server and no log; null when no source says where the console is.
+ * is sent to no server and no log; the links are null when the console's address is unknown.
  *
- * @throws CliError when the origin has the wrong form: call it before a code is made
+ * @throws CliError when the address is malformed: call this before making a code
  */
 export function consoleLinks(settings: Pick<Settings, "find">, path: string): (code: string) => string | null {
   const origin = settings.find("console-url");

@@ -1,4 +1,4 @@
-/** Reads names separated by commas. Unknown ones pass: the service refuses them. */
+/** Reads names separated by commas. Does not check them; the service refuses unknown ones. */
 export function readNameList(text: string): string[] {
   return text
     .split(",")

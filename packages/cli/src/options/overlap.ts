@@ -2,10 +2,9 @@ import { Option } from "commander";
 
 const hourMs = 3_600_000;
 
-/** How long an old secret or key lives beside its successor. */
+/** How long an old secret or key stays valid after it was replaced. */
 export const overlapsMs = { "0": 0, "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs } as const;
 
-/** A value of `--overlap`. */
 export type Overlap = keyof typeof overlapsMs;
 
 /** `--overlap 0|1h|24h|7d` */

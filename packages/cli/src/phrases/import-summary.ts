@@ -2,7 +2,7 @@ import type { ImportAnswer } from "../public-api/phrases-api.ts";
 import type { LeftOut } from "./hunspell/read-dictionary.ts";
 import type { PhraseFile } from "./read-phrase-file.ts";
 
-/** Adds what a part has changed to what was before. */
+/** Adds the result of one part to the sum of earlier ones. */
 export function addAnswer(sum: ImportAnswer, answer: ImportAnswer): ImportAnswer {
   return {
     imported: sum.imported + answer.imported,
@@ -12,10 +12,10 @@ export function addAnswer(sum: ImportAnswer, answer: ImportAnswer): ImportAnswer
   };
 }
 
-/** Before the first part. */
+/** The sum before the first part. */
 export const noAnswer: ImportAnswer = { imported: 0, created: 0, changed: 0, unchanged: 0 };
 
-/** What several files left out. */
+/** Sums up what several files left out. */
 export function leftOutOf(files: readonly PhraseFile[]): LeftOut {
   const sum = (name: keyof LeftOut) => files.reduce((total, { leftOut }) => total + leftOut[name], 0);
   return {

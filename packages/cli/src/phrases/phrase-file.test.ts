@@ -21,35 +21,35 @@ test("JSON: a bare array, or what an export holds", () => {
   }
 });
 
-test("a CSV is cut where records end, and cut or not, its lines are told as they are in the file", () => {
+test("a CSV is cut between records, and faults name the lines of the whole file", () => {
   const rows = Array.from({ length: 50_001 }, (_, n) => `sv,"ord\r\n""${n}"""\r\n`);
   const [first, second, ...others] = partsOf(`language,phrase\r\n${rows.join("")}`, "csv", "");
   expect(others).toHaveLength(4);
   expect([first!.rows, second!.rows, others.at(-1)!.rows]).toEqual([10_000, 10_000, 1]);
   expect(second!.text.startsWith('language,phrase\nsv,"ord\r\n""10000"""\r\nsv,')).toBe(true);
-  expect(first!.placeOf({ line: 2 })).toBe("line 2");
-  expect(second!.placeOf({ line: 4 })).toBe("line 20004");
+  expect(first!.nameOfRow({ line: 2 })).toBe("line 2");
+  expect(second!.nameOfRow({ line: 4 })).toBe("line 20004");
 });
 
-test("blank lines of a CSV do not move its lines", () => {
+test("blank lines of a CSV do not shift the line numbers of later rows", () => {
   const [part] = partsOf('\nlanguage,phrase\n\nsv,a\n\n\nsv,b"', "csv", "");
-  // Line 4 of the file, then line 7.
+  // The part has line 4 of the file, and then line 7.
   expect(part!.text).toBe('language,phrase\nsv,a\n\n\nsv,b"');
-  expect(part!.placeOf({ line: 2 })).toBe("line 4");
-  expect(part!.placeOf({ line: 5 })).toBe("line 7");
+  expect(part!.nameOfRow({ line: 2 })).toBe("line 4");
+  expect(part!.nameOfRow({ line: 5 })).toBe("line 7");
 });
 
 test("lines of separators only are blank ones, above the header and below the rows", () => {
   const [part] = partsOf(",,\r\nlanguage,phrase,id\r\nsv,a,\r\n,,\r\n,,", "csv", "");
   expect(part).toMatchObject({ rows: 1, text: "language,phrase,id\nsv,a,\r\n,,\r\n,," });
-  expect(part!.placeOf({ line: 2 })).toBe("line 3");
+  expect(part!.nameOfRow({ line: 2 })).toBe("line 3");
 });
 
 test("a line sep=; above the header is left out, and counted as a line", () => {
   for (const first of ["sep=;", '"sep=;"', "SEP=;"]) {
     const [part] = partsOf(`${first}\r\nlanguage;phrase\r\nsv;a\r\n`, "csv", "");
     expect(part).toMatchObject({ rows: 1, text: "language;phrase\nsv;a\r\n" });
-    expect(part!.placeOf({ line: 2 })).toBe("line 3");
+    expect(part!.nameOfRow({ line: 2 })).toBe("line 3");
   }
 });
 
@@ -68,9 +68,9 @@ test("a file that fits goes whole; one with too many rows or bytes is cut", () =
   expect(parts.reduce((sum, { rows }) => sum + rows, 0)).toBe(30_000);
 });
 
-test("of words and JSON the place of a faulty row is that in the file", () => {
+test("a faulty row of words or JSON is named by its position in the file", () => {
   const [part] = partsOf("\na\n\nb\n", "words", "sv");
-  expect(part!.placeOf({ index: 1 })).toBe("line 4");
+  expect(part!.nameOfRow({ index: 1 })).toBe("line 4");
   const [, second] = partsOf(JSON.stringify(Array.from({ length: 50_001 }, () => ({}))), "json", "");
-  expect(second!.placeOf({ index: 3 })).toBe("index 10003");
+  expect(second!.nameOfRow({ index: 3 })).toBe("index 10003");
 });

@@ -4,31 +4,31 @@ import { splitCsv } from "./split-csv.ts";
 /** The formats of files with phrases: CSV or JSON as exported, one word a line, hunspell. */
 export const fileFormats = ["csv", "json", "words", "dic"] as const;
 
-/** One of `fileFormats`. */
 export type FileFormat = (typeof fileFormats)[number];
 
 /** A part of a file that fits into one request. */
 export interface Part extends ImportBody {
   readonly rows: number;
-  /** The place in the file of a line or index of the part: `line 7`. */
-  placeOf(fault: { line?: number; index?: number }): string;
+  /** Names the row at fault by its position in the file, not in the part: `line 7`. */
+  nameOfRow(fault: { line?: number; index?: number }): string;
 }
 
 /** The largest import, in rows and UTF-16 units; 3,000,000 units are at most 9 MB of UTF-8. */
 const wholeRowsMax = 50_000;
 const wholeCharsMax = 3_000_000;
-/** Rows of a part when a file is cut: small enough for a progress bar that moves. */
+/** Rows of a part when a file must be cut: few enough for a progress bar that moves. */
 const partRowsMax = 10_000;
 
-/** A row as it goes into a body. */
+/** A row as it is written into a body. */
 interface Row {
   readonly text: string;
-  /** Place in the file: a line from 1, or in JSON an index from 0. */
+  /** Position in the file: a line from 1, or in JSON an index from 0. */
   readonly at: number;
 }
 
 /**
- * Cuts the text of a file into parts; into one if it fits, since one import is all or nothing.
+ * Cuts the text of a file into parts. Makes one part when it fits, because one import is all or
+ * nothing.
  *
  * @param language of words, which do not name it
  * @throws SyntaxError when the text is not of its format
@@ -42,7 +42,7 @@ export function partsOf(text: string, format: Exclude<FileFormat, "dic">, langua
   return wordParts(plainWords(text), language);
 }
 
-/** Cuts words into parts, as `partsOf` does; `at` is the line of each. */
+/** Cuts words into parts, as `partsOf` does; `at` is each word's line. */
 export function wordParts(
   words: readonly { readonly text: string; readonly at: number; readonly forbidden?: boolean }[],
   language: string,
@@ -72,14 +72,14 @@ function cut(rows: readonly Row[]): Row[][] {
 }
 
 function csvPart(header: string, rows: readonly Row[]): Part {
-  // Records follow each other as in the file, so lines of the part differ from its lines by a
+  // The part's records are consecutive in the file, so its line numbers differ from the file's by a
   // constant.
   const before = (rows[0]?.at ?? 0) - 2;
   return {
     type: "text/csv",
     text: header + rows.map(({ text }) => text).join(""),
     rows: rows.length,
-    placeOf: ({ line = 1 }) => `line ${line === 1 ? 1 : line + before}`,
+    nameOfRow: ({ line = 1 }) => `line ${line === 1 ? 1 : line + before}`,
   };
 }
 
@@ -88,7 +88,7 @@ function jsonPart(rows: readonly Row[], noun: "line" | "index"): Part {
     type: "application/json",
     text: `[${rows.map(({ text }) => text).join(",")}]`,
     rows: rows.length,
-    placeOf: ({ index = 0 }) => `${noun} ${rows[index]?.at ?? index}`,
+    nameOfRow: ({ index = 0 }) => `${noun} ${rows[index]?.at ?? index}`,
   };
 }
 

@@ -5,27 +5,26 @@ import { openService, type ServiceCaller } from "../rpc/open-service.ts";
 import type { Session } from "../session.ts";
 import type { Part } from "./phrase-file.ts";
 
-/** An import of 50,000 rows takes seconds, and waits for those before it. */
+/** An import of 50,000 rows takes seconds, and waits for earlier imports. */
 const timeoutMs = 60_000;
 /** Most ids of one call. */
 const idsPerCall = 10_000;
 
-/** One language of a tenant's dictionary, at the service of internal teams. */
+/** One language of a tenant's dictionary, at the teams door of phrases. */
 export interface LanguageDictionary extends Disposable {
   /** The ids of all its phrases. */
   ids(): Promise<Set<string>>;
   /**
-   * Imports a part, or in a dry run says what that would do. Answers the ids of its phrases, too; of
-   * those that a dry run would create they stand for nothing.
+   * Imports a part, or returns what that would do in a dry run. The ids that a dry run returns for
+   * phrases to be created have no meaning.
    *
    * @throws ImportRefused also for a row of another language
    */
   import(part: Part, dryRun: boolean): Promise<ImportAnswer & { readonly phraseIds: readonly string[] }>;
-  /** Deletes phrases, and answers how many there were. */
+  /** Deletes phrases. Returns how many there were. */
   delete(ids: readonly string[]): Promise<number>;
 }
 
-/** Opens a language of the session's tenant. */
 export async function openLanguage(session: Session, language: string): Promise<LanguageDictionary> {
   const tenantId = session.settings.get("tenant");
   const service = await openService(session, "phrases", PhraseService);
@@ -39,7 +38,7 @@ export async function openLanguage(session: Session, language: string): Promise<
       let deleted = 0;
       for (let at = 0; at < ids.length; at += idsPerCall) {
         const request = { tenantId, phraseIds: ids.slice(at, at + idsPerCall) };
-        // Safe to repeat: ids that are gone are skipped.
+        // May be repeated, because missing ids are skipped.
         const answer = await service.read((client, options) =>
           client.batchDeletePhrases(request, { ...options, timeoutMs }),
         );
@@ -51,7 +50,10 @@ export async function openLanguage(session: Session, language: string): Promise<
   };
 }
 
-/** The first column of an export. Each piece ends after a whole row, and no cell has a line break. */
+/**
+ * Reads the first column of an export. Each piece ends after a complete row, and no cell has a line
+ * break.
+ */
 async function idsOf(pieces: AsyncIterable<{ content: Uint8Array }>): Promise<Set<string>> {
   const ids = new Set<string>();
   for await (const { content } of pieces) {
@@ -71,16 +73,16 @@ async function importPart(
   const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;
   const request = { ...options, format, content: Buffer.from(text) };
   try {
-    // An import is safe to repeat.
+    // An import may be repeated.
     return await service.read((client, call) => client.importPhrases(request, { ...call, timeoutMs }));
   } catch (error) {
-    const { fromConnectError } = await import("@vidimus/kit/rpc/error-table");
+    const { fromConnectError } = await import("@vidimus/kit/rpc/errors/error-table");
     const refusal = error instanceof CliError ? fromConnectError(error.cause) : undefined;
     if (refusal?.kind !== "invalid" || refusal.violations.length === 0) throw error;
     const faults = refusal.violations.map(({ pointer, message, line }) => {
       const [, index, ...field] = pointer.split("/");
-      const place = line === undefined ? { index: Number(index) } : { line };
-      return { ...place, message: `${field.join("/")} ${message}`.trim() };
+      const row = line === undefined ? { index: Number(index) } : { line };
+      return { ...row, message: `${field.join("/")} ${message}`.trim() };
     });
     throw new ImportRefused(refusal.message, faults);
   }

@@ -7,7 +7,6 @@ import { declaredEncoding, readAffixRules } from "./hunspell/affix-rules.ts";
 import { type LeftOut, readDictionary } from "./hunspell/read-dictionary.ts";
 import { type FileFormat, fileFormats, type Part, partsOf, wordParts } from "./phrase-file.ts";
 
-/** The options of `phrases import` about its files. */
 export interface FileOptions {
   language?: string;
   format?: string;
@@ -15,9 +14,8 @@ export interface FileOptions {
   aff?: string;
 }
 
-/** A file with phrases. */
 export interface PhraseFile {
-  /** To be imported, in this order. */
+  /** The parts to import, in this order. */
   readonly parts: readonly Part[];
   readonly leftOut: LeftOut;
 }
@@ -44,7 +42,10 @@ export async function readPhraseFile(world: World, file: string, options: FileOp
   }
 }
 
-/** Reads a hunspell dictionary with its .aff file, which says its encoding and what its flags mean. */
+/**
+ * Reads a hunspell dictionary with its .aff file, which has its encoding and the meaning of its
+ * flags.
+ */
 async function readHunspell(
   world: World,
   file: string,

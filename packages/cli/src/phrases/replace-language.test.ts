@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { wordParts } from "./phrase-file.ts";
 import { replaceLanguage } from "./replace-language.ts";
 
-/** A language in memory; the id of a phrase is its text. Each call dies instead of the given one. */
+/**
+ * A language in memory, in which a phrase has its text as id. The call with the number `diesAt`
+ * throws instead of taking effect.
+ */
 function dictionary(standing: readonly string[], diesAt = Number.POSITIVE_INFINITY) {
   const phrases = new Set(standing);
   const calls: string[] = [];

@@ -4,19 +4,19 @@ import { addAnswer, noAnswer } from "./import-summary.ts";
 import type { Part } from "./phrase-file.ts";
 import type { LanguageDictionary } from "./phrase-service.ts";
 
-/** What a replacement does, or would do. */
+/** The result of a replacement, or of its dry run. */
 export interface Replacement extends ImportAnswer {
   readonly deleted: number;
 }
 
-/** Sends a part; lets the command say where it failed. */
+/** Sends a part. The command passes a function that adds the file to errors. */
 type Send = <T>(part: Part, send: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes a language hold what the parts hold and nothing else. All parts are validated before the first
- * is written, and phrases are deleted after the last: whatever fails in between, the language has the
- * phrases from before and some of the new ones, and the same replacement again completes it. Phrases
- * that others add meanwhile stay.
+ * Makes a language contain the phrases of the parts and no others. All parts are validated before
+ * the first is written, and phrases are deleted after the last one was. After a failure the
+ * language has the old phrases and some of the new ones, and repeating the replacement completes
+ * it. Phrases that others add meanwhile stay.
  */
 export async function replaceLanguage(
   dictionary: Pick<LanguageDictionary, "ids" | "import" | "delete">,

@@ -1,13 +1,13 @@
-/** A record of a CSV file with its line breaks, and the line it begins on. */
+/** A record of a CSV file with its line breaks, and the line on which it begins. */
 interface CsvRecord {
   readonly text: string;
   readonly at: number;
 }
 
 /**
- * Cuts a CSV file into its header and its records without parsing fields: a record ends at the
- * first line end after an even number of quotes. Blank lines, and those that spreadsheets write
- * below a table, with separators only, stay with the record before them. A line `sep=;`, which
+ * Cuts a CSV file into its header and its records without parsing cells: a record ends at the first
+ * line end after an even number of quotes. Blank lines, and lines with only separators, which
+ * spreadsheets write below a table, stay with the record before them. A line `sep=;`, which
  * spreadsheets write above the header, is left out.
  */
 export function splitCsv(text: string): { header: string; records: CsvRecord[] } {

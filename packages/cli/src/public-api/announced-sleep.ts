@@ -4,8 +4,8 @@ import type { World } from "../world.ts";
 const announcedMsMin = 5_000;
 
 /**
- * A sleep that announces long pauses on standard error. Requests that wait at the same time are
- * announced by one line.
+ * A sleep that announces long pauses on standard error. Several requests that wait at the same time
+ * are announced by one line.
  */
 export function announcedSleep(world: World): (ms: number) => Promise<void> {
   let announcedUntil = 0;

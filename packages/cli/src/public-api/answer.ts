@@ -1,13 +1,13 @@
 import { CliError } from "../cli-error.ts";
-import { withPlaces } from "../terminal/with-places.ts";
+import { withViolations } from "../terminal/with-violations.ts";
 import { isJsonObject } from "../json-object.ts";
 import type { Answer } from "./send-with-retries.ts";
 
-/** A request that the public API did not carry out. */
+/** A request that the public API has not carried out. */
 export class ApiError extends CliError {
   /**
-   * Every other request would fail, too: the key is refused, a limit is reached, or the gateway is
-   * away.
+   * Whether every other request would fail, too: the key is refused, a limit is reached, or the
+   * gateway is away.
    */
   readonly failsAll: boolean;
 
@@ -24,11 +24,11 @@ interface Envelope {
   /** `error.code` of a refusal. */
   code?: string;
   message: string;
-  places: { pointer: string; message: string }[];
+  violations: { pointer: string; message: string }[];
 }
 
 /**
- * Reads the envelope of an answer; undefined when it has none, so that something else than Vidimus
+ * Reads the envelope of an answer; undefined without one, because then something other than Vidimus
  * answered.
  */
 export function readEnvelope(body: string): Envelope | undefined {
@@ -40,13 +40,13 @@ export function readEnvelope(body: string): Envelope | undefined {
   }
   if (!isJsonObject(value)) return undefined;
   const { data, error } = value;
-  if (isJsonObject(data)) return { id: data["id"], message: "", places: [] };
+  if (isJsonObject(data)) return { id: data["id"], message: "", violations: [] };
   if (!isJsonObject(error) || typeof error["code"] !== "string") return undefined;
   const { code, message, details } = error;
-  return { code, message: typeof message === "string" ? message : "", places: readPlaces(details) };
+  return { code, message: typeof message === "string" ? message : "", violations: readViolations(details) };
 }
 
-/** Describes an answer that is no success, by the platform's message if it has one. */
+/** Describes an answer that is no success, with the platform's message if it has one. */
 export function apiError({ status, headers, body }: Answer, url: string): ApiError {
   const envelope = readEnvelope(body);
   const isTemporary = status === 429 || status === 503;
@@ -55,11 +55,11 @@ export function apiError({ status, headers, body }: Answer, url: string): ApiErr
   const wait = isTemporary
     ? `; asked to wait ${headers.get("retry-after") ?? "some"} s, which --max-wait does not allow`
     : "";
-  const message = `${envelope.code}: ${withPlaces(`${envelope.message}${wait}`, envelope.places)}`;
+  const message = `${envelope.code}: ${withViolations(`${envelope.message}${wait}`, envelope.violations)}`;
   return new ApiError(message, failsAll);
 }
 
-function readPlaces(details: unknown): Envelope["places"] {
+function readViolations(details: unknown): Envelope["violations"] {
   if (!Array.isArray(details)) return [];
   return details.filter(isJsonObject).flatMap(({ pointer, message }) => {
     return typeof pointer === "string" && typeof message === "string" ? [{ pointer, message }] : [];

@@ -3,12 +3,11 @@ import { apiError, readEnvelope } from "./answer.ts";
 import { openPublicApi } from "./public-api.ts";
 import type { Outcome } from "./send-with-retries.ts";
 
-/** The result of a push. */
 type Push =
   | { readonly outcome: "created"; readonly id: string }
   /**
-   * The tenant has a document of this id; `mayBeOurs` when an earlier attempt of this push may have
-   * created it.
+   * The tenant has a document with this id; `mayBeOurs` when an earlier attempt of this push may
+   * have created it.
    */
   | { readonly outcome: "existing"; readonly mayBeOurs: boolean; readonly message: string };
 
@@ -17,7 +16,7 @@ export interface DocumentsApi {
   /**
    * Pushes one document, given as JSON.
    *
-   * @param repeatable the document has an id, so that a repeat creates no second one
+   * @param repeatable whether the document has an id, so that a repetition creates no second one
    * @throws ApiError
    */
   pushDocument(json: string | Uint8Array<ArrayBuffer>, repeatable: boolean): Promise<Push>;

@@ -4,13 +4,12 @@ import { ApiError, apiError, readEnvelope } from "./answer.ts";
 import { type ApiRequest, openPublicApi } from "./public-api.ts";
 import type { Answer } from "./send-with-retries.ts";
 
-/** The body of an import. */
 export interface ImportBody {
   readonly type: "text/csv" | "application/json";
   readonly text: string;
 }
 
-/** An invalid row: by its line in a CSV, or its index in an array. */
+/** An invalid row: its line in a CSV, or its index in an array. */
 interface RowFault {
   readonly line?: number;
   readonly index?: number;
@@ -27,7 +26,7 @@ export class ImportRefused extends ApiError {
   }
 }
 
-/** The answer of an import: its rows, and its phrases by what happened to them. */
+/** The answer of an import: the number of its rows, and of its phrases by outcome. */
 export interface ImportAnswer {
   readonly imported: number;
   readonly created: number;
@@ -44,7 +43,7 @@ export interface PhrasesApi {
   /** @throws ImportRefused, ApiError */
   import(body: ImportBody): Promise<ImportAnswer>;
   /**
-   * Opens an export. It is whole if it can be read to its end without an error.
+   * Opens an export. It is complete if it can be read to its end without an error.
    *
    * @throws ApiError
    */

@@ -5,14 +5,13 @@ import { announcedSleep } from "./announced-sleep.ts";
 import { ApiError } from "./answer.ts";
 import { type Answer, type Outcome, sendWithRetries } from "./send-with-retries.ts";
 
-/** A request to the public API. */
 export interface ApiRequest {
   readonly method: string;
   readonly url: string;
   readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> };
-  /** The request is idempotent. */
+  /** Whether the request is idempotent. */
   readonly repeatable: boolean;
-  /** Longest time for one attempt and its answer; unlimited when absent. */
+  /** Longest time for one attempt including its answer; unlimited when absent. */
   readonly attemptTimeoutMs?: number;
 }
 
@@ -21,13 +20,13 @@ export interface PublicApi {
   /** The gateway's URL, without a slash at its end. */
   readonly base: string;
   /**
-   * Sends a request, again if needed, and reads the answer whole.
+   * Sends a request, with repetitions if needed, and reads the whole answer.
    *
-   * @throws ApiError when it cannot be reached
+   * @throws ApiError when the public API cannot be reached
    */
   send(request: ApiRequest): Promise<Outcome>;
   /**
-   * Sends a GET, again if needed, and leaves the body of a success to the caller.
+   * Sends a GET, with repetitions if needed, and leaves the body of a success to the caller.
    *
    * @throws ApiError when the public API cannot be reached
    */
@@ -68,7 +67,7 @@ export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicAp
   };
 }
 
-/** Redirects fail: following one would send the key to another server. */
+/** Redirects fail, because following one would send the key to another server. */
 function toInit(
   { method, body, attemptTimeoutMs }: Pick<ApiRequest, "method" | "body" | "attemptTimeoutMs">,
   authorization: string,
@@ -82,7 +81,7 @@ function toInit(
   };
 }
 
-/** Why a connection failed, in words; fetch has the system's error as its cause. */
+/** Describes why a connection failed; fetch has the system's error as its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -44,14 +44,14 @@ test("Retry-After may be a date, and zero becomes the shortest pause", async () 
   expect(run.pausesMs).toEqual([expect.toSatisfy((ms: number) => ms > 55_000 && ms <= 60_000), 250]);
 });
 
-test("the sum of the pauses is bounded: the last answer stands", async () => {
+test("the sum of the pauses is bounded, and then the last answer is returned", async () => {
   const later = answer(429, { "retry-after": "50" });
   const run = scripted([later, later, later]);
   expect(await run.outcome).toMatchObject({ answer: { status: 429 } });
   expect(run.pausesMs).toEqual([50_000, 50_000]);
 });
 
-test("a refused connection is tried five times more; the gateway did not receive the request, so nothing is lost", async () => {
+test("a refused connection is tried five times more, because the gateway received nothing", async () => {
   const run = scripted([refused, refused, refused, refused, refused, refused], { repeatable: false });
   await expect(run.outcome).rejects.toBe(refused);
   expect(run.pausesMs).toEqual([250, 500, 1_000, 2_000, 4_000]);

@@ -1,24 +1,23 @@
 import { StoppedStackError } from "../settings/stopped-stack.ts";
 
-/** An answer, read whole. */
+/** An answer with its whole body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** The last answer to a request, and what is known of the attempts before it. */
+/** The last answer to a request, and whether earlier attempts may have succeeded. */
 export interface Outcome {
   readonly answer: Answer;
-  /** An earlier attempt may have been carried out: its answer was lost, or was a 5xx. */
+  /** Whether an earlier attempt may have been carried out: its answer was lost, or was a 5xx. */
   readonly lost: boolean;
 }
 
-/** When to send a request again. */
 interface RetryPolicy {
-  /** The request is idempotent. */
+  /** Whether the request is idempotent. */
   readonly repeatable: boolean;
-  /** Longest sum of pauses for one request. */
+  /** Longest total of pauses for one request. */
   readonly maxWaitMs: number;
   sleep(ms: number): Promise<void>;
 }
@@ -75,7 +74,9 @@ function mayHaveHappened(attempt: Attempt): boolean {
   return "failure" in attempt ? !neverSent(attempt.failure) : attempt.answer.status !== 429;
 }
 
-/** The connection was never established, so the gateway did not receive the request. */
+/**
+ * Whether the connection was never established, so that the gateway did not receive the request.
+ */
 function neverSent(failure: unknown): boolean {
   const cause: unknown = failure instanceof Error ? failure.cause : undefined;
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;

@@ -11,11 +11,11 @@ import {
 import type { Session } from "../session.ts";
 import { openService, type ServiceCaller } from "./open-service.ts";
 
-/** The services that keep who changed what. */
+/** The services with an audit log. */
 export const auditedServices = ["access", "delivery", "documents", "signing"] as const;
 export type AuditedService = (typeof auditedServices)[number];
 
-/** A request without the tenant. */
+/** A request without its tenant. */
 type AuditQuery = Omit<MessageInitShape<typeof ListAuditEntriesRequestSchema>, "$typeName" | "$unknown">;
 
 interface AuditPage {
@@ -23,12 +23,15 @@ interface AuditPage {
   readonly nextPageToken: string;
 }
 
-/** Reads the log of a service. */
+/** Reads the audit log of a service. */
 interface AuditReader extends Disposable {
   read(query: AuditQuery): Promise<AuditPage>;
 }
 
-/** Opens the log of a service: of the session's tenant, but for signing, whose log has none. */
+/**
+ * Opens the audit log of a service: that of the session's tenant, except for signing, whose log has
+ * no tenants.
+ */
 export async function openAudit(session: Session, service: AuditedService): Promise<AuditReader> {
   const tenantOf = () => ({ tenantId: session.settings.get("tenant") });
   switch (service) {

@@ -1,28 +1,22 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
-import { contextHeaders } from "@vidimus/kit/rpc/call-context";
+import { contextHeaders } from "@vidimus/kit/rpc/context/call-context";
 import type { Session } from "../session.ts";
 import { findStoppedStack } from "../settings/stopped-stack.ts";
 import { ownCredentials } from "./own-credentials.ts";
 import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
 
-/** Pauses before a read is tried again, in ms. */
+/** Pauses before a read is repeated, in ms. */
 const readPausesMs = [200, 800, 2_000] as const;
 
 /** Makes one call with the given client; must pass the options on. */
 type Act<S extends DescService, T> = (client: Client<S>, options: CallOptions) => Promise<T>;
 
-/**
- * An internal service, called as the user and in the role of the session. Failed calls are
- * `CliError`s.
- */
+/** An internal service, called as the session's user and role. Failed calls are `CliError`s. */
 export interface ServiceCaller<S extends DescService> extends Disposable {
   /** Makes a call once. */
   call<T>(act: Act<S, T>): Promise<T>;
-  /**
-   * Makes a call that only reads: it is repeated, up to three times, while the service cannot be
-   * reached.
-   */
+  /** Makes a read. It is repeated, up to three times, while the service cannot be reached. */
   read<T>(act: Act<S, T>): Promise<T>;
 }
 
@@ -34,8 +28,9 @@ export async function openService<S extends DescService>(
 ): Promise<ServiceCaller<S>> {
   const target = session.settings.get(at);
   const role = session.settings.get("role");
-  // Loading the RPC client takes half a second, which commands of the public API do not need.
-  const { openRpcClient } = await import("@vidimus/kit/rpc/client");
+  // Imported here, because loading the RPC client takes half a second, which commands of the public
+  // API do not need.
+  const { openRpcClient } = await import("@vidimus/kit/rpc/client/client");
   const credentials = await ownCredentials(session.settings, at);
   const client = openRpcClient(service, { target, credentials });
   const headers = contextHeaders({ actor: `cli:${session.world.user}`, role });

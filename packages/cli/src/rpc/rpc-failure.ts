@@ -12,7 +12,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.Unavailable;
 }
 
-/** Describes a failed call, by the service's own message if the error carries one. */
+/** Describes a failed call, with the service's message if the error has one. */
 export function rpcFailure(error: unknown, service: string): CliError {
   if (error instanceof CliError) return error;
   const failure = ConnectError.from(error);

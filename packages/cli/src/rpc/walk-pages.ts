@@ -1,7 +1,7 @@
-/** Rows of the largest page that the services give. */
+/** Rows of the largest page of the services. */
 const pageRowsMax = 200;
 
-/** One page, and the token of the next, "" when there is none. */
+/** One page, and the token of the next one; "" when there is none. */
 interface RowPage<T> {
   readonly rows: readonly T[];
   readonly nextPageToken: string;

@@ -15,15 +15,15 @@ export interface DevStack {
   readonly keys: ReadonlyMap<string, string>;
 }
 
-/** Files in the root of a checkout, and of an archive of it. */
+/** Files in the root of a checkout, or of an archive of one. */
 const rootMarkers = [".git", "package-lock.json"];
 
 /**
- * Finds `.vidimus/dev.json` in a folder or the nearest one above it, up to the root of the checkout; in
- * no checkout, in the folder alone. Above it others may plant one, as in `/tmp`. Undefined when there
- * is none.
+ * Finds `.vidimus/dev.json` in a folder or the nearest one above it, up to the root of the
+ * checkout. Outside of a checkout it looks in the folder only, because others may put one into a
+ * folder above, such as `/tmp`. Undefined when there is none.
  *
- * @throws CliError when the nearest file is not the user's own, cannot be read or holds something else
+ * @throws CliError when the nearest file belongs to another user, cannot be read or is malformed
  */
 export async function findDevStack(folder: string): Promise<DevStack | undefined> {
   for (const each of foldersUpToRoot(folder)) {
@@ -63,7 +63,7 @@ function readDevStack(file: string, content: Readonly<Record<string, unknown>>):
   return { file, addresses, keys: new Map(tenants.flatMap(readTenant)) };
 }
 
-/** The operator's certificate, which a stack with certificates makes. */
+/** The operator's certificate of a stack with certificates. */
 function readCertificate({ certFile, keyFile, caFile }: Readonly<Record<string, unknown>>): DevStack["addresses"] {
   if (typeof certFile !== "string" || typeof keyFile !== "string" || typeof caFile !== "string") return {};
   return { cert: certFile, keyfile: keyFile, ca: caFile };

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../json-object.ts";
 /**
  * Reads a JSON object from a file; undefined when there is no such file.
  *
- * @throws CliError naming the file, when it cannot be read or holds something else
+ * @throws CliError naming the file, when it cannot be read or is malformed
  */
 export async function readJsonFile(file: string): Promise<JsonObject | undefined> {
   const value = parse(file, await readText(file));

@@ -4,8 +4,8 @@ import { CliError } from "../cli-error.ts";
 
 /**
  * Requires that a file with keys and addresses belongs to the user who runs the command, and that
- * nobody else may read it, change it, or put another in its place. Commands send the keys to those
- * addresses, so who changes an address receives the keys. Does nothing when there is no such file.
+ * nobody else may read, change or replace it. Commands send the keys to those addresses, so whoever
+ * changes an address gets the keys. Does nothing when there is no such file.
  *
  * @throws CliError naming the file and its fault
  */

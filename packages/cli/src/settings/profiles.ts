@@ -6,12 +6,12 @@ import { readJsonFile } from "./json-file.ts";
 import { requireOwnFile } from "./own-file.ts";
 import { type SettingName, settingNames, type SettingValues } from "./setting-rules.ts";
 
-/** A file of a user, about profiles. */
+/** A file about profiles in the user's configuration folder. */
 function fileOf(name: "profiles.json" | "profile", { env, home }: Surroundings): string {
   return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", name);
 }
 
-/** Where the files of a user are. */
+/** Where the user's files are. */
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
@@ -21,7 +21,8 @@ export interface Surroundings {
  * Reads one profile: `{"NAME": {"gateway": "https://…", "access": "host:port", …}}`, keyed like the
  * flags.
  *
- * @throws CliError when the file or the profile is not there, others may read or change it, or it holds something that is no setting
+ * @throws CliError when the file or the profile is missing, others may read or change it, or it is
+ * malformed
  */
 export async function readProfile(name: string, surroundings: Surroundings): Promise<SettingValues> {
   const file = fileOf("profiles.json", surroundings);
@@ -39,9 +40,9 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
 }
 
 /**
- * Reads all profiles as the file has them; undefined when there is none.
+ * Reads all profiles of the file; undefined without one.
  *
- * @throws CliError when others may read or change the file, or it holds something else
+ * @throws CliError when others may read or change the file, or it is malformed
  */
 export async function readProfiles(surroundings: Surroundings): Promise<JsonObject | undefined> {
   const file = fileOf("profiles.json", surroundings);
@@ -49,7 +50,7 @@ export async function readProfiles(surroundings: Surroundings): Promise<JsonObje
   return readJsonFile(file);
 }
 
-/** Adds a profile, or replaces the one of that name. The file is for the user alone: it may hold keys. */
+/** Adds or replaces a profile. Only the user may read the file, because it may hold keys. */
 export async function saveProfile(name: string, values: SettingValues, surroundings: Surroundings): Promise<void> {
   const profiles = { ...(await readProfiles(surroundings)), [name]: values };
   await writeOwnFile(fileOf("profiles.json", surroundings), `${JSON.stringify(profiles, null, 2)}\n`);
@@ -66,13 +67,13 @@ export async function chosenProfile(surroundings: Surroundings): Promise<string 
   return (await readFile(file, "utf8").catch(() => "")).trim() || undefined;
 }
 
-/** Chooses the profile of commands that name none and are in no checkout with a dev stack. */
+/** Chooses the profile of commands that name none and run in no checkout with a dev stack. */
 export async function chooseProfile(name: string, surroundings: Surroundings): Promise<void> {
   await readProfile(name, surroundings);
   await writeOwnFile(fileOf("profile", surroundings), `${name}\n`);
 }
 
-/** Replaces a file by a rename, so that no reader sees half of it. */
+/** Replaces a file by a rename, so that no reader sees an incomplete one. */
 async function writeOwnFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;

@@ -1,17 +1,16 @@
 import { tenantIdPattern } from "@vidimus/kit/ids";
-import { rolePattern } from "@vidimus/kit/role-name";
+import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 import { publicKeyPattern } from "../trust-root/public-key.ts";
 
 /** A setting: its names and the form of its value. */
 export interface SettingRule {
-  /** Its environment variable. */
   readonly variable: string;
-  /** Completes "… is needed". */
+  /** What the setting is; completes "… is needed". */
   readonly what: string;
   readonly pattern?: RegExp;
   /** The form that the pattern accepts, for messages. */
   readonly shape?: string;
-  /** May hold a password, so messages never quote it. */
+  /** Whether it may hold a password; messages never quote it. */
   readonly secret?: boolean;
 }
 
@@ -74,6 +73,12 @@ export const settingRules = {
   cert: { variable: "VIDIMUS_CERT", what: "the file of your certificate, PEM" },
   keyfile: { variable: "VIDIMUS_KEYFILE", what: "the file of the certificate's private key, PEM" },
   ca: { variable: "VIDIMUS_CA", what: "the file of the authorities whose services are believed, PEM" },
+  "identity-path": {
+    variable: "VIDIMUS_IDENTITY_PATH",
+    what: "the path of the services' identities",
+    pattern: /^\/\S*\{service\}\S*$/,
+    shape: "a path like /ns/vidimus/sa/{service}",
+  },
   tenant: {
     variable: "VIDIMUS_TENANT",
     what: "a tenant",
@@ -87,8 +92,6 @@ export const settingRules = {
 /** The name of a setting, in flags and profiles. */
 export type SettingName = keyof typeof settingRules;
 
-/** All names, in the order of the table. */
 export const settingNames = Object.keys(settingRules) as SettingName[];
 
-/** Values of some settings. */
 export type SettingValues = Partial<Record<SettingName, string>>;

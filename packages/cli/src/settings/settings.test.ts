@@ -36,7 +36,7 @@ function resolve(sources: Partial<SettingSources>) {
   return resolveSettings({ flags: {}, env: {}, cwd: join(project, "deep", "down"), home: root, ...sources });
 }
 
-test("a dev stack above the working directory gives everything: addresses, tenant demo and its key, role admin", async () => {
+test("a dev stack above the working directory gives addresses, tenant demo, its key and role admin", async () => {
   const settings = await resolve({});
   const names = ["gateway", "access", "documents", "delivery", "mesh", "tenant", "key", "role"] as const;
   expect(names.map((name) => settings.get(name))).toEqual([
@@ -144,7 +144,7 @@ describe("a planted .vidimus/dev.json", () => {
     return file;
   }
 
-  test("above the root of a checkout, or above a folder in none, takes no key", async () => {
+  test("above the root of a checkout, or above a folder that is in none, gives no key", async () => {
     const above = await mkdtemp(join(root, "above-"));
     await plant(above);
     for (const marker of ["package-lock.json", ".git", "none"]) {
@@ -174,7 +174,7 @@ describe("a planted .vidimus/dev.json", () => {
     const cwd = await mkdtemp(join(root, "foreign-"));
     const file = await plant(cwd);
     if (process.getuid?.() === 0) await chown(file, 65_534, 65_534);
-    // Of root, and of its mode nothing is asked.
+    // Not root cannot give a file away, so the link leads to a file of root.
     else await rm(file).then(() => symlink("/etc/passwd", file));
     await expect(resolve({ cwd, env })).rejects.toThrow(`${file} belongs to another user`);
     expect((await resolve({ cwd, env, flags: { profile: "staging" } })).get("key")).toBe("vk_env");

@@ -4,7 +4,7 @@ import { type DevStack, findDevStack } from "./dev-stack.ts";
 import { chosenProfile, readProfile } from "./profiles.ts";
 import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting-rules.ts";
 
-/** The sources of settings; the files are found through them. */
+/** The sources of settings, and where files with settings are searched for. */
 export interface SettingSources {
   /** From the command line. */
   flags: SettingValues & { profile?: string; "key-file"?: string };
@@ -21,20 +21,20 @@ export interface Settings {
   /**
    * An optional setting; undefined when no source has it.
    *
-   * @throws CliError when it has the wrong form
+   * @throws CliError when it is malformed
    */
   find(name: SettingName): string | undefined;
-  /** The dev stack that a setting's value is taken from; undefined when it was given otherwise. */
+  /** The dev stack that a setting's value comes from; undefined for another source. */
   devStackOf(name: SettingName): DevStack | undefined;
 }
 
 /**
- * Resolves settings: flags, then the environment, a secret of which may be in a file, then the profile that was named, else the dev
- * stack found upwards from the working directory, within its checkout, else the profile that was chosen. A profile stands for a deployment of its own, so
- * nothing is taken from a dev stack beside it.
+ * Resolves settings: flags, then the environment (a secret may be in a file that it names), then
+ * the named profile, else the dev stack found upwards from the working directory, within its
+ * checkout, else the chosen profile. A profile describes a deployment of its own, so with a profile
+ * nothing comes from a dev stack.
  *
- * @throws CliError for a setting of the wrong form, a profile that is not there, a file that cannot
- * be read
+ * @throws CliError for a malformed setting, a missing profile, a file that cannot be read
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env } = sources;
@@ -62,7 +62,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   };
 }
 
-/** The content of the file that VIDIMUS_…_FILE names, as far as the setting is a secret. */
+/** The content of the file that VIDIMUS_…_FILE names, for a setting that is a secret. */
 function secretOf(name: SettingName, env: SettingSources["env"]): string | undefined {
   const { variable, secret }: SettingRule = settingRules[name];
   const file = secret ? env[`${variable}_FILE`] : undefined;

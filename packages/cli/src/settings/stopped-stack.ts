@@ -4,9 +4,9 @@ import type { DevStack } from "./dev-stack.ts";
 import type { SettingName } from "./setting-rules.ts";
 import type { Settings } from "./settings.ts";
 
-/** The dev stack that a setting was taken from does not run, so every other call would fail, too. */
+/** The dev stack from which a setting comes does not run, so every other call would fail, too. */
 export class StoppedStackError extends CliError {
-  /** That nothing answers, without what to do. */
+  /** What was found, without what to do about it. */
   readonly finding: string;
 
   constructor(what: string, file: string) {
@@ -16,14 +16,15 @@ export class StoppedStackError extends CliError {
   }
 }
 
-/** Longest wait for a connection. A dev stack is on this machine. */
+/** Longest wait for a connection; enough because a dev stack is on this machine. */
 const connectMsMax = 1_000;
 
 /**
- * Tells a stopped dev stack from a part of it that is away: nothing listens at any of its addresses.
+ * Tells a stopped dev stack from one of which only a part is away: a stopped one listens at none of
+ * its addresses.
  *
  * @param at the setting with the address that did not answer
- * @param what what did not answer, for the message
+ * @param what the part that did not answer, for the message
  * @returns undefined when the setting is not a dev stack's, or something listens
  */
 export async function findStoppedStack(
@@ -56,7 +57,7 @@ function listens({ host, port }: { host: string; port: number }): Promise<boolea
       settle(answer);
     };
     socket.once("connect", () => end(true)).once("error", () => end(false));
-    // Whatever is silent for so long is not known to be stopped.
+    // A part that does not answer in time may be busy, so it does not count as stopped.
     socket.once("timeout", () => end(true));
   });
 }

@@ -1,4 +1,4 @@
-import { withPlaces } from "./with-places.ts";
+import { withViolations } from "./with-violations.ts";
 
 /** A refusal of a service, as `ErrorInfo` has it. */
 interface Refusal {
@@ -7,9 +7,9 @@ interface Refusal {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Describes a refusal: its message, the invalid places, and the transitions that are possible. */
+/** Describes a refusal: its message, the violations, and the possible transitions. */
 export function describeRefusal({ message, violations, metadata }: Refusal): string {
   const { legal_transitions: legal } = metadata;
   const instead = legal === undefined ? [] : [`possible now: ${legal.replaceAll(",", ", ") || "no transition"}`];
-  return [withPlaces(message, violations), ...instead].join("\n");
+  return [withViolations(message, violations), ...instead].join("\n");
 }

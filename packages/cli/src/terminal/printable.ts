@@ -2,8 +2,8 @@
 const unprintable = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\t\n]]/gv;
 
 /**
- * Replaces control characters, so that titles and messages from elsewhere cannot move the cursor or
- * change colours of a terminal.
+ * Replaces control characters, so that foreign titles and messages cannot move the cursor or change
+ * colours of a terminal.
  */
 export function printable(text: string): string {
   return text.replace(unprintable, "\ufffd");

@@ -1,12 +1,11 @@
 import type { TextStream } from "../world.ts";
 
-/** The progress of a command. */
 interface Progress extends Disposable {
   /** Adds an amount of finished work, and shows a text beside the bar. */
   advance(amount: number, text: string): void;
 }
 
-/** Opens a progress bar on a terminal, over a total in any unit; does nothing on other streams. */
+/** Opens a progress bar on a terminal, over a total in any unit. Does nothing on other streams. */
 export async function openProgress(stream: TextStream, total: number): Promise<Progress> {
   if (!stream.isTTY) return { advance: () => undefined, [Symbol.dispose]: () => undefined };
   const { default: cliProgress } = await import("cli-progress");
@@ -15,8 +14,8 @@ export async function openProgress(stream: TextStream, total: number): Promise<P
     format: "{bar} {percentage}%  {text}",
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    // Fits 80 columns, so that the bar needs no changes to the terminal that Ctrl-C would leave
-    // behind.
+    // Fits into 80 columns, so that the bar need not change terminal settings, which Ctrl-C would
+    // leave changed.
     barsize: 20,
     linewrap: true,
     hideCursor: false,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { printable } from "./printable.ts";
 import { table } from "./table.ts";
 
-test("columns stand apart, without frame, colours or trailing blanks", () => {
+test("columns are separated by blanks, without frame, colours or trailing blanks", () => {
   expect(
     table(
       ["id", "name"],

@@ -21,4 +21,4 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const edges = ["top", "bottom", "left", "right", "mid"] as const;
 const corners = ["top-mid", "top-left", "top-right", "bottom-mid", "bottom-left", "bottom-right"] as const;
 const crossings = ["left-mid", "mid-mid", "right-mid", "middle"] as const;
-const frameless = Object.fromEntries([...edges, ...corners, ...crossings].map((place) => [place, ""]));
+const frameless = Object.fromEntries([...edges, ...corners, ...crossings].map((part) => [part, ""]));

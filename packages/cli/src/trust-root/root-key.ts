@@ -10,7 +10,7 @@ const fileBytesMax = 1_024;
  * Makes an offline root and writes its private key to a new file, as PKCS #8 in PEM with mode 0600.
  *
  * @returns its public key, base64 of SPKI DER, which verifiers pin
- * @throws CliError when the file is there already, or cannot be written
+ * @throws CliError when the file exists or cannot be written
  */
 export async function createRootKey(path: string): Promise<string> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
@@ -23,7 +23,6 @@ export async function createRootKey(path: string): Promise<string> {
   return spkiOf(publicKey);
 }
 
-/** What a root signs for a list key. */
 export interface DelegationRequest {
   /** Base64 of SPKI DER. */
   readonly listKey: string;

@@ -1,13 +1,13 @@
-import { partialRoute, type RpcRoute, startRpcServer } from "@vidimus/kit/rpc/server";
+import { partialRoute, type RpcRoute, startTeamsServer } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { createMetrics } from "@vidimus/kit/telemetry/metrics";
-import { Readiness } from "@vidimus/kit/service/readiness";
+import { Readiness } from "@vidimus/kit/readiness";
 
 export { partialRoute as route };
 
 /** Serves in-test implementations of the internal contracts; `target` is their address. */
 export async function openTestServices(...routes: readonly RpcRoute[]): Promise<{ target: string } & AsyncDisposable> {
-  const server = await startRpcServer({
+  const server = await startTeamsServer({
     routes,
     host: "127.0.0.1",
     port: 0,

@@ -1,17 +1,16 @@
-import type { Html } from "../pages/html.ts";
+import type { Readable } from "node:stream";
+import type { Html } from "../markup/html.ts";
 
 /** A cookie to set, or to remove when it has no value. */
 export interface CookieChange {
   readonly kind: CookieKind;
   readonly value?: string;
-  /** Until the browser ends unless stated. */
+  /** Seconds until the cookie ends; by default it ends with the browser. */
   readonly maxAgeSeconds?: number;
 }
 
-/** What the console keeps in a browser. */
 export type CookieKind = "session" | "sign_in" | "invitation";
 
-/** A page. */
 export interface PageAnswer {
   readonly status: number;
   readonly page: Html;
@@ -30,5 +29,11 @@ export interface AssetAnswer {
   readonly asset: string;
 }
 
-/** What a route answers. */
-export type Answer = PageAnswer | RedirectAnswer | AssetAnswer;
+/** A file to save, under a name without quotes. */
+export interface FileAnswer {
+  readonly type: string;
+  readonly name: string;
+  readonly file: string | Readable;
+}
+
+export type Answer = PageAnswer | RedirectAnswer | AssetAnswer | FileAnswer;

@@ -3,9 +3,9 @@ import type { CookieChange, CookieKind } from "./answer.ts";
 
 /**
  * The console's cookies. Under https their names begin with `__Host-`, so that no other host and no
- * plaintext page can set them. On plain http, which only this machine reaches, browsers refuse that
- * prefix; cookies ignore ports, so the name has the port, and two stacks of a machine do not take
- * each other's.
+ * plaintext page can set them. On plain http, which only this machine can reach, browsers refuse
+ * that prefix. Cookies ignore ports, so these names contain the port, and two stacks on a machine
+ * do not overwrite each other's cookies.
  */
 export class Cookies {
   readonly #secure: boolean;

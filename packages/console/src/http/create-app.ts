@@ -1,4 +1,5 @@
 import fastifyCookie from "@fastify/cookie";
+import fastifyMultipart from "@fastify/multipart";
 import { uuidv7 } from "@vidimus/kit/ids";
 import { proxyCheck } from "@vidimus/kit/service/trusted-proxies";
 import type { Logger } from "@vidimus/kit/telemetry/log";
@@ -6,29 +7,26 @@ import { fastify, type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { Route } from "./route.ts";
 import { Cookies } from "./cookies.ts";
-import { handleErrors } from "./error-handler.ts";
-import { mountRoutes } from "./mount-routes.ts";
+import { type ErrorPage, handleErrors } from "./error-handler.ts";
+import { type MountOptions, mountRoutes } from "./mount-routes.ts";
 import { checkRequests } from "./request-checks.ts";
 import { logRequests } from "./request-log.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
+import { UploadTurns } from "./upload-turns.ts";
 
-interface AppOptions {
-  readonly origin: URL;
-  readonly isLoopback: boolean;
+interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
   readonly trustedProxies: readonly string[];
   readonly routes: readonly Route[];
   readonly log: Logger;
   readonly registry: Registry;
-  now(): Date;
-  findPerson: Parameters<typeof mountRoutes>[2]["findPerson"];
+  readonly errorPage: ErrorPage;
 }
 
-/** A form has names, notes and lists of words. */
+/** Largest form by default: names, notes and lists of words. */
 const formBytesMax = 65_536;
 
-/** The server of the pages. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { origin, trustedProxies, routes, log, registry } = options;
+  const { origin, trustedProxies, routes, log, registry, errorPage } = options;
   const app = fastify({
     logger: false,
     genReqId: uuidv7,
@@ -36,18 +34,21 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     trustProxy: trustedProxies.length > 0 && proxyCheck(trustedProxies),
     bodyLimit: formBytesMax,
     connectionTimeout: 60_000,
-    requestTimeout: 10_000,
+    // Enough for a file of 10 MiB over a line of 2 Mbit/s.
+    requestTimeout: 60_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
   });
   logRequests(app, log, registry);
   addSecurityHeaders(app, origin);
-  handleErrors(app, log);
+  handleErrors(app, log, errorPage);
   checkRequests(app, origin);
   await app.register(fastifyCookie);
   app.removeAllContentTypeParsers();
+  // The plugin only marks the request: pages read the body once they know who sends it.
+  await app.register(fastifyMultipart);
   app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );
-  mountRoutes(app, routes, { ...options, cookies: new Cookies(origin) });
+  mountRoutes(app, routes, { ...options, cookies: new Cookies(origin), uploads: new UploadTurns() });
   return app;
 }

@@ -1,9 +1,28 @@
 import type { ErrorKind } from "@vidimus/kit/errors";
-import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { FastifyInstance } from "fastify";
-import { errorPage, type ErrorText } from "../pages/error-page.ts";
+import type { Html } from "../markup/html.ts";
 import { ForeignForm, WrongHost } from "./request-checks.ts";
+import type { Person } from "./route.ts";
+
+export interface ErrorText {
+  readonly title: string;
+  readonly detail: string;
+  /** What to do next. */
+  readonly next?: string;
+}
+
+/** The request that was refused or failed. */
+export interface FailedRequest {
+  readonly id: string;
+  /** The person whose session it is, if that was found out. */
+  readonly person: Person | undefined;
+  readonly url: string;
+}
+
+/** Makes the page that says what failed. */
+export type ErrorPage = (text: ErrorText, request: FailedRequest) => Html;
 
 const statuses: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
@@ -34,8 +53,8 @@ const broken: Refusal = {
   text: { title: "Something is broken here", detail: "The fault is the console's. Its log says what it is." },
 };
 
-/** Answers everything that is thrown while a request is handled with a page, and logs what is a bug. */
-export function handleErrors(app: FastifyInstance, log: Logger): void {
+/** Answers every error of a request with a page, and logs bugs. */
+export function handleErrors(app: FastifyInstance, log: Logger, errorPage: ErrorPage): void {
   app.setErrorHandler((error, request, reply) => {
     const { status, text } = refusalOf(error);
     if (status === 500) log.error({ requestId: request.id, err: error }, "request failed");
@@ -43,11 +62,11 @@ export function handleErrors(app: FastifyInstance, log: Logger): void {
       log.warn({ requestId: request.id, err: error }, "a service cannot be reached");
       void reply.header("retry-after", "5");
     }
-    const page = errorPage(text, request.id);
+    const page = errorPage(text, request);
     return reply.code(status).type("text/html; charset=utf-8").send(page.toString());
   });
   app.setNotFoundHandler((request, reply) => {
-    const page = errorPage(pathUnknown.text, request.id);
+    const page = errorPage(pathUnknown.text, request);
     return reply.code(pathUnknown.status).type("text/html; charset=utf-8").send(page.toString());
   });
 }
@@ -66,7 +85,10 @@ function refusalOf(error: unknown): Refusal {
   return fromFramework(error) ?? broken;
 }
 
-/** A request that the framework refuses: too long, or of another content type. */
+/**
+ * The refusal for an error of the framework: a request that is too large, or of another content
+ * type.
+ */
 function fromFramework(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("statusCode" in error)) return undefined;
   const status = Number(error.statusCode);

@@ -1,55 +1,86 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { sendAgainPage } from "../pages/send-again.ts";
-import { isRecentSignIn } from "../sessions/recent-sign-in.ts";
-import type { Answer } from "./answer.ts";
+import type { Html } from "../markup/html.ts";
+import { isRecentSignIn } from "../domain/recent-sign-in.ts";
+import type { Answer, FileAnswer } from "./answer.ts";
 import type { Cookies } from "./cookies.ts";
-import type { Call, Person, PersonRoute, Route } from "./route.ts";
+import { RoundCounter } from "../rpc/rounds.ts";
+import { enterTenant } from "./enter-tenant.ts";
+import type { Call, Person, PersonRoute, Route, TenantRoute } from "./route.ts";
+import { readUpload } from "./upload.ts";
+import type { UploadTurns } from "./upload-turns.ts";
 
-interface MountOptions {
+/**
+ * Makes the page that answers a form whose sender must sign in first. It shows what was typed, in a
+ * form that can be sent again.
+ */
+type SendAgainPage = (route: PersonRoute | TenantRoute, call: Call, why: "ended" | "too old") => Html;
+
+export interface MountOptions {
   readonly origin: URL;
   readonly isLoopback: boolean;
   readonly cookies: Cookies;
+  readonly uploads: Pick<UploadTurns, "run">;
+  readonly sendAgainPage: SendAgainPage;
   findPerson(call: Call): Promise<Person | undefined>;
   now(): Date;
 }
 
-/** Adds the routes of the pages to the server. */
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
   for (const route of routes) {
-    app.route({
+    app.route<{ Params: Readonly<Record<string, string>> }>({
       method: route.method,
-      url: route.url,
+      url: urlOf(route),
+      ...("formBytesMax" in route && route.formBytesMax !== undefined && { bodyLimit: route.formBytesMax }),
       handler: async (request, reply) => {
         const call = callOf(request, reply, options);
+        request.rounds = call.rounds;
         const whoIs = async () => {
           const person = await options.findPerson(call);
-          request.who = person && { actor: person.memberId, sessionId: person.session.sessionId };
+          request.person = person;
           return person;
         };
-        const answer = await (route.access === "open" ? route.handle(call, whoIs) : admit(route, call, whoIs, options));
+        const { params } = request;
+        const answer = await (route.access === "open"
+          ? route.handle(call, whoIs)
+          : admit(route, { call, params }, whoIs, options));
         return send(reply, options.cookies, answer);
       },
     });
   }
 }
 
-/** Sends people who are not signed in to the sign-in, and keeps what they have typed. */
+/** The path of a route, as the server matches it. */
+export function urlOf(route: Route): string {
+  return route.access === "member" ? `/t/:tenant${route.path}` : route.url;
+}
+
+interface Asked {
+  readonly call: Call;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends people who are not signed in to the sign-in page, and keeps what they have typed. Only its
+ * members may enter a tenant; others cannot tell it from one that does not exist.
+ */
 async function admit(
-  route: PersonRoute,
-  call: Call,
+  route: PersonRoute | TenantRoute,
+  { call, params }: Asked,
   whoIs: () => Promise<Person | undefined>,
-  { isLoopback }: MountOptions,
+  { isLoopback, sendAgainPage }: MountOptions,
 ): Promise<Answer> {
   const person = await whoIs();
   if (!person) {
     if (route.method === "GET") return { to: signInPath(call.url) };
     return { status: 401, page: sendAgainPage(route, call, "ended") };
   }
+  const asPerson = { ...call, person };
+  const handle = route.access === "member" ? enterTenant(route, asPerson, params) : () => route.handle(asPerson);
   if (route.recentSignIn && !isRecentSignIn(person.session, call.now, isLoopback)) {
     if (route.method === "GET") return { to: signInPath(call.url, "again") };
     return { status: 401, page: sendAgainPage(route, call, "too old") };
   }
-  return route.handle({ ...call, person });
+  return handle();
 }
 
 function signInPath({ pathname, search }: URL, ...flags: readonly "again"[]): string {
@@ -58,7 +89,8 @@ function signInPath({ pathname, search }: URL, ...flags: readonly "again"[]): st
   return pathname === "/" && search === "" && flags.length === 0 ? "/sign-in" : `/sign-in?${query}`;
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, { origin, cookies, now }: MountOptions): Call {
+function callOf(request: FastifyRequest, reply: FastifyReply, options: MountOptions): Call {
+  const { origin, cookies, uploads, now } = options;
   const url = new URL(request.originalUrl, origin);
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
@@ -71,17 +103,31 @@ function callOf(request: FastifyRequest, reply: FastifyReply, { origin, cookies,
     userAgent: request.headers["user-agent"] ?? "",
     now: now(),
     signal: gone.signal,
+    rounds: new RoundCounter(),
     cookie: (kind) => cookies.read(request, kind),
+    withUpload: (limits, use) => uploads.run(async () => use(await readUpload(request, limits))),
   };
 }
 
-/** Sends an answer. */
 export function send(reply: FastifyReply, cookies: Cookies, answer: Answer): FastifyReply {
   if ("asset" in answer) {
     const headers = { "content-type": answer.type, "cache-control": "public, max-age=31536000, immutable" };
     return reply.headers(headers).send(answer.asset);
   }
-  cookies.set(reply, answer.cookies ?? []);
+  if ("cookies" in answer) cookies.set(reply, answer.cookies ?? []);
+  if ("file" in answer) {
+    const disposition = `attachment; filename="${answer.name}"`;
+    return reply
+      .headers({ "content-type": answer.type, "content-disposition": disposition })
+      .send(bodyOf(reply, answer));
+  }
   if ("to" in answer) return reply.redirect(answer.to, 303);
   return reply.code(answer.status).type("text/html; charset=utf-8").send(answer.page.toString());
+}
+
+/** For HEAD Fastify would read a whole stream. */
+function bodyOf({ request }: FastifyReply, { file }: FileAnswer): FileAnswer["file"] {
+  if (request.method !== "HEAD" || typeof file === "string") return file;
+  file.destroy();
+  return "";
 }

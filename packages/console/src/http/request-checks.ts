@@ -1,10 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** The request names another host than the console's, as one of a rebound name in DNS does. */
+/** The request names another host than the console's, as happens with DNS rebinding. */
 export class WrongHost extends Error {}
 
-/** A form of a page that is not the console's. */
+/** A form of a page that does not belong to the console. */
 export class ForeignForm extends DomainError {
   constructor() {
     super("permission_denied", "this form was not sent by a page of this console");
@@ -13,7 +13,7 @@ export class ForeignForm extends DomainError {
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Refuses requests with another `Host`, and unsafe ones that no page of the console made. */
+/** Refuses requests with another `Host`, and unsafe ones that no page of the console sent. */
 export function checkRequests(app: FastifyInstance, origin: URL): void {
   app.addHook("onRequest", (request, _reply, done) => {
     if (request.headers.host?.toLowerCase() !== origin.host) throw new WrongHost();
@@ -23,7 +23,7 @@ export function checkRequests(app: FastifyInstance, origin: URL): void {
 }
 
 /**
- * Browsers say where a request comes from in `Sec-Fetch-Site`, older ones only in `Origin`. A request
+ * Browsers name the origin of a request in `Sec-Fetch-Site`, older ones only in `Origin`. A request
  * with neither is refused: no browser of the last five years sends one.
  */
 function isOwnForm({ headers }: FastifyRequest, { origin }: URL): boolean {

@@ -1,11 +1,15 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { FastifyInstance } from "fastify";
+import type { Person } from "./route.ts";
+import type { RoundCounter } from "../rpc/rounds.ts";
 import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose session it is; undefined without one. */
-    who: { readonly actor: string; readonly sessionId: string } | undefined;
+    /** The person whose session it is; undefined without one. */
+    person: Person | undefined;
+    /** Rounds of calls to services; undefined for a request without a route. */
+    rounds: RoundCounter | undefined;
   }
 }
 
@@ -18,11 +22,21 @@ export function logRequests(app: FastifyInstance, log: Logger, registry: Registr
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
-  app.decorateRequest("who", undefined);
+  const rounds = new Histogram({
+    name: "vidimus_console_rpc_rounds",
+    help: "Rounds of calls to services that a request took; calls at the same time are one round.",
+    labelNames: ["method", "route"],
+    buckets: [0, 1, 2, 3, 4],
+    registers: [registry],
+  });
+  app.decorateRequest("person", undefined);
+  app.decorateRequest("rounds", undefined);
   app.addHook("onResponse", (request, reply, done) => {
-    const { method, id: requestId, who } = request;
+    const { method, id: requestId, person } = request;
+    const who = person && { actor: person.memberId, sessionId: person.session.sessionId };
     const line = { method, route: request.routeOptions.url ?? "", status: reply.statusCode };
     seconds.observe(line, reply.elapsedTime / 1000);
+    if (request.rounds) rounds.observe({ method, route: line.route }, request.rounds.rounds);
     log.info({ ...line, ms: Math.round(reply.elapsedTime * 10) / 10, requestId, ...who }, "request");
     done();
   });

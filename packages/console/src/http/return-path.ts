@@ -1,11 +1,13 @@
-/** A longer one does not fit into the cookie that keeps it while its owner signs in elsewhere. */
+/**
+ * A longer path does not fit into the cookie that keeps it while the person signs in at the issuer.
+ */
 const pathMax = 1_500;
 
-/** Where to go after signing in: a path of the console, `/` for anything else. */
+/** The path of the console to open after signing in; `/` for anything else. */
 export function returnPath(text: string | null, origin: URL): string {
   if (text === null || !text.startsWith("/") || text.length > pathMax) return "/";
   const url = URL.parse(text, origin);
   if (url === null || url.origin !== origin.origin) return "/";
-  // A path of the form //host leads elsewhere.
+  // A path of the form //host would lead to another host.
   return url.pathname.startsWith("//") ? "/" : url.pathname + url.search;
 }

@@ -1,64 +1,109 @@
+import type { CallOptions } from "@connectrpc/connect";
 import type { Membership } from "../rpc/memberships.ts";
-import type { Session } from "../sessions/session.ts";
-import type { Answer } from "./answer.ts";
-import type { CookieKind } from "./answer.ts";
+import type { RoundCounter } from "../rpc/rounds.ts";
+import type { Right } from "../domain/rights.ts";
+import type { Session } from "../domain/session.ts";
+import type { Answer, CookieKind } from "./answer.ts";
+import type { Upload, UploadLimits } from "./upload.ts";
 
 /** A request as pages see it. */
 export interface Call {
-  /** For logs, here and in the services that are called. */
+  /** Request id for log lines, here and in the services that are called. */
   readonly requestId: string;
   readonly query: URLSearchParams;
   /** Fields of a POST; empty otherwise. */
   readonly form: URLSearchParams;
-  /** The URL as the browser sees it. */
+  /** The URL in the browser. */
   readonly url: URL;
   /** IP address of the browser. */
   readonly from: string;
   readonly userAgent: string;
   readonly now: Date;
-  /** Aborted when the browser has gone. */
+  /** Aborts when the browser has left. */
   readonly signal: AbortSignal;
+  /** Counts the rounds of calls to services that this request takes. */
+  readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
+  /**
+   * Reads a form with a file or with long texts. It stays unread until its sender is known to have
+   * the right, and few are in memory at the same time.
+   */
+  withUpload<T>(limits: UploadLimits, use: (upload: Upload) => Promise<T>): Promise<T>;
 }
 
-/** Someone who has signed in, as of this request. */
+/** A person who is signed in, as of this request. */
 export interface Person {
-  /** Id in the cookie. A secret. */
+  /** Id in the session's cookie, which is a secret. */
   readonly cookieId: string;
   readonly session: Session;
   /** `person:` and 32 hex digits. */
   readonly memberId: string;
-  /** By tenant id; empty for a member of none. */
+  /** By tenant id; empty when it is a member of no tenant. */
   readonly memberships: readonly Membership[];
-  /** In the tenant that was chosen, else in the first; undefined for a member of none. */
+  /**
+   * Membership in the tenant of the page's URL. On pages without one, in the tenant that was last
+   * chosen, else in the first. Undefined for a member of none.
+   */
   readonly current: Membership | undefined;
 }
 
-/** A call of someone who has signed in. */
+/** A call of a person who is signed in. */
 export interface PersonCall extends Call {
   readonly person: Person;
 }
 
-interface RouteBase {
-  readonly method: "GET" | "POST";
-  /** Without parameters: what a page shows is in its query. */
-  readonly url: string;
+/** A call of a member of the tenant in the URL, with the right of the page. */
+export interface TenantCall extends PersonCall {
+  readonly tenant: Membership;
+  /** Parameters of the route's path, such as `key` of `/keys/:key`. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Role in which the person acts; see `roleFor`. */
+  readonly role: string;
+  /** Options of a call to a service: actor, role and deadline. */
+  readonly rpc: CallOptions;
+  /** The address of a page of this tenant: `at("/keys")` is `/t/demo/keys`. */
+  at(path: string): string;
 }
 
-/** A page for everybody; it may ask who calls. */
+interface RouteBase {
+  readonly method: "GET" | "POST";
+}
+
+/** A page for everybody; it may look up who calls. */
 export interface OpenRoute extends RouteBase {
   readonly access: "open";
+  /** Has no parameters: they are in the query. */
+  readonly url: string;
   handle(call: Call, whoIs: () => Promise<Person | undefined>): Promise<Answer>;
 }
 
-/** A page for people who have signed in. */
-export interface PersonRoute extends RouteBase {
-  readonly access: "signed in";
-  /** Fields that a form shows again when the session has ended meanwhile. Never secrets or codes. */
+interface SignedInRoute extends RouteBase {
+  /** Fields that are shown again when the session has ended meanwhile. Never secrets or codes. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Needs a sign-in of the last 15 minutes. */
+  /** Whether it needs a sign-in within the last 15 minutes. */
   readonly recentSignIn?: true;
+  /** Largest form, in bytes; 64 KiB by default. */
+  readonly formBytesMax?: number;
+}
+
+/** A page for people who are signed in. */
+export interface PersonRoute extends SignedInRoute {
+  readonly access: "signed in";
+  /** Has no parameters: they are in the query. */
+  readonly url: string;
   handle(call: PersonCall): Promise<Answer>;
 }
 
-export type Route = OpenRoute | PersonRoute;
+/**
+ * A page of a tenant, at `/t/{tenant}` and its path. For anybody who is not a member, and for a
+ * tenant that does not exist, it is 404.
+ */
+export interface TenantRoute extends SignedInRoute {
+  readonly access: "member";
+  /** After `/t/{tenant}`: "" or `/keys/:key`. */
+  readonly path: string;
+  readonly right: Right;
+  handle(call: TenantCall): Promise<Answer>;
+}
+
+export type Route = OpenRoute | PersonRoute | TenantRoute;

@@ -1,5 +1,7 @@
 import type { PersonRoute } from "../http/route.ts";
-import { actingAs, type MemberCalls, unlessNotFound } from "../rpc/memberships.ts";
+import { actingAs } from "../rpc/acting-as.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { unlessNotFound } from "../rpc/unless-not-found.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { invitationGone } from "./invitation.ts";
 import { readCode } from "../sign-in/code.ts";
@@ -9,7 +11,7 @@ export interface AcceptInvitationDeps {
   readonly sessions: Pick<SessionStore, "chooseTenant">;
 }
 
-/** `POST /invitation/accept`: makes whoever is signed in a member, and opens the tenant. */
+/** `POST /invitation/accept`: makes the signed-in person a member, and opens the tenant. */
 export function acceptInvitation({ members, sessions }: AcceptInvitationDeps): PersonRoute {
   return {
     access: "signed in",

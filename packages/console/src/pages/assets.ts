@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { OpenRoute } from "../http/route.ts";
 
-/** A file of the look. Its path has its hash, so that browsers may keep it for ever. */
+/** A file of the look. Its path contains its hash, so that browsers may cache it forever. */
 function readAsset(name: string, type: string) {
   const asset = readFileSync(new URL(`look/${name}`, import.meta.url), "utf8");
   const hash = createHash("sha256").update(asset).digest("hex").slice(0, 12);
@@ -17,7 +17,6 @@ export const stylePath = style.path;
 export const scriptPath = script.path;
 export const sealPath = seal.path;
 
-/** `GET /look/…` */
 export function assetRoutes(): OpenRoute[] {
   return [style, script, seal].map(({ path, ...asset }) => ({
     access: "open",

@@ -1,4 +1,4 @@
-/** In this order, because later browsers name earlier ones, too. */
+/** The order matters, because later browsers name earlier ones, too. */
 const browsers = [
   ["Edge", /\bEdg\//],
   ["Opera", /\bOPR\//],
@@ -15,7 +15,7 @@ const systems = [
   ["Linux", /\bLinux\b/],
 ] as const;
 
-/** A browser as people call it, of the header `User-Agent`, which anybody can make up. */
+/** The name of a browser, from the header `User-Agent`, which anybody can forge. */
 export function browserName(userAgent: string): string {
   const name = (known: readonly (readonly [string, RegExp])[]) => known.find(([, mark]) => mark.test(userAgent))?.[0];
   const [browser, system] = [name(browsers), name(systems)];

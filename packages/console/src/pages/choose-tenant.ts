@@ -6,7 +6,7 @@ export interface ChooseTenantDeps {
   readonly sessions: Pick<SessionStore, "chooseTenant">;
 }
 
-/** `POST /tenant`: opens another tenant of the person. */
+/** `POST /tenant`: opens another tenant of the person, which `/` opens from then on. */
 export function chooseTenant({ sessions }: ChooseTenantDeps): PersonRoute {
   return {
     access: "signed in",
@@ -16,10 +16,10 @@ export function chooseTenant({ sessions }: ChooseTenantDeps): PersonRoute {
     handle: async ({ form, person: { cookieId, memberships } }) => {
       const tenantId = form.get("tenant") ?? "";
       if (!memberships.some((membership) => membership.tenantId === tenantId)) {
-        throw new DomainError("permission_denied", "you are not a member of this newsroom");
+        throw new DomainError("not_found", "there is no such newsroom");
       }
       await sessions.chooseTenant(cookieId, tenantId);
-      return { to: "/" };
+      return { to: `/t/${tenantId}` };
     },
   };
 }

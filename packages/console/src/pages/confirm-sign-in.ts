@@ -1,12 +1,14 @@
 import type { GetSignInLinkResponse } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { returnPath } from "../http/return-path.ts";
 import type { OpenRoute } from "../http/route.ts";
-import { actingAs, type MemberCalls, unlessNotFound } from "../rpc/memberships.ts";
+import { actingAs } from "../rpc/acting-as.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { unlessNotFound } from "../rpc/unless-not-found.ts";
 import { openSession } from "../sessions/open-session.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { hidden } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { hidden } from "./parts/form.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 import { roleList } from "./roles.ts";
 import { codeEnded, signInPage, type SignInWays } from "./sign-in-page.ts";
@@ -16,7 +18,7 @@ export interface ConfirmSignInDeps extends SignInWays {
   readonly sessions: Pick<SessionStore, "insert" | "end">;
 }
 
-/** `POST /sign-in/confirm`: uses a code up, and opens a session. */
+/** `POST /sign-in/confirm`: uses a code, and opens a session. */
 export function confirmSignIn(deps: ConfirmSignInDeps): OpenRoute {
   return {
     access: "open",

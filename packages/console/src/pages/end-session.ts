@@ -5,7 +5,7 @@ export interface EndSessionDeps {
   readonly sessions: Pick<SessionStore, "endOne">;
 }
 
-/** `POST /sessions/end`: ends one of one's own sessions. Repeating it changes nothing. */
+/** `POST /sessions/end`: ends one of the person's own sessions. Repeating it changes nothing. */
 export function endSession({ sessions }: EndSessionDeps): PersonRoute {
   return {
     access: "signed in",

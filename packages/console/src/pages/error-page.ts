@@ -1,22 +1,26 @@
-import { type Html, html } from "./html.ts";
+import type { ErrorText, FailedRequest } from "../http/error-handler.ts";
+import type { Person } from "../http/route.ts";
 import { layout } from "./layout.ts";
+import { type Html, html } from "../markup/html.ts";
 
-/** What a person reads when something was refused or failed. */
-export interface ErrorText {
-  readonly title: string;
-  readonly detail: string;
-  /** What to do next. */
-  readonly next?: string;
-}
-
-/** A page that says what failed. It links to the start, and sends nobody anywhere by itself. */
-export function errorPage({ title, detail, next }: ErrorText, requestId: string): Html {
+/**
+ * A page that says what failed. It links to the start and redirects nowhere. For a signed-in person
+ * it has the navigation of its tenant.
+ */
+export function errorPage({ title, detail, next }: ErrorText, { id, person, url }: FailedRequest): Html {
   return layout(
-    { title },
+    { title, person: person && inTenantOf(person, url) },
     html`<h1>${title}</h1>
       <p class="lead">${detail}</p>
       ${next !== undefined && html`<p>${next}</p>`}
       <p><a href="/">To the start</a></p>
-      <p class="q">Request <code>${requestId}</code></p>`,
+      <p class="q">Request <code>${id}</code></p>`,
   );
+}
+
+/** A person in the tenant of a URL, if it is a member there. */
+function inTenantOf(person: Person, url: string): Person {
+  const [, tenantId] = /^\/t\/(\w+)/.exec(url) ?? [];
+  const here = person.memberships.find((membership) => membership.tenantId === tenantId);
+  return here ? { ...person, current: here } : person;
 }

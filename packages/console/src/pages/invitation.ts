@@ -1,26 +1,30 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { GetInvitationResponse } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import type { OpenRoute, Person } from "../http/route.ts";
-import { actingAs, type MemberCalls, unlessNotFound } from "../rpc/memberships.ts";
-import { errorSummary, textField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { actingAs } from "../rpc/acting-as.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { unlessNotFound } from "../rpc/unless-not-found.ts";
+import { errorSummary } from "./parts/faults.ts";
+import { textField } from "./parts/form.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 import { roleList } from "./roles.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
-import { instant } from "./times.ts";
+import { instant } from "./parts/times.ts";
 
 export interface InvitationDeps {
   readonly members: Pick<MemberCalls, "getInvitation">;
 }
 
-/** A person has so long to sign in between opening an invitation and accepting it. */
+/** Time to sign in between opening an invitation and accepting it. */
 const openMaxSeconds = 1_800;
-/** Unknown, accepted, revoked and ended invitations are one answer. */
+/** The same text for unknown, accepted, revoked and expired invitations. */
 const invitationEnded = "This invitation was accepted or revoked, or its seven days are over. Ask for another one.";
 
 /**
- * `GET /invitation`: shows the invitation that was opened in this browser, or asks for its code. The code is in a
- * cookie of the browser meanwhile, so that it is still there after a sign-in at the issuer; the console keeps none.
+ * `GET /invitation`: shows the invitation that was opened in this browser, or asks for its code.
+ * Meanwhile the code is in a cookie, so that it survives a sign-in at the issuer; the console
+ * stores none.
  */
 export function getInvitation({ members }: InvitationDeps): OpenRoute {
   return {
@@ -39,7 +43,7 @@ export function getInvitation({ members }: InvitationDeps): OpenRoute {
   };
 }
 
-/** `POST /invitation`: opens an invitation. It uses nothing up. */
+/** `POST /invitation`: opens an invitation, without using it. */
 export function openInvitation(): OpenRoute {
   return {
     access: "open",
@@ -53,7 +57,7 @@ export function openInvitation(): OpenRoute {
   };
 }
 
-/** What somebody sees whose code invites to nothing. */
+/** The answer to a code that belongs to no open invitation. */
 export function invitationGone(person: Person | undefined) {
   return { status: 400, page: askForCode(person, invitationEnded), cookies: [{ kind: "invitation" }] } as const;
 }

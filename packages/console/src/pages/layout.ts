@@ -1,22 +1,22 @@
 import type { Person } from "../http/route.ts";
 import { scriptPath, sealPath, stylePath } from "./assets.ts";
-import { type Html, html } from "./html.ts";
-import { navigation } from "./navigation.ts";
+import { type NavigationItem, navigationOf } from "./navigation.ts";
+import { type Html, html } from "../markup/html.ts";
 import { roleList } from "./roles.ts";
 
-/** What surrounds a page. */
+/** The parts of a page around its content. */
 interface Frame {
   readonly title: string;
   /** Undefined on pages for everybody. */
   readonly person?: Person | undefined;
   /** Path of the page, to mark it in the navigation. */
   readonly path?: string;
-  /** Address that the browser goes on to at once. */
+  /** URL to which the browser redirects at once. */
   readonly goOn?: string | undefined;
 }
 
 /** A whole page. */
-export function layout({ title, person, path, goOn }: Frame, main: Html): Html {
+export function layout({ title, person, path = "", goOn }: Frame, main: Html): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -31,19 +31,26 @@ export function layout({ title, person, path, goOn }: Frame, main: Html): Html {
       <body class="${person ? "framed" : "alone"}">
         <a class="skip" href="#main">Skip to the content</a>
         ${person ? side(person, path) : html`<header><a class="mark" href="/">Vidimus</a></header>`}
-        <main id="main" tabindex="-1">${main}</main>
+        <main id="main" tabindex="-1">${person?.current?.disabled && disabledNote}${main}</main>
       </body>
     </html> `;
 }
 
-function side(person: Person, path: string | undefined): Html {
+const disabledNote = html`<p class="note">This newsroom is disabled: it can be read, and nothing in it changes.</p>`;
+
+function side(person: Person, path: string): Html {
+  const groups = navigationOf(person.current);
+  const here = currentItem(
+    groups.flatMap(({ items }) => items),
+    path,
+  );
   return html`<div class="side">
     <a class="mark" href="/">Vidimus</a>
     <nav aria-label="Main">
-      ${navigation.map(({ heading, items }) => [
+      ${groups.map(({ heading, items }) => [
         heading !== undefined && html`<h2>${heading}</h2>`,
         html`<ul>
-          ${items.map((item) => link(item, path))}
+          ${items.map((item) => link(item, item === here))}
         </ul>`,
       ])}
     </nav>
@@ -55,13 +62,24 @@ function side(person: Person, path: string | undefined): Html {
   </div>`;
 }
 
-function link({ path, label }: { readonly path: string; readonly label: string }, current: string | undefined): Html {
-  return path === current
+/**
+ * The navigation item of a page, or of the list that it belongs to: the longest path that the
+ * page's path begins with.
+ */
+function currentItem(items: readonly NavigationItem[], path: string): NavigationItem | undefined {
+  const isAbove = (item: NavigationItem) => path === item.path || path.startsWith(`${item.path}/`);
+  const [longest] = items.filter(isAbove).toSorted((a, b) => b.path.length - a.path.length);
+  return longest;
+}
+
+function link({ path, label }: NavigationItem, isCurrent: boolean): Html {
+  return isCurrent
     ? html`<li><a href="${path}" aria-current="page">${label}</a></li>`
     : html`<li><a href="${path}">${label}</a></li>`;
 }
 
-function whereOf({ current }: Person): Html {
+function whereOf({ current, memberships }: Person): Html {
   if (!current) return html`<span>member of no newsroom</span>`;
-  return html`<span>${roleList(current.roles)} · <bdi>${current.tenantName}</bdi></span>`;
+  return html`<span>${roleList(current.roles)} · <bdi>${current.tenantName}</bdi></span>
+    ${memberships.length > 1 && html`<a href="/newsrooms">Change newsroom</a>`}`;
 }

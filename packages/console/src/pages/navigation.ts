@@ -1,10 +1,56 @@
-interface NavigationGroup {
-  readonly heading?: string;
-  readonly items: readonly { readonly path: string; readonly label: string }[];
+import type { Membership } from "../rpc/memberships.ts";
+import { type Right, roleFor } from "../domain/rights.ts";
+
+interface TenantItem {
+  readonly label: string;
+  /** Path after `/t/{tenant}`; a page of `routes.ts`. */
+  readonly path: string;
+  /** The right that the page needs. */
+  readonly right: Right;
 }
 
-/** The pages that the navigation lists. */
-export const navigation: readonly NavigationGroup[] = [
-  { items: [{ path: "/", label: "Overview" }] },
-  { heading: "You", items: [{ path: "/sessions", label: "Sessions" }] },
+/**
+ * The pages of a tenant in the navigation, for members with their right. A test compares them with
+ * the routes.
+ */
+export const tenantNavigation: readonly { readonly heading?: string; readonly items: readonly TenantItem[] }[] = [
+  { items: [{ label: "Overview", path: "", right: "member" }] },
+  { heading: "Content", items: [{ label: "Phrases", path: "/phrases", right: "member" }] },
+  {
+    heading: "Settings",
+    items: [
+      { label: "API keys", path: "/keys", right: "keys" },
+      { label: "Endpoints", path: "/endpoints", right: "endpoints" },
+      { label: "Deliveries", path: "/deliveries", right: "endpoints" },
+      { label: "Replays", path: "/replays", right: "endpoints" },
+      { label: "Members", path: "/members", right: "members" },
+      { label: "Audit", path: "/audit", right: "audit" },
+      { label: "Trust list", path: "/trust-list", right: "member" },
+    ],
+  },
+];
+
+export interface NavigationItem {
+  readonly label: string;
+  readonly path: string;
+}
+
+/** The navigation of a person in one tenant, or in none. */
+export function navigationOf(
+  current: Membership | undefined,
+): { readonly heading: string | undefined; readonly items: readonly NavigationItem[] }[] {
+  const inTenant = current
+    ? tenantNavigation.map(({ heading, items }) => ({
+        heading,
+        items: items
+          .filter(({ right }) => roleFor(right, current.roles) !== undefined)
+          .map(({ label, path }) => ({ label, path: `/t/${current.tenantId}${path}` })),
+      }))
+    : [];
+  return [...inTenant, { heading: "You", items: own }].filter(({ items }) => items.length > 0);
+}
+
+const own: readonly NavigationItem[] = [
+  { label: "Newsrooms", path: "/newsrooms" },
+  { label: "Sessions", path: "/sessions" },
 ];

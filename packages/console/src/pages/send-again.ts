@@ -1,13 +1,15 @@
-import type { Call, PersonRoute } from "../http/route.ts";
-import { hidden } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import type { Call, PersonRoute, TenantRoute } from "../http/route.ts";
+import { hidden } from "./parts/form.ts";
+import { onceFields } from "./parts/take-form.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 
 /**
- * Answers a form whose sender has to sign in first: shows what was typed, in a form that can be sent
- * again after signing in in another tab. Shows only the fields that the route names, so never a secret.
+ * Answers a form whose sender must sign in first: shows what was typed in a form that can be sent
+ * again after signing in in another tab. Shows only the fields that the route names, so never a
+ * secret.
  */
-export function sendAgainPage(route: PersonRoute, call: Call, why: "ended" | "too old"): Html {
+export function sendAgainPage(route: PersonRoute | TenantRoute, call: Call, why: "ended" | "too old"): Html {
   const title = why === "ended" ? "Your session has ended" : "Sign in again for this";
   const reason =
     why === "ended"
@@ -22,7 +24,7 @@ export function sendAgainPage(route: PersonRoute, call: Call, why: "ended" | "to
     html`<h1>${title}</h1>
       <p class="lead">${reason}</p>
       <p><a class="button primary" href="${path}" target="_blank" rel="noopener">Sign in in a new tab</a></p>
-      <form method="post" action="${route.url}">
+      <form method="post" action="${call.url.pathname}">
         ${
           typed.length > 0 &&
           html`<dl>
@@ -35,7 +37,7 @@ export function sendAgainPage(route: PersonRoute, call: Call, why: "ended" | "to
             )}
           </dl>`
         }
-        ${typed.map(({ name, value }) => hidden(name, value))}
+        ${typed.map(({ name, value }) => hidden(name, value))}${onceFields(call.form)}
         <button>Send it again</button>
       </form>`,
   );

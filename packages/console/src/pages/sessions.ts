@@ -1,17 +1,20 @@
 import type { PersonRoute, PersonCall } from "../http/route.ts";
-import type { Session } from "../sessions/session.ts";
+import type { Session } from "../domain/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { browserName } from "./browser-name.ts";
-import { hidden } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Column, dataTable } from "./parts/data-table.ts";
+import { hidden } from "./parts/form.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
-import { instant, timeAgo } from "./times.ts";
+import { pageHead } from "./parts/page-head.ts";
+import { state } from "./parts/state.ts";
+import { instant, timeAgo } from "./parts/times.ts";
 
 export interface GetSessionsDeps {
   readonly sessions: Pick<SessionStore, "list">;
 }
 
-/** `GET /sessions`: the sessions of whoever asks. */
+/** `GET /sessions`: the person's own sessions. */
 export function getSessions({ sessions }: GetSessionsDeps): PersonRoute {
   return {
     access: "signed in",
@@ -24,62 +27,39 @@ export function getSessions({ sessions }: GetSessionsDeps): PersonRoute {
   };
 }
 
-function sessionsPage({ person, now }: PersonCall, sessions: readonly Session[]): Html {
+const lead =
+  "Where you are signed in. A session ends after 8 hours without use, and 24 hours after its sign-in. End those that are not yours.";
+
+function sessionsPage(call: PersonCall, sessions: readonly Session[]): Html {
+  const count = sessions.length === 1 ? "1 session" : `${sessions.length} sessions`;
   return layout(
-    { title: "Sessions", person, path: "/sessions" },
-    html`<h1>Sessions</h1>
-      <p class="lead">
-        Where you are signed in. A session ends after 8 hours without use, and 24 hours after its sign-in. End those
-        that are not yours.
-      </p>
-      <div class="sheet">
-        <table>
-          <caption>
-            ${sessions.length === 1 ? "1 session" : `${sessions.length} sessions`}, the last used first
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Browser</th>
-              <th scope="col">Address</th>
-              <th scope="col">Signed in</th>
-              <th scope="col">Last used</th>
-              <th scope="col">End</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${sessions.map((session) => row(session, session.sessionId === person.session.sessionId, now))}
-          </tbody>
-        </table>
-      </div>`,
+    { title: "Sessions", person: call.person, path: "/sessions" },
+    html`${pageHead({ title: "Sessions", lead })}
+    ${dataTable({ caption: `${count}, the last used first`, columns: columnsFor(call), rows: sessions })}`,
   );
 }
 
-function row({ sessionId, from, userAgent, createdAt, lastSeenAt }: Session, isCurrent: boolean, now: Date): Html {
-  const browser = browserName(userAgent);
-  return html`<tr>
-    <td data-label="Browser">
-      <div><span title="${userAgent}">${browser}</span>${isCurrent && html` <span class="tag ok">this one</span>`}</div>
-    </td>
-    <td data-label="Address">
-      <div><code>${from}</code></div>
-    </td>
-    <td data-label="Signed in"><div>${instant(createdAt)}</div></td>
-    <td data-label="Last used"><div>${timeAgo(lastSeenAt, now)}</div></td>
-    <td data-label="End">
-      <div>
-        ${
-          isCurrent
-            ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
-            : html`<form method="post" action="/sessions/end">
-                ${hidden("session", sessionId)}<button
-                  class="danger"
-                  aria-label="End the session in ${browser}, ${from}"
-                >
-                  End
-                </button>
-              </form>`
-        }
-      </div>
-    </td>
-  </tr>`;
+function columnsFor({ person, now }: PersonCall): Column<Session>[] {
+  const isCurrent = ({ sessionId }: Session) => sessionId === person.session.sessionId;
+  return [
+    {
+      label: "Browser",
+      cell: (session) =>
+        html`<span title="${session.userAgent}">${browserName(session.userAgent)}</span>
+          ${isCurrent(session) && state("ok", "this one")}`,
+    },
+    { label: "Address", cell: ({ from }) => html`<code>${from}</code>` },
+    { label: "Signed in", cell: ({ createdAt }) => instant(createdAt) },
+    { label: "Last used", cell: ({ lastSeenAt }) => timeAgo(lastSeenAt, now) },
+    { label: "End", isQuiet: true, cell: (session) => (isCurrent(session) ? signOutForm : endForm(session)) },
+  ];
+}
+
+const signOutForm = html`<form method="post" action="/sign-out"><button>Sign out</button></form>`;
+
+function endForm({ sessionId, userAgent, from }: Session): Html {
+  const label = `End the session in ${browserName(userAgent)}, ${from}`;
+  return html`<form method="post" action="/sessions/end">
+    ${hidden("session", sessionId)}<button class="danger" aria-label="${label}">End</button>
+  </form>`;
 }

@@ -7,7 +7,7 @@ import { applyGroups, type ApplyGroupsDeps } from "../sign-in/apply-groups.ts";
 import { readAttempt } from "../sign-in/attempt-cookie.ts";
 import type { OidcProvider, Vouched } from "../sign-in/oidc-provider.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { html } from "./html.ts";
+import { html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 
 export interface FinishOidcDeps extends ApplyGroupsDeps {
@@ -17,7 +17,7 @@ export interface FinishOidcDeps extends ApplyGroupsDeps {
   readonly log: Logger;
 }
 
-/** `GET /sign-in/callback`: the browser comes back from the issuer. */
+/** `GET /sign-in/callback`: the browser returns from the issuer. */
 export function finishOidc(deps: FinishOidcDeps): OpenRoute {
   return {
     access: "open",
@@ -37,7 +37,7 @@ export function finishOidc(deps: FinishOidcDeps): OpenRoute {
   };
 }
 
-/** The reason is for the log: it may name what an attacker tries. */
+/** The reason is only logged, because it may show what an attacker tries. */
 async function unlessUnproven(proof: Promise<Vouched>, log: Logger, requestId: string): Promise<Vouched | undefined> {
   try {
     return await proof;

@@ -8,7 +8,7 @@ export interface BeginOidcDeps {
   readonly origin: URL;
 }
 
-/** `GET /sign-in/oidc`: sends the browser to the issuer. */
+/** `GET /sign-in/oidc`: redirects the browser to the issuer. */
 export function beginOidc({ provider, origin }: BeginOidcDeps): OpenRoute {
   return {
     access: "open",

@@ -1,8 +1,8 @@
-import { errorSummary, hidden, textField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { errorSummary } from "./parts/faults.ts";
+import { hidden, textField } from "./parts/form.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 
-/** By which ways people sign in. */
 export interface SignInWays {
   readonly origin: URL;
   /** Whether one-time codes sign in. */
@@ -11,7 +11,7 @@ export interface SignInWays {
   readonly provider: { readonly issuer: string } | undefined;
 }
 
-/** Unknown, used and ended codes are one answer. */
+/** The same text for unknown, used and expired codes. */
 export const codeEnded = "This code was used already, or its ten minutes are over.";
 
 interface SignInPage {
@@ -32,7 +32,10 @@ export function signInPage({ links, provider }: SignInWays, { returnTo, again = 
   );
 }
 
-/** A link, because browsers hold what follows a form to `form-action`, and the issuer is elsewhere. */
+/**
+ * A link instead of a form, because `form-action` also applies to redirects after a form, and the
+ * issuer is another origin.
+ */
 function issuerLink(issuer: string, returnTo: string, again: boolean): Html {
   const query = new URLSearchParams({ return: returnTo, ...(again && { again: "1" }) });
   return html`<p>

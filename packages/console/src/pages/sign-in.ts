@@ -1,6 +1,8 @@
 import { returnPath } from "../http/return-path.ts";
 import type { OpenRoute } from "../http/route.ts";
-import { actingAs, type MemberCalls, unlessNotFound } from "../rpc/memberships.ts";
+import { actingAs } from "../rpc/acting-as.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { unlessNotFound } from "../rpc/unless-not-found.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
 import { confirmPage } from "./confirm-sign-in.ts";
 import { codeEnded, signInPage, type SignInWays } from "./sign-in-page.ts";
@@ -9,7 +11,6 @@ interface SignInDeps extends SignInWays {
   readonly members: Pick<MemberCalls, "getSignInLink">;
 }
 
-/** `GET /sign-in` */
 export function getSignIn(deps: SignInDeps): OpenRoute {
   return {
     access: "open",
@@ -22,7 +23,7 @@ export function getSignIn(deps: SignInDeps): OpenRoute {
   };
 }
 
-/** `POST /sign-in`: shows what a code signs in to. It uses nothing up. */
+/** `POST /sign-in`: shows what a code signs in to, without using it. */
 export function postSignIn(deps: SignInDeps): OpenRoute {
   return {
     access: "open",

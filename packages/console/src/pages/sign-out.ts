@@ -1,7 +1,7 @@
 import type { OpenRoute } from "../http/route.ts";
 import type { OidcProvider } from "../sign-in/oidc-provider.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 
 export interface SignOutDeps {
@@ -9,7 +9,7 @@ export interface SignOutDeps {
   readonly provider: Pick<OidcProvider, "signOutUrl"> | undefined;
 }
 
-/** `POST /sign-out`: ends the session, also while the platform does not answer. */
+/** `POST /sign-out`: ends the session, even while the platform does not answer. */
 export function signOut({ sessions, provider }: SignOutDeps): OpenRoute {
   return {
     access: "open",
@@ -27,8 +27,8 @@ export function signOut({ sessions, provider }: SignOutDeps): OpenRoute {
 }
 
 /**
- * A page and not a redirect: browsers would refuse one to the issuer, because it follows a form and
- * `form-action` does not name the issuer.
+ * A page instead of a redirect: browsers would refuse one to the issuer, because it follows a form
+ * and `form-action` does not name the issuer.
  */
 function signedOutPage(elsewhere: string | undefined): Html {
   return layout(

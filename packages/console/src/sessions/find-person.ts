@@ -1,6 +1,7 @@
 import type { Call, Person } from "../http/route.ts";
-import { type MemberCalls, membershipsOf } from "../rpc/memberships.ts";
-import { memberIdOf } from "../sign-in/identity.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { membershipsOf } from "../rpc/memberships.ts";
+import { memberIdOf } from "../domain/identity.ts";
 import type { SessionStore } from "../store/session-store.ts";
 
 export interface FindPersonDeps {
@@ -10,7 +11,7 @@ export interface FindPersonDeps {
 
 const cookieIdPattern = /^[\w-]{43}$/;
 
-/** Finds who calls, with the roles of this moment. Undefined without a session. */
+/** Finds the calling person with its current roles. Undefined without a session. */
 export async function findPerson({ sessions, members }: FindPersonDeps, call: Call): Promise<Person | undefined> {
   const cookieId = call.cookie("session");
   const session = cookieIdPattern.test(cookieId) ? await sessions.find(cookieId, call.now) : undefined;

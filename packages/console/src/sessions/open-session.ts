@@ -3,16 +3,16 @@ import { randomBytes } from "node:crypto";
 import type { CookieChange } from "../http/answer.ts";
 import type { Call } from "../http/route.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { type Session, sessionMsMax } from "./session.ts";
+import { type Session, sessionMsMax } from "../domain/session.ts";
 
-/** Who has just signed in, and how. */
+/** A person who has just signed in, and how. */
 export type SignedIn = Pick<Session, "identity" | "name" | "address" | "way" | "authTime" | "tenantId" | "idToken">;
 
 const userAgentMax = 200;
 
 /**
- * Opens a session under a new id, and ends the one that the browser had. An id that somebody planted
- * in the browser before the sign-in is worth nothing after it.
+ * Opens a session under a new id, and ends the browser's old one, so that an id that somebody
+ * planted in the browser before the sign-in is useless.
  *
  * @returns the cookie to set
  */

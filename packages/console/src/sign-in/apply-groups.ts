@@ -1,9 +1,11 @@
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Call } from "../http/route.ts";
-import { actingAs, type MemberCalls, type Membership, membershipsOf } from "../rpc/memberships.ts";
+import { actingAs } from "../rpc/acting-as.ts";
+import type { MemberCalls } from "../rpc/called-methods.ts";
+import { type Membership, membershipsOf } from "../rpc/memberships.ts";
 import { type GroupRules, rolesOfGroups } from "./group-rules.ts";
-import { memberIdOf } from "./identity.ts";
+import { memberIdOf } from "../domain/identity.ts";
 import type { Vouched } from "./oidc-provider.ts";
 
 export interface ApplyGroupsDeps {
@@ -15,15 +17,16 @@ export interface ApplyGroupsDeps {
   readonly log: Logger;
 }
 
-/** Actor of what the rules do; it marks the members that they made. */
+/** Actor of changes by rules, which identifies the members that rules made. */
 export const groupsActor = "console-groups";
 
 /**
- * Gives someone who signs in the roles of its groups, in each tenant that a rule names, and takes
- * them away where no rule gives any. Someone who was invited by a person keeps the roles that an
- * owner gave: rules change nothing there.
+ * Gives a person at sign-in the roles of its groups, in each tenant that a rule names, and removes
+ * them where no rule gives any. A member whom a person invited keeps the roles that an owner gave:
+ * rules change nothing there.
  *
- * A change that access refuses, such as removing the last owner, is logged, and the sign-in goes on.
+ * A change that access refuses, such as removing the last owner, is logged, and the sign-in
+ * continues.
  */
 export async function applyGroups(
   { members, groups, log }: ApplyGroupsDeps,
@@ -78,7 +81,7 @@ function sameRoles(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((role) => b.includes(role));
 }
 
-/** Some issuers write the only group of a person without a list around it. */
+/** Some issuers state a single group without a list around it. */
 function groupsOf({ claim }: GroupRules, { claims }: Vouched): string[] {
   return [claims[claim]].flat().filter((group) => typeof group === "string");
 }

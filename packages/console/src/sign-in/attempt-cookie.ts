@@ -2,19 +2,19 @@ import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token"
 import type { CookieChange } from "../http/answer.ts";
 import type { SignInAttempt } from "./oidc-provider.ts";
 
-/** A person has so long to sign in at the issuer. */
+/** Time for the sign-in at the issuer. */
 const maxAgeSeconds = 600;
 const charactersMax = 3_000;
 
 /**
- * Writes an attempt as a cookie. What is in it is of no use without the code of the issuer, which comes
- * to this browser alone.
+ * Writes an attempt as a cookie. Its content is useless without the issuer's code, which only this
+ * browser gets.
  */
 export function attemptCookie({ state, nonce, verifier, maxAge, returnTo }: SignInAttempt): CookieChange {
   return { kind: "sign_in", value: encodeOpaqueToken([state, nonce, verifier, maxAge, returnTo]), maxAgeSeconds };
 }
 
-/** Reads the attempt of a cookie; undefined when there is none. */
+/** Reads the attempt from a cookie; undefined without one. */
 export function readAttempt(cookie: string): SignInAttempt | undefined {
   const [state, nonce, verifier, maxAge, returnTo] = decodeOpaqueToken(cookie, charactersMax) ?? [];
   const texts = [state, nonce, verifier, returnTo].every((each) => typeof each === "string" && each !== "");

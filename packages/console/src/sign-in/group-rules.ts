@@ -3,7 +3,7 @@ import { tenantIdPattern } from "@vidimus/kit/ids";
 
 /** Which groups of the issuer give which roles. */
 export interface GroupRules {
-  /** Claim of the ID token or of the user information that lists a person's groups. */
+  /** Claim of the ID token or the user information with a person's groups. */
   readonly claim: string;
   readonly rules: readonly GroupRule[];
 }
@@ -36,7 +36,7 @@ export function parseGroupRules(text: string): GroupRules {
   return { claim: String(claim), rules: read };
 }
 
-/** The roles that groups give, in each tenant that a rule names; none where no group matches. */
+/** The roles that groups give, in each tenant that a rule names; none when no group matches. */
 export function rolesOfGroups({ rules }: GroupRules, groups: readonly string[]): RolesByTenant {
   const roles = new Map<string, readonly string[]>();
   for (const rule of rules) {

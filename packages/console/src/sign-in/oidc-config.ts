@@ -1,17 +1,17 @@
 import { ConfigError, type EnvReader } from "@vidimus/kit/env";
 import { readPrivateFile, readSmallFile } from "@vidimus/kit/private-file";
-import { isLoopback } from "@vidimus/kit/rpc/connections";
+import { isLoopback } from "@vidimus/kit/rpc/doors/shared/connections";
 import { type GroupRules, parseGroupRules } from "./group-rules.ts";
 
-/** How people sign in with OpenID Connect. */
+/** Settings of sign-in with OpenID Connect. */
 export interface OidcConfig {
   readonly issuer: URL;
   readonly clientId: string;
-  /** Undefined for a public client, which proves itself by PKCE alone. */
+  /** Undefined for a public client, which uses only PKCE. */
   readonly clientSecret: string | undefined;
   /** Asked for at the issuer, separated by spaces. */
   readonly scope: string;
-  /** Roles that groups give; undefined where members are only invited. */
+  /** Roles that groups give; undefined when members are only invited. */
   readonly groups: GroupRules | undefined;
 }
 

@@ -1,40 +1,40 @@
 import { DomainError } from "@vidimus/kit/errors";
 import * as client from "openid-client";
-import { sessionMsMax } from "../sessions/session.ts";
-import { recentSeconds } from "../sessions/recent-sign-in.ts";
+import { sessionMsMax } from "../domain/session.ts";
+import { recentSeconds } from "../domain/recent-sign-in.ts";
 import type { OidcConfig } from "./oidc-config.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "../domain/identity.ts";
 
-/** What a browser must bring back from the issuer, kept in a cookie until then. */
+/** What a browser must bring back from the issuer. A cookie keeps it meanwhile. */
 export interface SignInAttempt {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** PKCE's code verifier. */
   readonly verifier: string;
-  /** Oldest proof of identity that is accepted, in seconds. */
+  /** Oldest accepted proof of identity, in seconds. */
   readonly maxAge: number;
   /** Path to go to afterwards. */
   readonly returnTo: string;
 }
 
-/** Who the issuer says it is. */
+/** The person, as the issuer states. */
 export interface Vouched {
   readonly identity: Identity;
   readonly name: string;
   readonly address: string;
   readonly authTime: Date;
   readonly idToken: string;
-  /** All claims, of the ID token and the user information. */
+  /** All claims of the ID token and the user information. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Clocks of the issuer and of this machine may differ by so much. */
+/** Accepted difference between the clocks of the issuer and this machine. */
 const clockToleranceSeconds = 10;
 const answerSeconds = 5;
 /** Longest name and address of a member, in characters. */
 const nameMax = 200;
 const addressMax = 320;
-/** Endpoints and keys of an issuer are asked for again so often. */
+/** Interval at which an issuer's endpoints and keys are read again. */
 const discoveredMs = 3_600_000;
 
 /** Sign-in with OpenID Connect: authorization code, PKCE, state and nonce. */
@@ -52,7 +52,7 @@ export class OidcProvider {
     this.#afterSignOut = new URL("/sign-in", origin).href;
   }
 
-  /** Begins a sign-in: where to send the browser, and what its cookie keeps meanwhile. */
+  /** Begins a sign-in. Returns where to redirect the browser, and the attempt for its cookie. */
   async begin(returnTo: string, again: boolean): Promise<{ url: URL; attempt: SignInAttempt }> {
     const configuration = await this.#discover();
     const maxAge = again ? recentSeconds : sessionMsMax / 1_000;
@@ -65,17 +65,17 @@ export class OidcProvider {
       code_challenge_method: "S256",
       state: attempt.state,
       nonce: attempt.nonce,
-      // Without it issuers need not say when the person proved its identity.
+      // Without `max_age` issuers need not state when the person proved its identity.
       max_age: String(maxAge),
     });
     return { url, attempt };
   }
 
   /**
-   * Ends a sign-in with the answer of the issuer.
+   * Ends a sign-in with the issuer's answer.
    *
-   * @param url at which the browser came back
-   * @throws DomainError `unauthenticated` when the answer does not prove who it is
+   * @param url with which the browser returned
+   * @throws DomainError `unauthenticated` when the answer does not prove an identity
    */
   async finish(url: URL, { state, nonce, verifier, maxAge }: SignInAttempt): Promise<Vouched> {
     const configuration = await this.#discover();
@@ -97,7 +97,9 @@ export class OidcProvider {
     };
   }
 
-  /** Where the browser ends its session at the issuer; undefined where the issuer has no such page. */
+  /**
+   * Where the browser ends its session at the issuer; undefined when the issuer has no such page.
+   */
   async signOutUrl(idToken: string): Promise<string | undefined> {
     const configuration = await this.#discover();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
@@ -105,13 +107,13 @@ export class OidcProvider {
     return client.buildEndSessionUrl(configuration, parameters).href;
   }
 
-  /** Many issuers put names and groups only there. */
+  /** Many issuers state names and groups only in the user information. */
   async #userInfo(configuration: client.Configuration, accessToken: string, subject: string) {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     return client.fetchUserInfo(configuration, accessToken, subject).catch(refuse);
   }
 
-  /** Reads what the issuer says of itself, once an hour. A failure is not kept. */
+  /** Reads the issuer's metadata, once an hour. A failure is not cached. */
   #discover(): Promise<client.Configuration> {
     const now = performance.now();
     if (this.#discovered && now - this.#discovered.at < discoveredMs) return this.#discovered.value;
@@ -141,7 +143,7 @@ function unproven(cause?: unknown): DomainError {
   return new DomainError("unauthenticated", message, { cause });
 }
 
-/** A proof of a clock that is ahead counts from now, or it would be recent for longer than others. */
+/** A proof in the future counts as of now; otherwise it would be recent for too long. */
 function proofTime(authTimeSeconds: number | undefined): Date {
   const now = Date.now();
   const then = (authTimeSeconds ?? Number.NaN) * 1_000;
@@ -149,13 +151,16 @@ function proofTime(authTimeSeconds: number | undefined): Date {
   return new Date(Math.min(then, now));
 }
 
-/** An issuer that fails or does not answer is told from answers that prove nothing. */
+/** Tells an issuer that fails or does not answer from answers that prove nothing. */
 function refuse(error: unknown): never {
   if (hasFailed(error)) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
   throw unproven(error);
 }
 
-/** The library throws a TypeError for a lost connection, and the answer itself as the cause for another status. */
+/**
+ * The library throws a TypeError for a lost connection, and for an error status an error with the
+ * response as cause.
+ */
 function hasFailed(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   if (!(error instanceof client.ClientError)) return false;

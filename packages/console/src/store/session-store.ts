@@ -1,8 +1,8 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { createHash } from "node:crypto";
 import type { Collection, Db } from "mongodb";
-import { expiryOf, type Session } from "../sessions/session.ts";
-import type { Identity } from "../sign-in/identity.ts";
+import { expiryOf, type Session } from "../domain/session.ts";
+import type { Identity } from "../domain/identity.ts";
 
 /** A session; `_id` is the SHA-256 of the id in its cookie, in hex. */
 interface SessionRow extends Omit<Session, "identity"> {
@@ -14,7 +14,7 @@ interface SessionRow extends Omit<Session, "identity"> {
 
 /** `lastSeenAt` is written at most this often. */
 const seenEveryMs = 60_000;
-/** A person's sessions that a list shows. */
+/** Most sessions of a person in a list. */
 const listMax = 100;
 const answerMsMax = 2_000;
 
@@ -22,7 +22,7 @@ const answerMsMax = 2_000;
 export class SessionStore {
   static readonly indexes: DatabaseIndexes = {
     sessions: {
-      // The only indexes here that do not start with a tenant: a session has none.
+      // Indexes without a tenant, because sessions have none.
       person: { key: { issuer: 1, subject: 1, lastSeenAt: -1 } },
       ended: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
     },
@@ -40,7 +40,7 @@ export class SessionStore {
 
   /** Finds a session that has not ended by `now`. */
   async find(cookieId: string, now: Date): Promise<Session | undefined> {
-    // MongoDB deletes what has ended within a minute, not at once.
+    // MongoDB deletes expired rows within a minute, not at once.
     const row = await this.#sessions.findOne(
       { _id: hashOf(cookieId), expiresAt: { $gt: now } },
       { maxTimeMS: answerMsMax },
@@ -48,7 +48,7 @@ export class SessionStore {
     return row ? fromRow(row) : undefined;
   }
 
-  /** Notes that a session was used, if the note is a minute old. */
+  /** Notes that a session was used, at most once a minute. */
   async see(cookieId: string, session: Session, now: Date): Promise<void> {
     if (now.getTime() - session.lastSeenAt.getTime() < seenEveryMs) return;
     const seen = { lastSeenAt: now, expiresAt: expiryOf({ ...session, lastSeenAt: now }) };
@@ -60,7 +60,7 @@ export class SessionStore {
     await this.#sessions.updateOne({ _id: hashOf(cookieId) }, { $set: { tenantId } });
   }
 
-  /** A person's sessions that have not ended by `now`, the last used first; at most 100. */
+  /** A person's sessions that have not ended by `now`, last used first; at most 100. */
   async list({ issuer, subject }: Identity, now: Date): Promise<Session[]> {
     const rows = await this.#sessions
       .find({ issuer, subject, expiresAt: { $gt: now } }, { maxTimeMS: answerMsMax })
@@ -70,12 +70,11 @@ export class SessionStore {
     return rows.map(fromRow);
   }
 
-  /** Ends the session of a cookie. */
   async end(cookieId: string): Promise<void> {
     await this.#sessions.deleteOne({ _id: hashOf(cookieId) });
   }
 
-  /** Ends one of a person's sessions; one that has ended already stays so. */
+  /** Ends one of a person's sessions. Has no effect when it has ended. */
   async endOne({ issuer, subject }: Identity, sessionId: string): Promise<void> {
     await this.#sessions.deleteOne({ issuer, subject, sessionId });
   }

@@ -5,6 +5,9 @@ export interface Page {
   readonly text: string;
 }
 
+/** Fields of a form; a list where a name comes more than once; with files as `FormData`. */
+type Form = Readonly<Record<string, string>> | [string, string][] | FormData;
+
 const redirectsMax = 12;
 
 /** Follows redirects and keeps cookies, as a browser does, for hosts that differ in their port alone. */
@@ -26,12 +29,19 @@ export class Browser {
   }
 
   /** Sends a form, and follows where its answer leads. */
-  async submit(url: string | URL, form: Readonly<Record<string, string>> = {}): Promise<Page> {
-    const body = new URLSearchParams(form);
-    const answer = await this.#send(new URL(url), { method: "POST", body });
+  async submit(url: string | URL, form: Form = {}): Promise<Page> {
+    const answer = await this.#send(new URL(url), { method: "POST", body: bodyOf(form) });
     const to = answer.headers.get("location");
     if (to !== null) return this.open(new URL(to, url));
     return { url: new URL(url), status: answer.status, text: await answer.text() };
+  }
+
+  /** Sends a form, and leaves before it is answered, once `when` is resolved. */
+  async drop(url: string | URL, form: Form, when: Promise<unknown>): Promise<void> {
+    const leaving = new AbortController();
+    const sending = this.#send(new URL(url), { method: "POST", body: bodyOf(form), signal: leaving.signal });
+    void when.then(() => leaving.abort());
+    await sending.catch(() => undefined);
   }
 
   /** A browser with the same cookies. */
@@ -54,4 +64,9 @@ export class Browser {
     if (value === "" || /max-age=0\b/i.test(line)) this.cookies.delete(name);
     else this.cookies.set(name, value);
   }
+}
+
+function bodyOf(form: Form): URLSearchParams | FormData {
+  if (form instanceof FormData) return form;
+  return new URLSearchParams(Array.isArray(form) ? form : Object.entries(form));
 }

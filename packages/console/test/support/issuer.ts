@@ -12,7 +12,7 @@ export interface Claims {
 }
 
 export const clientId = "console";
-/** So long that the issuer takes it. */
+/** The issuer refuses shorter secrets. */
 export const clientSecret = "s".repeat(48);
 
 /**

@@ -1,7 +1,7 @@
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { inject } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { startConsole } from "../../src/console.ts";
@@ -11,20 +11,31 @@ import type { Browser } from "./browser.ts";
 export interface LinkedConsole extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
+  /** Address of its metrics. */
+  readonly ops: string;
   /** Name of its session cookie. */
   readonly sessionName: string;
-  /** Makes a code that signs in as `subject`, a member of the tenant demo. */
+  readonly tenantId: string;
+  /** Makes a code that signs in as `subject`, a member of the tenant. */
   newCode(subject?: string): Promise<string>;
   /** Signs a browser in. */
   signIn(browser: Browser, subject?: string): Promise<void>;
 }
 
+const nowhere = "127.0.0.1:1";
+
 /**
  * Starts a console in front of an access service.
  *
  * @param accessPort of the teams door
+ * @param settings variables that name the other services; without them those are away
+ * @param tenantId the tenant that its codes sign in to
  */
-export async function openLinkedConsole(accessPort: number): Promise<LinkedConsole> {
+export async function openLinkedConsole(
+  accessPort: number,
+  settings: Readonly<Record<string, string>> = {},
+  tenantId = "demo",
+): Promise<LinkedConsole> {
   const port = await pickFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const target = `127.0.0.1:${accessPort}`;
@@ -35,18 +46,24 @@ export async function openLinkedConsole(accessPort: number): Promise<LinkedConso
       OPS_PORT: "0",
       CONSOLE_PORT: String(port),
       ACCESS_TARGET: target,
+      DOCUMENTS_TARGET: nowhere,
+      PHRASES_TARGET: nowhere,
+      DELIVERY_TARGET: nowhere,
       LOG_LEVEL: "silent",
+      ...settings,
     }),
   );
   const newCode = async (subject = "") => {
     using members = openRpcClient(MemberService, { target });
     const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "ada" } };
-    return (await members.createSignInLink({ tenantId: "demo", subject }, asOwner)).code;
+    return (await members.createSignInLink({ tenantId, subject }, asOwner)).code;
   };
   return {
     origin,
     port,
+    ops: `http://127.0.0.1:${running.opsPort}`,
     sessionName: `vidimus_session_${port}`,
+    tenantId,
     newCode,
     signIn: async (browser, subject) => {
       await browser.submit(`${origin}/sign-in/confirm`, { code: await newCode(subject) });

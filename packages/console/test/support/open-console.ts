@@ -4,7 +4,7 @@ import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_servi
 import { pickFreePort } from "@vidimus/devstack/port-guard";
 import { makeIdentities } from "@vidimus/devstack/stack/dev-identities";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

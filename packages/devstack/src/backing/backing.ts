@@ -18,7 +18,9 @@ export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv
   return external(url);
 }
 
-/** Checked once here: otherwise five services fail one after the other, each in its own log. */
+/**
+ * Checked once here; otherwise five services would fail one after the other, each in its own log.
+ */
 async function assertAnswers(url: string): Promise<void> {
   try {
     await using _mongo = await openMongo({ url, database: "admin", appName: "vidimus-devstack", poolSizeMax: 1 });

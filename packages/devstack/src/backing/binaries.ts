@@ -8,10 +8,13 @@ export interface BinarySpec {
   readonly variable: "MONGODB_URL" | "NATS_URL";
   /** Programs on PATH that are older than this version are ignored. */
   readonly oldest: readonly [major: number, minor: number];
-  /** Folder in the cache. It contains the version, so that a new pin never runs an old program. */
+  /**
+   * Folder in the cache. Its name contains the version, so that a new pin never runs an old
+   * program.
+   */
   readonly folder: string;
   readonly wheel: WheelPin;
-  /** What to do when the program is not available. Completes "To go on, …". */
+  /** How to install the program; completes "To go on, …". */
   readonly install: string;
 }
 

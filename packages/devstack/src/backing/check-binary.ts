@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import type { BinarySpec } from "./binaries.ts";
 
-/** Runs `<path> --version`. Returns why the program is not usable, or undefined when it is. */
+/** Runs `<path> --version`. Returns the reason when the program is not usable, else undefined. */
 export async function faultOf(spec: BinarySpec, path: string): Promise<string | undefined> {
   const run = await runVersion(path);
   if (run.fault !== undefined) return `${path} does not run: ${run.fault}${remedy(run.fault)}`;
@@ -29,14 +29,14 @@ function runVersion(path: string): Promise<VersionRun> {
   return promise;
 }
 
-/** Messages of the loader and the kernel, and what they mean. */
+/** Messages of the loader and the kernel, with their meanings. */
 const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/lib(crypto|ssl)\.so\.3/, "it needs OpenSSL 3 (Debian, Ubuntu: apt-get install libssl3)"],
   [/libcurl\.so\.4/, "it needs libcurl 4 (Debian, Ubuntu: apt-get install libcurl4)"],
   [/liblzma\.so\.5/, "it needs liblzma 5 (Debian, Ubuntu: apt-get install liblzma5)"],
   [/GLIBC_[\d.]+' not found/, "it needs the glibc of Ubuntu 22.04, Debian 12 or newer"],
   [/SIGILL/, "it needs a processor with AVX"],
-  // execFile passes a program that the kernel refuses to sh, which fails to read it as a script.
+  // execFile passes a program that the kernel refuses to sh, which cannot read it as a script.
   [/ENOENT|ENOEXEC|Exec format|\bELF|Syntax error/, "it is built for another system"],
 ];
 

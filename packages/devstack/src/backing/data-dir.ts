@@ -7,7 +7,9 @@ import type { BinaryName } from "./binaries.ts";
 /** Contains the pid of the process that started the server of the data folder. */
 const ownerFile = "owner.pid";
 
-/** File of the data folder with the server's pid. mongod's own file is empty after a clean stop. */
+/**
+ * File of the data folder with the server's pid. mongod's own pid file is empty after a clean stop.
+ */
 export const pidFiles: Readonly<Record<BinaryName, string>> = {
   mongod: "mongod.lock",
   "nats-server": "nats-server.pid",
@@ -45,7 +47,7 @@ export async function releaseDataDir(
 }
 
 /**
- * Checks the command too, because after a reboot another process may have the pid. Of an ending
+ * Checks the command, too, because after a reboot another process may have the pid. For an ending
  * process only the program's name is left.
  */
 function serves(command: string, name: BinaryName, dataDir: string): boolean {

@@ -12,7 +12,7 @@ test.for([
   expect(userUrl(url, ida)).toBe(expected);
 });
 
-test("a connection string names a user or does not", () => {
+test("a user in a connection string is recognised, and an @ in its options is none", () => {
   expect(hasUser("mongodb://a:1/?x=b@c")).toBe(false);
   expect(hasUser("mongodb+srv://ida:pw@a")).toBe(true);
 });

@@ -1,21 +1,24 @@
 import { type Db, MongoClient, MongoServerError } from "mongodb";
 
-/** A user who may read and write one database, append to the audit log beside it, and nothing else. */
+/**
+ * A user who may read and write one database and append to the audit log beside it, and nothing
+ * else.
+ */
 export interface DatabaseUser {
   readonly user: string;
   readonly password: string;
-  /** The one database; the user is kept there, too (`authSource`). */
+  /** The user's only database, which also stores the user (`authSource`). */
   readonly database: string;
 }
 
-/** Codes of `createUser` and `createRole` for what exists. */
+/** Codes with which `createUser` and `createRole` report an existing name. */
 const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 
-/** Name of the role in the database of an audit log; its entries can be read and added. */
+/** Name of the role in an audit log's database that may read and add entries. */
 const appendRole = "append";
 
 /**
- * Creates the users. Those that exist get this password, and this role instead of those they had.
+ * Creates the users. Existing ones get this password, and this role instead of their own.
  *
  * @param adminUrl of a user who may create users
  */
@@ -28,12 +31,12 @@ export async function ensureDatabaseUsers(adminUrl: string, users: readonly Data
 }
 
 /**
- * Creates the role that appends to the audit log of a database, or gives its rights anew. A role of
- * MongoDB can deny nothing that another one gives, so the log is a database of its own.
+ * Creates the role that appends to the audit log of a database, or sets its rights again. In
+ * MongoDB no role can take away what another one gives, so the log has a database of its own.
  */
 async function ensureAppendRole(audit: Db): Promise<object> {
   const { databaseName: db } = audit;
-  // Not `createIndex`: an index can let rows expire.
+  // Without `createIndex`, because an index can expire rows.
   const actions = ["find", "insert", "createCollection"];
   const settings = { privileges: [{ resource: { db, collection: "entries" }, actions }], roles: [] };
   await ensure(audit, "Role", appendRole, { ...settings, writeConcern });
@@ -42,7 +45,7 @@ async function ensureAppendRole(audit: Db): Promise<object> {
 
 const writeConcern = { w: "majority", j: true };
 
-/** Creates a user of a database, or gives password and roles anew. */
+/** Creates a user of a database, or sets password and roles again. */
 export async function ensureUser(db: Db, user: string, password: string, roles: readonly object[]): Promise<void> {
   await ensure(db, "User", user, { pwd: password, roles, mechanisms: ["SCRAM-SHA-256"], writeConcern });
 }
@@ -72,11 +75,11 @@ export async function findDatabaseUsers(
 
 const urlParts = /^(mongodb(?:\+srv)?:\/\/)(?:[^/?@]*@)?([^/?@]+)\/?[^?]*(?:\?(.*))?$/;
 
-/** Returns the connection string `url` for another user, who has a password. */
+/** Returns the connection string `url` for another user with a password. */
 export function userUrl(url: string, { user, password, database }: DatabaseUser): string {
   const [, protocol = "", hosts = "", query = ""] = urlParts.exec(url) ?? [];
   const options = new URLSearchParams(query);
-  // Of the user before.
+  // Options of the user before.
   for (const name of ["authMechanism", "authMechanismProperties"]) options.delete(name);
   options.set("authSource", database);
   return `${protocol}${encodeURIComponent(user)}:${encodeURIComponent(password)}@${hosts}/?${options}`;

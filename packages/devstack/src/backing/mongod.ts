@@ -16,8 +16,8 @@ export interface MongodOptions {
   /** Enables `failCommand` and the other fail points, for tests. */
   readonly failPoints?: boolean;
   /**
-   * Turns access control on: who has no password can do nothing. Without it every local process may
-   * do everything, also in a data folder that has users.
+   * Turns access control on: a client without a password may then do nothing. Without it every
+   * local process may do everything, even in a data folder with users.
    */
   readonly access?: MongodAccess | undefined;
   /** `findBinary("mongod")` by default. */
@@ -57,7 +57,8 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   // and 300 MB for an empty journal, which each test run would write first.
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
-  // The pinned mongod is older than the fix of CVE-2025-14847, which messages with zlib need.
+  // The pinned mongod lacks the fix of CVE-2025-14847, which is exploited by messages with zlib, so
+  // zlib is off.
   const compression = ["--networkMessageCompressors", "snappy,zstd"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
@@ -66,6 +67,6 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
 
 function accessArgs(access: MongodAccess | undefined): string[] {
   if (!access) return [];
-  // By default whoever comes first from this machine may create the first user.
+  // By default the first client from this machine may create the first user.
   return ["--auth", "--keyFile", access.keyFile, "--setParameter", "enableLocalhostAuthBypass=false"];
 }

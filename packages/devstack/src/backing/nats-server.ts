@@ -10,7 +10,10 @@ export interface NatsServerOptions {
   /** 0 chooses a free one. */
   readonly port: number;
   readonly logFile: string;
-  /** Configuration file, which requires TLS and says who may do what. Without it everybody may everything. */
+  /**
+   * Configuration file that requires TLS and grants permissions. Without it every client may do
+   * everything.
+   */
   readonly configFile?: string | undefined;
   /** `findBinary("nats-server")` by default. */
   readonly binary?: string;

@@ -6,14 +6,14 @@ import { type DatabaseUser, ensureUser, userUrl } from "./database-users.ts";
 export const replicaSetName = "vidimus";
 
 /**
- * Without `directConnection` in it, because only then the driver waits for the primary while mongod
+ * Without `directConnection`, because only then does the driver wait for the primary while mongod
  * restarts.
  */
 export function replicaSetUrl(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSetName}`;
 }
 
-/** How a mongod with access control is opened. */
+/** Secrets of a mongod with access control. */
 export interface MongodAccess {
   /**
    * Key file of the replica set, mode 0600. Its content is the password of `__system`, who may do
@@ -40,10 +40,10 @@ export function operatorUrl(port: number, { operatorPassword: password }: Mongod
  * Changes the address in the configuration of a set that had another port: a node whose own address
  * is not in the configuration never joins the set.
  *
- * With access control this is done as `__system`, so that it also works on a data folder without
- * users, and on one whose `operator` has a password that is lost.
+ * With access control this is done as `__system`, so that it works on a data folder without users,
+ * and on one whose `operator` has a lost password.
  *
- * @param options.signal ends the waiting for a mongod that is still loading its configuration
+ * @param options.signal ends the wait for a mongod that is still loading its configuration
  */
 export async function becomePrimary(port: number, options: PrimaryOptions): Promise<void> {
   const { access, electionTimeoutMillis, signal } = options;
@@ -59,8 +59,8 @@ export async function becomePrimary(port: number, options: PrimaryOptions): Prom
 }
 
 /**
- * Repeats a step until mongod has loaded its configuration. It accepts connections before that: then
- * it says that there is no configuration, refuses a new one, and may close the connections.
+ * Repeats a step until mongod has loaded its configuration. It accepts connections before that, but
+ * says that there is no configuration, refuses a new one, and may close the connections.
  */
 async function onceLoaded(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
   for (;;) {

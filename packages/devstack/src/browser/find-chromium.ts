@@ -27,7 +27,7 @@ const namesOnPath = ["chromium", "chromium-browser", "google-chrome", "google-ch
 
 /**
  * The Chromium of `CHROMIUM_PATH`, else the pinned one, which is downloaded once, else one on PATH
- * where the pin has none for the platform.
+ * when there is no pin for the platform.
  *
  * @throws DevstackError with what to set or install
  */

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createBrotliDecompress } from "node:zlib";
 import { DevstackError } from "../errors.ts";
-import { chromiumPin } from "./chromium-pin.ts";
+import { type ChromiumPin, chromiumPin } from "./chromium-pin.ts";
 
 const run = promisify(execFile);
 
@@ -18,22 +18,26 @@ const run = promisify(execFile);
  *
  * @throws DevstackError with npm's message, or for another hash
  */
-export async function installChromium(folder: string, report: (line: string) => void): Promise<void> {
+export async function installChromium(
+  folder: string,
+  report: (line: string) => void,
+  pin: ChromiumPin = chromiumPin,
+): Promise<void> {
   const cacheDir = dirname(folder);
   await mkdir(cacheDir, { recursive: true });
   // Not in the system's temporary folder, because a rename cannot cross file systems.
   const workDir = await mkdtemp(join(cacheDir, ".install-"));
   try {
-    report(`downloading ${chromiumPin.package}@${chromiumPin.version} (${chromiumPin.megabytes} MB, only this once)`);
+    report(`downloading ${pin.package}@${pin.version} (${pin.megabytes} MB, only this once)`);
     const packed = join(workDir, "package/bin");
-    await unpackTarball(await download(workDir), workDir);
+    await unpackTarball(await download(pin, workDir), workDir);
     const staged = join(workDir, "staged");
     await mkdir(staged);
     await inflate(join(packed, "chromium.br"), join(staged, "chromium"));
     await chmod(join(staged, "chromium"), 0o755);
     for (const name of ["al2023", "fonts", "swiftshader"]) await unpackArchive(join(packed, `${name}.tar.br`), staged);
     await rename(staged, folder).catch((error: NodeJS.ErrnoException) => {
-      // Another process was first.
+      // Another process has installed it first.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
   } finally {
@@ -41,8 +45,8 @@ export async function installChromium(folder: string, report: (line: string) => 
   }
 }
 
-async function download(workDir: string): Promise<string> {
-  const name = `${chromiumPin.package}@${chromiumPin.version}`;
+async function download(pin: ChromiumPin, workDir: string): Promise<string> {
+  const name = `${pin.package}@${pin.version}`;
   const flags = ["--json", "--ignore-scripts", "--pack-destination", workDir];
   const packed = await run("npm", ["pack", name, ...flags], { cwd: workDir, encoding: "utf8" }).catch(
     (error: unknown) => {
@@ -54,8 +58,8 @@ async function download(workDir: string): Promise<string> {
   const found = `sha512-${createHash("sha512")
     .update(await readFile(tarball))
     .digest("base64")}`;
-  if (found !== chromiumPin.integrity) {
-    throw new DevstackError(`${name} has the hash ${found}, not ${chromiumPin.integrity}`);
+  if (found !== pin.integrity) {
+    throw new DevstackError(`${name} has the hash ${found}, not ${pin.integrity}`);
   }
   return tarball;
 }

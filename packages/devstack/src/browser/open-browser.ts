@@ -1,20 +1,20 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./find-chromium.ts";
 
-/** How a page is looked at. */
+/** The size and colour scheme in which a page is opened. */
 export interface View {
   readonly width: number;
   readonly scheme: "light" | "dark";
 }
 
-/** Cookies and storage of a browser, as a page's context gives them. */
+/** Cookies and storage of a browser, in the form of a page's context. */
 type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
-/** Who looks at a page. */
+/** How a page is opened. */
 export interface Visitor extends View {
   /** Whether scripts run; they do by default. */
   readonly script?: boolean;
-  /** What an earlier visit left in the browser. */
+  /** Cookies and storage of an earlier visit. */
   readonly kept?: Kept | undefined;
 }
 
@@ -24,13 +24,15 @@ export const views: readonly View[] = [1280, 390].flatMap((width) => [
   { width, scheme: "dark" as const },
 ]);
 
-/** A running Chromium. Pages see nothing of each other. */
+/** A running Chromium. Pages share no cookies and storage. */
 export interface OpenBrowser extends AsyncDisposable {
-  /** Opens a URL, waits until it is loaded, gives it to `look`, and closes it. */
+  /** Opens a URL, waits until it is loaded, passes it to `look`, and closes it. */
   visit<T>(url: string, visitor: Visitor, look: (page: Page) => Promise<T>): Promise<T>;
 }
 
-/** Starts the Chromium of `findChromium`. Without a sandbox, because containers have none to give. */
+/**
+ * Starts the Chromium of `findChromium`, without a sandbox, because containers do not allow one.
+ */
 export async function openBrowser(): Promise<OpenBrowser> {
   const { path, env } = await findChromium();
   const browser = await chromium.launch({

@@ -1,10 +1,13 @@
 import type { OpenBrowser, Visitor } from "./open-browser.ts";
 
-/** Signs in to the console by a link, with the button of its page. Returns what the browser keeps. */
+/**
+ * Signs in to the console by a link, with the button of its page. Returns the view with the
+ * session's cookies.
+ */
 export async function signInByLink(browser: OpenBrowser, link: string, view: Visitor): Promise<Visitor> {
   const kept = await browser.visit(link, view, async (page) => {
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("link", { name: "Your sessions" }).waitFor();
+    await page.getByRole("link", { name: "Sessions" }).waitFor();
     return page.context().storageState();
   });
   return { ...view, kept };

@@ -3,7 +3,7 @@ import { databaseOf, doorTarget, ownPaths, readPort, type SharedSettings } from 
 
 /** Ports of the console on 127.0.0.1. */
 export interface ConsolePorts {
-  /** Of the pages. */
+  /** Port of the pages. */
   readonly http: number;
   readonly ops: number;
 }
@@ -21,7 +21,7 @@ export function readConsolePorts(env: NodeJS.ProcessEnv): ConsolePorts {
   return ports;
 }
 
-/** Returns the whole environment of the console: `env` with its ports, its database and access. */
+/** Returns the whole environment of the console: `env` with its ports, its database and the doors that it calls. */
 export function consoleEnv(shared: SharedSettings, env: NodeJS.ProcessEnv, ports: ConsolePorts): NodeJS.ProcessEnv {
   const user = shared.databaseUsers?.console;
   const files = shared.identities?.console;
@@ -33,12 +33,17 @@ export function consoleEnv(shared: SharedSettings, env: NodeJS.ProcessEnv, ports
     OPS_PORT: String(ports.ops),
     MONGODB_URL: user ? userUrl(shared.mongoUrl, user) : shared.mongoUrl,
     MONGODB_DATABASE: databaseOf("console", shared.databasePrefix),
+    CONSOLE_API_ORIGIN: env["CONSOLE_API_ORIGIN"] || `http://127.0.0.1:${shared.ports.gateway.http ?? 0}`,
+    GATEWAY_URL: `http://127.0.0.1:${shared.ports.gateway.http ?? 0}`,
     ACCESS_TARGET: doorTarget("gateway", "grpc", shared),
+    DOCUMENTS_TARGET: doorTarget("documents", "grpc", shared),
+    PHRASES_TARGET: doorTarget("phrases", "grpc", shared),
+    DELIVERY_TARGET: doorTarget("delivery", "grpc", shared),
     ...(files && { TLS_CERT_FILE: files.certFile, TLS_KEY_FILE: files.keyFile, TLS_CA_FILE: files.caFile }),
   });
 }
 
-/** Where people reach the console: its own address, unless CONSOLE_ORIGIN says another one. */
+/** Origin of the console's pages: its own address, unless CONSOLE_ORIGIN names another one. */
 export function consoleOrigin(env: NodeJS.ProcessEnv, { http }: ConsolePorts): string {
   return env["CONSOLE_ORIGIN"] || `http://127.0.0.1:${http}`;
 }

@@ -5,15 +5,17 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MongodAccess } from "../backing/replica-set.ts";
 import { projectDir } from "../paths.ts";
-import { type ProgramName, programNames } from "./service-plan.ts";
+import { type ProgramName, programNames } from "./program-names.ts";
 
-/** Passwords of MongoDB, made anew at each start, as certificates are. */
+/** Passwords of MongoDB, made at each start, as certificates are. */
 export interface DatabaseAccess extends MongodAccess {
-  /** Of the users of the services and of the console. */
+  /** Passwords of the users of the services and of the console. */
   readonly passwords: Readonly<Record<ProgramName, string>>;
 }
 
-/** Writes the key file of mongod into a folder, and makes passwords, which are in no file. */
+/**
+ * Writes the key file of mongod into a folder, and makes passwords, which are stored in no file.
+ */
 export async function makeDatabaseAccess(dir: string): Promise<DatabaseAccess> {
   const keyFile = join(dir, "mongodb-keyfile");
   await writePrivate(keyFile, `${randomBytes(48).toString("base64")}\n`);
@@ -29,12 +31,12 @@ function makePassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** What each service may do on the broker; the same file is used in a cluster. */
+/** Permissions of each service at the broker; the same file is used in a cluster. */
 const permissionsFile = join(projectDir, "deploy/k8s/components/nats/permissions.conf");
 
 /**
  * Writes the configuration of nats-server into a folder: it demands a certificate, whose identity
- * says what the client may do. Returns its path.
+ * determines the client's permissions. Returns its path.
  *
  * @param files of the server's own certificate
  */

@@ -1,5 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { openRpcClient, type RpcClient, type RpcCredentials } from "@vidimus/kit/rpc/client";
+import { openRpcClient, type RpcClient, type RpcCredentials } from "@vidimus/kit/rpc/client/client";
 import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import type { DevJson } from "./dev-json.ts";

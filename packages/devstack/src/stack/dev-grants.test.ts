@@ -64,7 +64,7 @@ it("a console whose pages call more than before gets the methods that it lacks",
 });
 
 it.each(["{", "[]", "null", '{"grants":7}', '{"grants":[null]}'])(
-  "a file that is none stays as it is: %s",
+  "a file that holds no grants stays as it is: %s",
   async (text) => {
     await writeFile(file(), text);
     await writeGrants(dir, trustDomain, "operator");

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectDir } from "../paths.ts";
 
-/** A grant as the file of grants has it: docs/grants.schema.json. */
+/** A grant as the grants file has it: docs/grants.schema.json. */
 interface GrantEntry {
   readonly identity: string;
   readonly services?: readonly string[];
@@ -28,16 +28,16 @@ const services = [
 ];
 const roles = ["owner", "admin", "chief", "editor", "writer", "legal", "system", "integrator"];
 
-/** What the console may do; the same file is used in a cluster. */
+/** The grant of the console; the same file is used in a cluster. */
 const consoleGrantFile = join(projectDir, "deploy/k8s/components/console/grant.json");
 
 /**
- * Writes the grants of a dev stack into a folder. A file that is there may have been edited, or be of
- * an older stack: it keeps what it has, and gets what the operator and the console lack. One that is
- * no such file is left as it is, and the services say what is wrong with it.
+ * Writes the grants of a dev stack into a folder. An existing file may have been edited, or belong
+ * to an older stack: its grants are kept, and what the operator and the console lack is added. A
+ * malformed file is not changed, and the services report its faults.
  *
  * @param operator name of the identity that may do everything
- * @returns the file
+ * @returns the path of the file
  */
 export async function writeGrants(dir: string, trustDomain: string, operator: string): Promise<string> {
   const file = join(dir, "grants.json");
@@ -62,7 +62,7 @@ async function consoleGrants(identity: string): Promise<GrantEntry[]> {
   return Array.from(grants, (grant) => ({ ...grant, identity }));
 }
 
-/** Adds a grant, or to the one of its identity what that lacks. */
+/** Adds a grant, or adds what is missing to the grant of its identity. */
 function withGrant(grants: readonly GrantEntry[], own: GrantEntry): readonly GrantEntry[] {
   if (!grants.some(({ identity }) => identity === own.identity)) return [...grants, own];
   return grants.map((grant) => (grant.identity === own.identity ? completed(grant, own) : grant));

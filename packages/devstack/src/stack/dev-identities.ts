@@ -1,16 +1,16 @@
-import { createAuthority } from "@vidimus/kit/tls/certificate-authority";
+import { createAuthority } from "../certificates/certificate-authority.ts";
 import { serviceIdentity } from "@vidimus/kit/tls/peer-identity";
 import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DatabaseAccess, makeDatabaseAccess, writeBrokerConfig, writePrivate } from "./dev-access.ts";
 import { writeGrants } from "./dev-grants.ts";
-import { type ServiceName, serviceNames } from "./service-plan.ts";
+import { type ServiceName, serviceNames } from "./program-names.ts";
 
-/** Trust domain of the dev stack. Names under `localhost` lead nowhere else (RFC 6761). */
+/** Trust domain of the dev stack. Names under `localhost` are reserved (RFC 6761). */
 const trustDomain = "vidimus.localhost";
 
-/** Identity of the CLI, the demonstration and the tests: it may do everything. */
+/** Identity of the CLI, the demonstration and the tests, which may do everything. */
 const operator = "operator" as const;
 
 /** Certificates, grants and access to the servers of a dev stack. */
@@ -22,29 +22,29 @@ export interface DevIdentities {
   /** Files of the console's certificate. */
   readonly console: TlsFiles;
   readonly grantsFile: string;
-  /** Configuration of nats-server, which knows the services by their certificates. */
+  /** Configuration of nats-server, which identifies services by their certificates. */
   readonly brokerConfig: string;
   /** Key file and passwords of MongoDB. */
   readonly database: DatabaseAccess;
   /** Makes a certificate with other names, for tests. */
   issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
   /**
-   * Replaces the certificate of a service, or of the operator, by a new one, which a service takes
+   * Replaces the certificate of a service or of the operator. A running service uses the new one
    * within a second.
    */
   renew(name: ServiceName | typeof operator): Promise<void>;
   /**
-   * Makes a new authority, which is believed beside the old one and issues all later certificates.
+   * Makes a new authority, which is trusted besides the old one and issues all later certificates.
    *
-   * @returns removes the old authority
+   * @returns a function that removes the old authority
    */
   replaceAuthority(): Promise<() => Promise<void>>;
 }
 
 /**
  * Makes a certificate authority, certificates, and access to broker and database in a folder, which
- * only its owner can enter. The authority's key and the passwords are nowhere but in memory, so new
- * ones are made at every start. Grants that are there already are kept and completed.
+ * only its owner can enter. The authority's key and the passwords are only in memory, so new ones
+ * are made at every start. Existing grants are kept and completed.
  */
 export async function makeIdentities(dir: string): Promise<DevIdentities> {
   let authority = createAuthority();

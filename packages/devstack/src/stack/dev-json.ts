@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Replica } from "./replicas.ts";
-import { type ServiceName, serviceNames, type ServicePorts, type StackPorts } from "./service-plan.ts";
+import type { StackPorts } from "./service-plan.ts";
+import { type ServiceName, serviceNames, type ServicePorts } from "./program-names.ts";
 
 /** `.vidimus/dev.json`, by which tools find a running dev stack. Only its owner may read it. */
 export interface DevJson {
@@ -15,34 +16,32 @@ export interface DevJson {
   readonly grpc: DoorAddresses;
   /** `host:port` of the mesh doors. */
   readonly mesh: DoorAddresses;
-  /** Base URLs of the ops ports; the console's in a stack that has it. */
+  /** Base URLs of the ops ports, including the console's if there is one. */
   readonly ops: Readonly<Record<ServiceName, string> & { console?: string }>;
-  /** Origin of the console's pages; undefined in a stack without them. */
+  /** Origin of the console's pages; undefined in a stack without console. */
   readonly console?: string;
-  /** Processes beside the first of each service, by name; undefined without any. */
+  /** Processes besides the first of each service, by name; undefined without any. */
   readonly replicas?: Readonly<Record<string, ReplicaAddresses>>;
   readonly mongodb: string;
   readonly nats: string;
-  /** Certificate of the operator, with which tools call; undefined in a stack without certificates. */
+  /** The operator's certificate, which tools use; undefined in a stack without certificates. */
   readonly tls?: TlsFiles;
-  /** Tenants with a key each, which has every scope. */
+  /** Tenants, each with a key that has every scope. */
   readonly tenants: readonly DevTenant[];
   /** Pids of the processes that the stack started, by name; not that of the stack itself. */
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** Addresses of one more process of a service, as those of the first are written. */
+/** Addresses of a further process of a service, in the form of those of the first. */
 interface ReplicaAddresses {
-  /** Of a gateway only. */
+  /** Present for a gateway only. */
   readonly gateway?: string;
   readonly grpc: string;
   readonly mesh: string;
   readonly ops: string;
 }
 
-/**
- * One kind of door of every service; the gateway's are called `access`, after what it serves there.
- */
+/** One kind of door of every service; the gateway's are called `access`, after its RPC service. */
 type DoorAddresses = Readonly<Record<"access" | "documents" | "phrases" | "signing" | "delivery", string>>;
 
 /** A seeded tenant and its key. */

@@ -19,11 +19,10 @@ import {
   readPort,
   readPorts,
   serviceEnv,
-  serviceNames,
-  type ProgramName,
   type StackPorts,
   type SharedSettings,
 } from "./service-plan.ts";
+import { serviceNames, type ProgramName } from "./program-names.ts";
 import { startServiceProcess, untilServiceReady } from "./service-process.ts";
 import { logFile, StackState } from "./stack-state.ts";
 import { supervise, type Supervised } from "./supervisor.ts";
@@ -31,13 +30,16 @@ import { supervise, type Supervised } from "./supervisor.ts";
 interface DevStackOptions {
   /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
-  /** Passed to every process as it is when the process starts. The stack itself reads ports, MONGODB_URL and NATS_URL from it. */
+  /**
+   * Passed to every process, in its state at the process's start. The stack itself reads ports,
+   * MONGODB_URL and NATS_URL from it.
+   */
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
   /**
-   * Makes certificates and users; then every door, the broker and the database refuse a caller without
-   * one.
+   * Whether to make certificates and users; doors, broker and database then refuse callers without
+   * them.
    */
   readonly mtls?: boolean;
   /** Starts the console, too. */
@@ -56,11 +58,11 @@ export interface DevStack extends AsyncDisposable {
 }
 
 /**
- * Starts MongoDB, NATS, the five services and, if asked, the console, creates the tenants, and restarts each process that
- * ends. dev.json always has the current pids. When the start fails, all processes are stopped
- * again.
+ * Starts MongoDB, NATS, the five services and, if asked, the console, creates the tenants, and
+ * restarts each process that ends. dev.json always has the current pids. When the start fails, all
+ * processes are stopped again.
  *
- * @throws DevstackError when a process cannot start, or the signal's reason when it is aborted
+ * @throws DevstackError when a process cannot start, or the signal's reason when it aborts
  */
 export async function openDevStack(options: DevStackOptions): Promise<DevStack> {
   const { stateDir, env, report } = options;
@@ -112,11 +114,10 @@ async function openProcesses(
   return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
-/** Where the processes of the services and the console are. */
+/** Ports of the services and the console. */
 interface Places {
   readonly ports: StackPorts;
   readonly replicas: readonly Replica[];
-  /** Undefined without console. */
   readonly consolePorts: ConsolePorts | undefined;
 }
 
@@ -124,7 +125,7 @@ interface PlannedProcess {
   readonly name: string;
   readonly program: ProgramName;
   readonly ops: number;
-  /** Its whole environment, read anew at each start, since `env` may change. */
+  /** Returns the whole environment; called at each start, because `env` may change. */
   readonly env: () => NodeJS.ProcessEnv;
 }
 
@@ -158,7 +159,7 @@ async function own(stack: AsyncDisposableStack, started: AsyncDisposable): Promi
   stack.use(started);
 }
 
-/** Rejects with the signal's reason when it is aborted. */
+/** Rejects with the signal's reason when it aborts. */
 function aborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason);
@@ -221,7 +222,7 @@ async function openBackingServers(
   return { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ...places };
 }
 
-/** A server that was not started here is used as it is. */
+/** Reports that an external server is used without the stack's certificates and users. */
 function reportUnprotected(env: NodeJS.ProcessEnv, report: (line: string) => void): void {
   for (const variable of ["MONGODB_URL", "NATS_URL"]) {
     if (env[variable]) report(`the server of ${variable} is used as it is: --mtls makes no users there`);
@@ -241,7 +242,7 @@ async function superviseBacking(
   const start = async (): Promise<Supervised> => {
     const server = await open(port);
     url = server.url;
-    // The URL of an external server may name several hosts, and is never needed here.
+    // The port of an external server is not needed, and its URL may name several hosts.
     if (server.pid !== undefined) port = Number(new URL(url).port);
     return server;
   };
@@ -250,7 +251,7 @@ async function superviseBacking(
 }
 
 async function ensureSecretKey(path: string): Promise<string> {
-  // `wx` never overwrites: without the old key what it wraps in the database is lost.
+  // `wx` never overwrites a key: what the old one has wrapped in the database would be lost.
   await writeFile(path, randomBytes(32), { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });

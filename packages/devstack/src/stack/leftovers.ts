@@ -6,7 +6,7 @@ import { describeProcess, stopProcess } from "../process-info.ts";
 import { readDevJson } from "./dev-json.ts";
 import { lockHolder, type LockHolder, releaseLock } from "./stack-lock.ts";
 import { mainFile } from "./service-process.ts";
-import { programNames } from "./service-plan.ts";
+import { programNames } from "./program-names.ts";
 
 const stopDeadlineMs = 15_000;
 /** Eight processes have 15 s each. Only a broken one needs them, so this is less than their sum. */

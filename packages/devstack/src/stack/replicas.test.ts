@@ -3,7 +3,7 @@ import { DevstackError } from "../errors.ts";
 import { parseReplicas, planReplicas } from "./replicas.ts";
 import { readPorts, serviceEnv } from "./service-plan.ts";
 
-test("counts are read by service", () => {
+test("the number of processes is read for each service", () => {
   expect(parseReplicas("documents=3, gateway=2")).toEqual({ documents: 3, gateway: 2 });
 });
 

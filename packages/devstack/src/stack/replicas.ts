@@ -1,11 +1,11 @@
 import { DevstackError } from "../errors.ts";
 import { pickFreePort } from "../port-guard.ts";
-import { type ServiceName, serviceNames, type ServicePorts } from "./service-plan.ts";
+import { type ServiceName, serviceNames, type ServicePorts } from "./program-names.ts";
 
-/** How many processes a service has, where it is more than one. */
+/** Number of processes of services with more than one. */
 export type ReplicaCounts = Readonly<Partial<Record<ServiceName, number>>>;
 
-/** A process of a service beside its first one. */
+/** A process of a service besides its first one. */
 export interface Replica {
   /** `documents-2`, `documents-3`, …; the first process has the name of its service. */
   readonly name: string;
@@ -36,7 +36,7 @@ function malformed(part: string): DevstackError {
   return new DevstackError(`--replicas must be ${form}; "${part}" is not`);
 }
 
-/** Chooses free ports for all processes beside the first of each service. */
+/** Chooses free ports for all processes besides the first of each service. */
 export async function planReplicas(counts: ReplicaCounts): Promise<Replica[]> {
   const replicas: Replica[] = [];
   for (const service of serviceNames) {

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import type { RpcClient } from "@vidimus/kit/rpc/client";
+import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { openDevClient } from "./dev-client.ts";
 import type { DevJson, DevTenant } from "./dev-json.ts";
 
@@ -9,7 +9,6 @@ const tenants = [
   { tenantId: "rival", name: "Rival newsroom" },
 ] as const;
 
-/** All scopes. */
 const scopes = [
   "documents:create",
   "publisher:read",
@@ -22,7 +21,7 @@ const scopes = [
 const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "dev-stack" } };
 
 /**
- * Creates the two tenants of the dev stack, and a key for each without a valid one.
+ * Creates the two tenants of the dev stack, and a key for each that has no valid one.
  *
  * @param known tenants and keys of an earlier start; keys that the gateway accepts are kept
  */

@@ -3,31 +3,8 @@ import { type DatabaseUser, userUrl } from "../backing/database-users.ts";
 import { DevstackError } from "../errors.ts";
 import type { DevIdentities } from "./dev-identities.ts";
 import type { Replica } from "./replicas.ts";
+import { type ProgramName, programNames, type ServiceName, type ServicePorts } from "./program-names.ts";
 
-/** The five services in the order of their start: a service starts after those that it calls. */
-export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
-
-/** One of the five services. */
-export type ServiceName = (typeof serviceNames)[number];
-
-/** The services and the console, which calls them as people. */
-export const programNames = [...serviceNames, "console"] as const;
-
-/** A service, or the console. */
-export type ProgramName = (typeof programNames)[number];
-
-/** Ports of one service on 127.0.0.1; 0 chooses a free one. */
-export interface ServicePorts {
-  /** The teams door; signing's is its admin door. */
-  readonly grpc: number;
-  /** The mesh door. */
-  readonly mesh: number;
-  readonly ops: number;
-  /** Public HTTP; of the gateway only. */
-  readonly http?: number;
-}
-
-/** Ports of all services. */
 export type StackPorts = Readonly<Record<ServiceName, ServicePorts>>;
 
 /** A port and the variable that changes it. */
@@ -88,9 +65,11 @@ export interface SharedSettings {
   /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
   readonly databaseUsers: Readonly<Record<ProgramName, DatabaseUser>> | undefined;
   readonly natsUrl: string;
-  /** Whether the broker is the stack's own, so that no setting of another broker holds for it. */
+  /**
+   * Whether the broker belongs to the stack, so that settings of another broker must be ignored.
+   */
   readonly isOwnBroker: boolean;
-  /** Files with the 32 bytes that wrap what a service keeps secret, by the service. */
+  /** Files with the 32-byte KEK of a service, by service. */
   readonly kekFiles: Readonly<Record<"signing" | "delivery", string>>;
   /** File with the key by which documents attests to signing what it committed. */
   readonly attestationKeyFile: string;
@@ -99,7 +78,7 @@ export interface SharedSettings {
   /** Undefined in a stack without certificates. */
   readonly identities: Pick<DevIdentities, "services" | "console" | "grantsFile"> | undefined;
   readonly ports: StackPorts;
-  /** Processes beside the first of each service. */
+  /** Processes besides the first of each service. */
   readonly replicas?: readonly Replica[];
 }
 
@@ -133,12 +112,11 @@ export function databaseUsers(
   return Object.fromEntries(users) as Readonly<Record<ProgramName, DatabaseUser>>;
 }
 
-/** Returns the name of a program's database. */
 export function databaseOf(program: ProgramName, prefix: string): string {
   return `${prefix}_${databases[program]}`;
 }
 
-/** Secrets whose files only the named services may know, and the variables with their paths. */
+/** Secrets whose files only the named services may read, by the variables with their paths. */
 const secretFiles = {
   SIGNING_KEK_FILE: ["signing"],
   SIGNING_OLD_KEK_FILE: ["signing"],
@@ -148,7 +126,7 @@ const secretFiles = {
   DELIVERY_OTHER_KEK_FILE: ["delivery"],
 } as const satisfies Record<string, readonly ServiceName[]>;
 
-/** Drops the paths of secrets that are not the service's. */
+/** Drops the paths of secrets that belong to other services. */
 export function ownPaths(service: ProgramName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const foreign = Object.entries(secretFiles).filter(([, owners]) => !owners.some((owner) => owner === service));
   const names = new Set(foreign.map(([name]) => name));
@@ -193,13 +171,13 @@ export function serviceEnv(
   });
 }
 
-/** Also empties what the environment says about another broker. */
+/** Also empties variables about another broker. */
 function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };
 }
 
-/** Where calls to a door of a service go; to all its processes when it has several. */
+/** Target for calls to a door of a service: all its processes when it has several. */
 export function doorTarget(
   service: ServiceName,
   door: "grpc" | "mesh",

@@ -4,39 +4,24 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startChild } from "../child.ts";
 import { DevstackError } from "../errors.ts";
 import { compileCacheDir, projectDir } from "../paths.ts";
-import type { ProgramName } from "./service-plan.ts";
+import { allocatorSettingsOf } from "./allocator-settings.ts";
+import type { ProgramName } from "./program-names.ts";
 import type { Supervised } from "./supervisor.ts";
 
 const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
 /**
- * V8 frees what has been streamed or imported only when a generation is full, and then lets the old
- * one grow in proportion to the largest heap it may have, which by default is gigabytes.
- * operations.md, "Memory", says what each flag saves.
+ * V8 frees what was streamed or imported only when a generation is full, and lets the old one grow
+ * in proportion to the largest heap that it may have, by default gigabytes. operations.md,
+ * "Memory", says what each flag saves.
  */
 const nodeFlags: Partial<Record<ProgramName, readonly string[]>> = {
+  console: ["--max-semi-space-size=4"],
   gateway: ["--max-semi-space-size=8"],
   phrases: ["--max-semi-space-size=8", "--max-old-space-size=1024"],
 };
 
-/**
- * By default glibc raises the size above which it gives freed memory back to the system with each
- * large buffer, up to 64 MiB, and has up to eight arenas a core. operations.md, "Memory", says what
- * this costs. Other C libraries ignore these variables.
- */
-const allocatorSettings = {
-  MALLOC_ARENA_MAX: "2",
-  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
-  MALLOC_TRIM_THRESHOLD_: String(1024 * 1024),
-};
-
-/** phrases gives the buffers of 64 KiB back in which Node reads its imports from sockets. */
-const ownAllocatorSettings: Partial<Record<ProgramName, typeof allocatorSettings>> = {
-  phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },
-};
-
-/** Returns the path of a program. */
 export function mainFile(name: ProgramName): string {
   return join(projectDir, name === "console" ? "packages" : "services", name, "src", "main.ts");
 }
@@ -53,7 +38,7 @@ export async function startServiceProcess(
     args,
     logFile,
     cwd: projectDir,
-    env: { ...(ownAllocatorSettings[name] ?? allocatorSettings), NODE_COMPILE_CACHE: compileCacheDir, ...env },
+    env: { ...allocatorSettingsOf(name), NODE_COMPILE_CACHE: compileCacheDir, ...env },
   });
   return {
     pid: child.pid,

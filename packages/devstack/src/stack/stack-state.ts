@@ -8,7 +8,6 @@ import type { SupervisorEvents } from "./supervisor.ts";
 /** Exit code of a service whose setting is not usable. */
 const configExitCode = 78;
 
-/** Returns the path of a process's log file. */
 export function logFile(stateDir: string, name: string): string {
   return join(stateDir, "logs", `${name}.log`);
 }
@@ -49,7 +48,7 @@ export class StackState implements SupervisorEvents {
     );
   }
 
-  /** A restart does not help until a setting is changed. */
+  /** Ends the start, because a restart does not help until a setting is changed. */
   async #refuse(name: string): Promise<void> {
     const [reason] = (await endOfLog(logFile(this.#stateDir, name))).split(configFaults).slice(-1);
     this.#refused.reject(new DevstackError(`${name} refuses to start: ${reason}`));

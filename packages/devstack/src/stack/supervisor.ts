@@ -1,14 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ChildExit } from "../child.ts";
 
-/** A process that can be restarted. */
 export interface Supervised extends AsyncDisposable {
   /** Undefined for an external server. */
   readonly pid: number | undefined;
   readonly exited: Promise<ChildExit>;
 }
 
-/** Events of a supervised process. */
 export interface SupervisorEvents {
   /** It was started or restarted. */
   onStart(name: string, pid: number | undefined): void;

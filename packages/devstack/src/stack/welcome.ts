@@ -1,7 +1,8 @@
 import type { DevJson } from "./dev-json.ts";
 
 /**
- * Returns what `npm start` prints when everything runs: addresses, an API key and commands to try.
+ * Returns what `npm start` prints when all processes run: addresses, an API key and commands to
+ * try.
  *
  * @param consoleLink signs in to the console once
  */

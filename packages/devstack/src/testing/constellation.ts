@@ -10,8 +10,7 @@ import { readConfig as readPhrases } from "@vidimus/phrases/config";
 import { startSigning } from "@vidimus/signing/signing";
 import { readConfig as readSigning } from "@vidimus/signing/config";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pickFreePort } from "../port-guard.ts";
@@ -20,15 +19,10 @@ import { openNatsServer } from "../backing/nats-server.ts";
 import { type DevIdentities, makeIdentities } from "../stack/dev-identities.ts";
 import { type DevJson, devAddresses } from "../stack/dev-json.ts";
 import { seedTenants } from "../stack/seed.ts";
-import {
-  databaseUsers,
-  serviceEnv,
-  type ServiceName,
-  serviceNames,
-  type ServicePorts,
-  type SharedSettings,
-} from "../stack/service-plan.ts";
+import { databaseUsers, serviceEnv, type SharedSettings } from "../stack/service-plan.ts";
+import { type ServiceName, serviceNames, type ServicePorts } from "../stack/program-names.ts";
 import { testDatabaseName } from "./database.ts";
+import { openTestFolder } from "./test-folder.ts";
 
 /** The five services in this process, on free ports, with the tenants `demo` and `rival`. */
 export interface Constellation extends AsyncDisposable {
@@ -54,8 +48,8 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
  * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
  * "off" }`
  * @param options.mtls makes certificates; then every door and the broker refuse a caller without
- * one. A MongoDB whose URL names a user gets one for each service, too. By default when
- * VIDIMUS_TEST_MTLS is `on`
+ * one. When `mongoUrl` names a user, each service also gets a MongoDB user of its own. True by
+ * default when VIDIMUS_TEST_MTLS is `on`
  */
 export async function openConstellation(options: {
   mongoUrl: string;
@@ -63,8 +57,7 @@ export async function openConstellation(options: {
   mtls?: boolean;
 }): Promise<Constellation> {
   await using stack = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), "vidimus-constellation-"));
-  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const dir = stack.use(openTestFolder("constellation")).path;
   const kekFiles = { signing: join(dir, "kek"), delivery: join(dir, "delivery-kek") };
   const attestationKeyFile = join(dir, "attestation-key");
   const secretFiles = [...Object.values(kekFiles), attestationKeyFile];

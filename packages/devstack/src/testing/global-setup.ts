@@ -1,10 +1,8 @@
-import { rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { openMongodb, openNats } from "../backing/backing.ts";
 import { makeDatabaseAccess } from "../stack/dev-access.ts";
+import { openTestFolder } from "./test-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -27,15 +25,10 @@ declare module "vitest" {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using stack = new AsyncDisposableStack();
-  const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-test-")), remove);
+  const dir = stack.use(openTestFolder("servers")).path;
   const access = process.env["VIDIMUS_TEST_MTLS"] === "on" ? await makeDatabaseAccess(dir) : undefined;
   const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true, access }, process.env));
   const nats = stack.use(await openNats(place(dir, "nats-server"), process.env));
-  // After Ctrl-C vitest exits without a teardown. Exit hooks run in the order of their
-  // registration, so the servers are killed before their folder is removed.
-  const removeAtExit = () => remove(dir);
-  process.once("exit", removeAtExit);
-  stack.defer(() => void process.off("exit", removeAtExit));
   project.provide("mongoUrl", mongodb.url);
   project.provide("natsUrl", nats.url);
   const running = stack.move();
@@ -44,8 +37,4 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 function place(dir: string, name: string) {
   return { dataDir: join(dir, name), logFile: join(dir, `${name}.log`), port: 0 };
-}
-
-function remove(dir: string): void {
-  rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }

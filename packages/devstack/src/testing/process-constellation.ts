@@ -22,10 +22,12 @@ export interface ProcessConstellation extends AsyncDisposable {
  *
  * @param env settings that override this process's environment
  * @param replicas services with more than one process
+ * @param also whether the console starts, too
  */
 export async function openProcessConstellation(
   env: NodeJS.ProcessEnv = {},
   replicas: ReplicaCounts = {},
+  also: { readonly console?: boolean } = {},
 ): Promise<ProcessConstellation> {
   await using stack = new AsyncDisposableStack();
   const stateDir = await mkdtemp(join(tmpdir(), "vidimus-stack-"));
@@ -38,6 +40,7 @@ export async function openProcessConstellation(
       env: settings,
       mtls: process.env["VIDIMUS_TEST_MTLS"] === "on",
       replicas,
+      ...also,
       report: () => {},
     }),
   ).dev;

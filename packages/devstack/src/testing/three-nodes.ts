@@ -1,11 +1,11 @@
 import { MongoClient } from "mongodb";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { findBinary } from "../backing/find-binary.ts";
 import { replicaSetName } from "../backing/replica-set.ts";
 import { type BackingServer, launch, waitForListener } from "../backing/server.ts";
+import { openTestFolder } from "./test-folder.ts";
 
 /** One node of a replica set. */
 interface SetNode {
@@ -29,7 +29,7 @@ export interface ThreeNodes extends AsyncDisposable {
  */
 export async function openThreeNodes(): Promise<ThreeNodes> {
   await using stack = new AsyncDisposableStack();
-  const dir = stack.adopt(await mkdtemp(join(tmpdir(), "vidimus-set-")), (path) => rm(path, { recursive: true }));
+  const dir = stack.use(openTestFolder("set")).path;
   const binary = await findBinary("mongod");
   const servers: BackingServer[] = [];
   for (const name of ["first", "second", "third"]) servers.push(stack.use(await openNode(binary, join(dir, name))));

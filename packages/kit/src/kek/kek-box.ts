@@ -10,14 +10,13 @@ const headerBytes = 1 + kekIdBytes;
 /** Bytes that a box adds to what it holds. */
 export const boxOverheadBytes = nonceBytes + tagBytes;
 
-/** A key encryption key. */
 export interface Kek {
   readonly key: KeyObject;
-  /** In hex. It tells nothing about the key. */
+  /** In hex. The key cannot be derived from it. */
   readonly id: string;
   /** First bytes of each envelope that the KEK wraps: version (1 byte) and the KEK's id (8). */
   readonly header: Buffer;
-  /** The setting that names its file, for messages. */
+  /** The setting that names the key's file, for messages. */
   readonly setting: string;
 }
 
@@ -26,15 +25,14 @@ export function kekOf(key: KeyObject, setting: string): Kek {
   return { key, id: id.toString("hex"), header: Buffer.concat([Buffer.of(formatVersion), id]), setting };
 }
 
-/** Whether a KEK has wrapped an envelope. */
 export function isWrappedBy(envelope: Uint8Array, { header }: Kek): boolean {
   return Buffer.from(envelope).subarray(0, headerBytes).equals(header);
 }
 
 /**
- * The boxes of an envelope, without its header, and the KEK that wrapped it.
+ * Finds the KEK that wrapped an envelope. Returns it with the encrypted parts, without the header.
  *
- * @param name of what is sealed, for the message
+ * @param name what is sealed, for the message
  * @throws ConfigError when it was wrapped by another KEK
  */
 export function openEnvelope(sealed: Uint8Array, keks: readonly Kek[], name: string): { boxes: Buffer; kek: Kek } {

@@ -1,11 +1,14 @@
 import type { Collection, Db, Document } from "mongodb";
 
-/** An index as its store declares it. `ensureIndexes`, `missingIndexes` and hints read the same one. */
+/**
+ * An index as its store declares it; `ensureIndexes`, `missingIndexes` and hints all use this
+ * declaration.
+ */
 export interface Index {
   /** Columns in order: 1 ascending, -1 descending. */
   readonly key: Readonly<Record<string, 1 | -1>>;
   readonly unique?: true;
-  /** Leaves out rows without any of the columns. */
+  /** Leaves out rows that have none of the columns. */
   readonly sparse?: true;
   /** Only rows that match are indexed. */
   readonly partialFilterExpression?: Document;
@@ -13,10 +16,10 @@ export interface Index {
   readonly expireAfterSeconds?: number;
 }
 
-/** Indexes of a collection, each by the name that it has in the database. */
+/** The indexes of one collection by name. */
 export type CollectionIndexes = Readonly<Record<string, Index>>;
 
-/** Indexes of a database by collection. */
+/** The indexes of a database by collection. */
 export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
 
 /** Makes the indexes that do not exist yet. Idempotent. */
@@ -44,13 +47,15 @@ async function readIndexes(rows: Collection): Promise<Index[]> {
   try {
     return await rows.listIndexes().toArray();
   } catch (error) {
-    // MongoDB has no collection of that name yet.
+    // The collection does not exist yet, so it has no indexes.
     if (error instanceof Error && "codeName" in error && error.codeName === "NamespaceNotFound") return [];
     throw error;
   }
 }
 
-/** The same for indexes that serve the same reads and refuse the same rows. */
+/**
+ * Equal for two indexes that serve the same reads and refuse the same rows, whatever their names.
+ */
 function shapeOf({ key, unique, sparse, partialFilterExpression, expireAfterSeconds }: Index): string {
   return JSON.stringify([Object.entries(key), !!unique, !!sparse, partialFilterExpression, expireAfterSeconds]);
 }

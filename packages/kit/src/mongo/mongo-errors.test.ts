@@ -70,7 +70,7 @@ const others: readonly (readonly [string, Error])[] = [
   ["an abort", new Error("the caller left")],
 ];
 
-/** As the driver wraps the failure of an `insertMany` or a `bulkWrite`. */
+/** Wraps an error as the driver does for a failed `insertMany` or `bulkWrite`. */
 const inBulk = (error: Error) => new MongoBulkWriteError(error, { getWriteConcernError: () => undefined } as never);
 
 test.each(unavailable)("%s may pass, alone and under a bulk write", (_, error) => {
@@ -84,7 +84,7 @@ test.each(others)("%s does not pass by itself, alone and under a bulk write", (_
   expect(isMongoUnavailable(inBulk(error))).toBe(false);
 });
 
-test("time limits, snapshots and duplicate keys are told under a bulk write, too", () => {
+test("time limits, snapshots and duplicate keys are recognised under a bulk write, too", () => {
   for (const wrap of [(error: Error) => error, inBulk]) {
     expect(isMongoTimeout(wrap(server(50)))).toBe(true);
     expect(isSnapshotTooOld(wrap(server(239)))).toBe(true);

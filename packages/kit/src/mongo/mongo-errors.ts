@@ -14,7 +14,10 @@ const transientCodes = new Set([
   6, 7, 64, 89, 91, 112, 134, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ]);
 
-/** Names of the driver's errors about a pool, a server or a client that is full or closed. Two classes are not exported. */
+/**
+ * Errors of the driver about a full or closed pool, server or client, by name because two of the
+ * classes are not exported.
+ */
 const closedOrFull: ReadonlySet<string> = new Set([
   "MongoWaitQueueTimeoutError",
   "MongoPoolClosedError",
@@ -25,7 +28,7 @@ const closedOrFull: ReadonlySet<string> = new Set([
   "MongoNotConnectedError",
 ]);
 
-/** Failures of a socket that the driver passes on as they are when its write buffer is full. */
+/** Codes of socket errors, which the driver does not wrap when its write buffer is full. */
 const socketFailures: ReadonlySet<unknown> = new Set([
   "EPIPE",
   "ECONNRESET",
@@ -50,8 +53,8 @@ function isSocketFailure(error: unknown): boolean {
 }
 
 /**
- * The failure that ended a bulk write. The driver makes a server's error of any failure there, a
- * closed connection too, and keeps that one as its response.
+ * The cause of a failed bulk write. The driver wraps every failure, also a closed connection, in a
+ * server error, whose `response` is the cause.
  */
 function unwrapped(error: unknown): unknown {
   if (!(error instanceof MongoBulkWriteError)) return error;
@@ -65,8 +68,8 @@ export function isMongoTimeout(error: unknown): boolean {
 }
 
 /**
- * Whether a read of a past moment took longer than mongod keeps that moment (SnapshotTooOld): for
- * `minSnapshotHistoryWindowInSeconds`, by default 300.
+ * Whether a read of a past moment came after mongod dropped that moment (SnapshotTooOld):
+ * `minSnapshotHistoryWindowInSeconds`, 300 s by default.
  */
 export function isSnapshotTooOld(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 239;

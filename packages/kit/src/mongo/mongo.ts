@@ -5,19 +5,19 @@ import { ConfigError } from "../env.ts";
 
 /** A command as it goes to mongod. */
 export interface MongoCommand {
-  /** Of the client that sent it. */
+  /** `appName` of the client that sent the command. */
   readonly appName: string;
   readonly database: string;
-  /** Such as `find`. */
+  /** Name of the command, for example `find`. */
   readonly name: string;
-  /** "" for a command that names none. */
+  /** "" for a command without a collection. */
   readonly collection: string;
 }
 
 /**
- * Every command (`MongoCommand`) of the clients that were opened while somebody subscribed. Tests
- * count what an operation costs with it; without a subscriber the driver reports nothing, and
- * nothing is paid for.
+ * Every command (`MongoCommand`) of clients that were opened while the channel had a subscriber.
+ * Tests count the cost of an operation with it. Without a subscriber the driver's command
+ * monitoring is off and costs nothing.
  */
 export const mongoCommands = channel("vidimus:mongo-command");
 
@@ -87,8 +87,9 @@ function createClient(options: MongoOptions): MongoClient {
 }
 
 /**
- * The driver compresses nothing unless the URL asks for it. A mongod that takes zlib gives its memory
- * away before CVE-2025-14847 is fixed, and `--networkMessageCompressors snappy,zstd` must be possible.
+ * Refuses zlib, which the driver uses only when the URL asks for it: a mongod without the fix for
+ * CVE-2025-14847 leaks memory to clients that use it, and operators must be free to start mongod
+ * with `--networkMessageCompressors snappy,zstd`.
  */
 function refuseZlib(client: MongoClient): void {
   const wanted: readonly string[] = client.options.compressors;
@@ -104,9 +105,7 @@ function reportCommands(client: MongoClient, appName: string): MongoClient {
   });
 }
 
-/**
- * A start that cannot succeed has to end within five seconds, and starting Node takes part of them.
- */
+/** A start that cannot succeed must end within 5 s, and starting Node takes part of them. */
 const firstAnswerMs = 3_500;
 
 async function connect(client: MongoClient): Promise<void> {

@@ -9,8 +9,8 @@ type BrokerOptions = Pick<ConnectionOptions, "user" | "pass" | "token" | "authen
 };
 
 /**
- * Returns the options of nats.js for the settings. Every new connection reads the files again, so
- * that they can be replaced.
+ * Returns the options of nats.js for the settings. Each new connection reads the files again, so
+ * they can be replaced while the process runs.
  *
  * @throws ConfigError naming the setting that cannot be used
  */
@@ -20,7 +20,7 @@ export function brokerOptions(settings: BrokerSettings, log: Logger): BrokerOpti
   return {
     ...address,
     ...(authenticator && { authenticator }),
-    // nats.js drops `tls://`: without this option it would talk to a server without TLS.
+    // nats.js ignores `tls://`: without this option it would connect without TLS.
     ...((isTls || settings.tls) && { tls: { ...settings.tls } }),
   };
 }
@@ -36,8 +36,8 @@ function openAuthenticator({ credsFile, seedFile }: BrokerSettings, log: Logger)
 }
 
 /**
- * Reads a file anew at each call, and returns its last good content when it cannot be used: nats.js
- * closes for good when its authenticator throws.
+ * Reads a file at each call, and returns its last good content when reading fails, because nats.js
+ * closes the connection for good when its authenticator throws.
  */
 function latestOf(read: () => Uint8Array, log: Logger): () => Uint8Array {
   let latest = read();

@@ -4,7 +4,7 @@ import { ConfigError, type EnvReader } from "../env.ts";
 import { readPrivateFile, readSmallFile } from "../private-file.ts";
 import { parseServers } from "./servers.ts";
 
-/** How a service reaches the broker, and proves there who it is. */
+/** Where the broker is, and how a service authenticates to it. */
 export interface BrokerSettings {
   /** One or several URLs, separated by commas. Credentials in them are used and never logged. */
   readonly url: string;
@@ -12,13 +12,13 @@ export interface BrokerSettings {
   readonly credsFile?: string | undefined;
   /** File with the seed of a user's NKey. */
   readonly seedFile?: string | undefined;
-  /** With it a broker without TLS is refused. */
+  /** Set when the broker must use TLS. */
   readonly tls?: BrokerTls | undefined;
 }
 
 /** PEM files for connections to the broker. */
 interface BrokerTls {
-  /** Authorities that are believed; those of Node without it. */
+  /** Authorities that are trusted; by default those of Node. */
   readonly caFile?: string;
   /** The certificate that names this service; set if and only if `keyFile` is. */
   readonly certFile?: string;
@@ -29,7 +29,7 @@ const fileBytesMax = 65_536;
 
 /**
  * Reads NATS_URL and the files that NATS_CREDS, NATS_NKEY_SEED, NATS_CA, NATS_CERT and NATS_KEY
- * name. Faults of the files are faults of the settings.
+ * name. Faults of the files are reported as faults of the settings.
  *
  * @param fallback of NATS_URL, which is required without it
  */

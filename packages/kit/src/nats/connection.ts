@@ -1,6 +1,6 @@
 import { connect, createInbox, DebugEvents, Events, type NatsConnection, type Status } from "nats";
-import { setTimeout as pause } from "node:timers/promises";
 import { withinDeadline } from "../deadline.ts";
+import { untilDone } from "../service/until-done.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { brokerOptions } from "./broker-options.ts";
 import type { BrokerSettings } from "./broker-settings.ts";
@@ -14,11 +14,14 @@ interface ConnectionOptions extends BrokerSettings {
 
 /** Pause before another attempt to connect. */
 const retryMs = 250;
-/** Added to the pause at random, with TLS and without, so that clients do not come all at once. */
+/** Most milliseconds added to the pause at random, so that clients do not reconnect all at once. */
 const jitterMs = 100;
 /** How long one answer of the broker may take. */
 export const brokerTimeoutMs = 2_000;
-/** Connecting fails four times a second while the broker is down, so the logs are throttled. */
+/**
+ * Connecting fails four times a second while the broker is down, so its log lines are throttled to
+ * one a minute.
+ */
 const failureLogMs = 60_000;
 /**
  * The client pings the broker this often and reconnects after two pings without an answer: a
@@ -46,7 +49,8 @@ export class BrokerConnection implements AsyncDisposable {
     const broker = brokerOptions(options, options.log);
     this.#options = options;
     this.#servers = broker.servers;
-    // Each service has inboxes of its own, so that the broker can keep others from listening there.
+    // Each service has its own prefix of inboxes, so that the broker's permissions can keep other
+    // services from subscribing to them.
     this.#inboxPrefix = `_INBOX.${options.name}`;
     this.#opened.promise.catch(() => {});
     this.#logFailure = throttle(failureLogMs, (reason, suppressed) => {
@@ -66,13 +70,14 @@ export class BrokerConnection implements AsyncDisposable {
     return this.#up ? this.#connection : undefined;
   }
 
-  /** How often a connection was made: a caller that sees another number may have missed messages. */
+  /** Number of connections made so far. When it grew, messages may have been missed. */
   get made(): number {
     return this.#made;
   }
 
   /**
-   * Sends a message to itself. Rejects without a connection or when it is not back within a second.
+   * Sends a message to itself through the broker. Rejects when there is no connection or when the
+   * message is not back within a second.
    */
   async ping(): Promise<void> {
     const connection = this.current;
@@ -112,30 +117,25 @@ export class BrokerConnection implements AsyncDisposable {
       inboxPrefix: this.#inboxPrefix,
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryMs,
-      // A second by default.
+      // The default is 1 s.
       reconnectJitterTLS: jitterMs,
       timeout: brokerTimeoutMs,
       pingInterval: pingEveryMs,
       maxPingOut: 2,
-      // Without this the client stops reconnecting after one refused password, for example during a
-      // change.
+      // Without this the client stops reconnecting after the broker refused its password, for
+      // example while an operator changes it.
       ignoreAuthErrorAbort: true,
     };
-    while (!this.#stop.signal.aborted) {
-      try {
-        this.#connection = await connect(options);
-        this.#up = true;
-        this.#made += 1;
-        this.#opened.resolve(this.#connection);
-        this.#options.log.info({ servers: this.#servers }, "broker connected");
-        // Not awaited: the client's status iterator does not end when the connection closes.
-        void this.#watch(this.#connection);
-        return;
-      } catch (error) {
-        this.#logFailure(error);
-        await pause(retryMs, undefined, { signal: this.#stop.signal }).catch(() => {});
-      }
-    }
+    const { signal } = this.#stop;
+    const connection = await untilDone(() => connect(options), { signal, retryMs, onFailure: this.#logFailure });
+    if (!connection) return;
+    this.#connection = connection;
+    this.#up = true;
+    this.#made += 1;
+    this.#opened.resolve(connection);
+    this.#options.log.info({ servers: this.#servers }, "broker connected");
+    // Not awaited: the client's status iterator does not end when the connection closes.
+    void this.#watch(connection);
   }
 
   async #watch(connection: NatsConnection): Promise<void> {

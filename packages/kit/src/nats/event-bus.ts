@@ -1,5 +1,5 @@
 import type { NatsConnection, Subscription } from "nats";
-import { setTimeout as pause } from "node:timers/promises";
+import { repeat } from "../service/repeat.ts";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Logger } from "../telemetry/log.ts";
 import type { BrokerSettings } from "./broker-settings.ts";
@@ -10,26 +10,26 @@ import { ensureStream, type StreamSpec } from "./stream.ts";
 export type { StreamSpec } from "./stream.ts";
 
 /**
- * Messages through the broker. They only shorten waits: callers also poll MongoDB, so nothing is
- * lost while the broker is down.
+ * Sends and receives messages through the broker. Messages only shorten waits: receivers also poll
+ * MongoDB, so nothing is lost while the broker is down.
  */
 export interface EventBus extends AsyncDisposable {
   /** Sends to the processes that are subscribed now. Lost when the broker is not connected. */
   broadcast(subject: string, data: Uint8Array): void;
   /**
-   * Subscribes to broadcasts, until the result is disposed or the bus is. A message for which
-   * `handle` throws is counted, logged and dropped.
+   * Subscribes to broadcasts until the result or the bus is disposed. A message for which `handle`
+   * throws is counted, logged and dropped.
    */
   onBroadcast(subject: string, handle: (data: Uint8Array) => void): Disposable;
   /**
-   * Has the broker keep broadcasts in a stream, for other programs. Makes the stream on every new
-   * connection, since the broker may have lost its store, and gives an older one these settings.
-   * While that fails it is tried again every 5 s and logged, and nothing else is affected.
+   * Makes a stream in which the broker keeps broadcasts for other programs. It is made again on
+   * each new connection, since the broker may have lost its store, and a stream with other settings
+   * gets these. A failure is logged and retried every 5 s, and affects nothing else.
    */
   keepStream(spec: StreamSpec): void;
   /**
-   * The number of the present connection, from 1; undefined while there is none. Messages may have
-   * been missed between two connections, however short the time between them.
+   * Number of the current connection, from 1; undefined without one. Whenever it changes, messages
+   * may have been missed.
    */
   connectionNumber(): number | undefined;
   /**
@@ -57,13 +57,14 @@ export function openEventBus(options: EventBusOptions): EventBus {
 }
 
 /**
- * Each failure is counted. A broken publisher may cause thousands a second, so logs are throttled.
+ * A broken publisher may cause thousands of failures a second. Each is counted, but their log lines
+ * are throttled.
  */
 const failureLogMs = 10_000;
-/** Between two attempts to make a stream. */
+/** Pause between two attempts to make a stream. */
 const streamRetryMs = 5_000;
 const streamFailureLogMs = 60_000;
-/** How soon a new connection is noticed on which streams have to be made. */
+/** Pause between two checks for a new connection, on which streams are made again. */
 const lookMs = 1_000;
 
 class NatsBus implements EventBus {
@@ -71,7 +72,7 @@ class NatsBus implements EventBus {
   readonly #connection: BrokerConnection;
   readonly #failures: Counter<"source">;
   readonly #stop = new AbortController();
-  readonly #loops: Promise<void>[] = [];
+  readonly #streams: AsyncDisposable[] = [];
 
   constructor({ registry, ...options }: EventBusOptions) {
     this.#log = options.log;
@@ -106,15 +107,15 @@ class NatsBus implements EventBus {
     try {
       this.#connection.current?.publish(subject, data);
     } catch (error) {
-      // The connection is closing, or the message is larger than the broker takes.
+      // nats.js throws when the connection is closing or the message exceeds the broker's maximum.
       this.#log.warn({ err: error, subject }, "message not sent to the broker");
     }
   }
 
   onBroadcast(subject: string, handle: (data: Uint8Array) => void): Disposable {
     const onFailure = this.#failureReport(subject);
-    // An error thrown here would end the client's reader: the connection would stay open and
-    // receive nothing.
+    // An error thrown here would end the client's reader, after which the open connection receives
+    // nothing.
     const callback = (fault: Error | null, message: { data: Uint8Array }) => {
       try {
         if (fault) throw fault;
@@ -126,7 +127,7 @@ class NatsBus implements EventBus {
     let isOver = false;
     let subscription: Subscription | undefined;
     const subscribe = (connection: NatsConnection) => {
-      // A connection that is being closed throws.
+      // `subscribe` throws on a connection that is closing.
       if (!isOver && !this.#stop.signal.aborted) subscription = connection.subscribe(subject, { callback });
     };
     this.#connection.opened.then(subscribe, () => {});
@@ -139,37 +140,33 @@ class NatsBus implements EventBus {
   }
 
   keepStream(spec: StreamSpec): void {
-    this.#loops.push(this.#keep(spec));
+    this.#streams.push(this.#keep(spec));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    // Aborting comes first and the connection is closed before the streams are awaited, because
+    // each of them may wait for the connection.
+    const stopped = this.#streams.map((stream) => stream[Symbol.asyncDispose]());
     await this.#connection[Symbol.asyncDispose]();
-    await Promise.allSettled(this.#loops);
+    await Promise.all(stopped);
   }
 
-  async #keep(spec: StreamSpec): Promise<void> {
-    const { signal } = this.#stop;
+  #keep(spec: StreamSpec): AsyncDisposable {
     const onFailure = throttle<unknown>(streamFailureLogMs, (error, suppressed) => {
       this.#log.warn({ err: error, stream: spec.name, suppressed }, "stream of the broker cannot be made");
     });
     let madeOver: number | undefined;
-    for (let waitMs = lookMs; !signal.aborted;) {
-      try {
-        const connection = await this.#connection.opened;
-        const number = this.connectionNumber();
-        waitMs = lookMs;
-        if (number !== undefined && number !== madeOver) {
-          await ensureStream(connection, spec);
-          this.#log.info({ stream: spec.name }, "stream of the broker made");
-        }
-        madeOver = number;
-      } catch (error) {
-        if (!signal.aborted) onFailure(error);
-        waitMs = streamRetryMs;
+    const look = async () => {
+      const connection = await this.#connection.opened;
+      const number = this.connectionNumber();
+      if (number !== undefined && number !== madeOver) {
+        await ensureStream(connection, spec);
+        this.#log.info({ stream: spec.name }, "stream of the broker made");
       }
-      await pause(waitMs, undefined, { signal }).catch(() => {});
-    }
+      madeOver = number;
+    };
+    return repeat(look, { everyMs: lookMs, retryMs: streamRetryMs, onFailure });
   }
 
   /** Counts each message that could not be handled, and logs one every `failureLogMs`. */

@@ -1,6 +1,6 @@
 import { ConfigError } from "../env.ts";
 
-/** What the URLs of the broker say, as options of nats.js, which ignores all but host and port of a URL. */
+/** The broker's URLs as options of nats.js, which itself reads only host and port of a URL. */
 interface BrokerAddress {
   /** `host:port` each. Contains no credentials, so it may be logged. */
   readonly servers: string[];
@@ -29,7 +29,8 @@ function readUrl(text: string): URL {
   const url = URL.parse(text.includes("://") ? text : `nats://${text}`);
   if (!url || url.hostname === "" || !["nats:", "tls:"].includes(url.protocol))
     throw new ConfigError("NATS_URL must be one or more URLs such as nats://host:4222, separated by commas");
-  // A password with a slash that is not encoded ends up here; its user would be taken for the host.
+  // `/` in a password must be percent-encoded: otherwise the URL ends at it, and the user name
+  // would be taken for the host.
   if (!["", "/"].includes(url.pathname) || url.search || url.hash)
     throw new ConfigError(`NATS_URL: nothing may follow the port, and ${encoded}`);
   return url;

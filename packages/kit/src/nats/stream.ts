@@ -7,16 +7,16 @@ export interface StreamSpec {
   readonly subjects: readonly string[];
   /** Milliseconds after which the broker drops a message. */
   readonly ageMsMax: number;
-  /** Bytes beyond which the broker drops the oldest messages. */
+  /** Size in bytes at which the broker drops the oldest messages. */
   readonly bytesMax: number;
-  /** Servers that keep it. */
+  /** Number of servers that store the stream. */
   readonly replicas: number;
 }
 
-/** The broker's code for a stream that exists with other settings. */
+/** The broker's error code when a stream of this name has other settings. */
 const otherSettings = 10_058;
 
-/** Makes the stream, or gives the one there is these settings. */
+/** Makes the stream, or updates the settings of an existing one. */
 export async function ensureStream(connection: NatsConnection, spec: StreamSpec): Promise<void> {
   const { streams } = await connection.jetstreamManager({ timeout: brokerTimeoutMs });
   const config = {

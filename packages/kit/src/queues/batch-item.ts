@@ -2,7 +2,7 @@
 export class BatchItem<Item, Result> {
   readonly item: Item;
   readonly bytes: number;
-  /** Items of one lane take turns by it. */
+  /** Key by which items of one lane take turns. */
   readonly turn: string;
   /** When the item came, by `performance.now()`. */
   readonly arrivedMs = performance.now();

@@ -1,22 +1,22 @@
 import type { BatchItem } from "./batch-item.ts";
-import { TurnQueue } from "./turn-queue.ts";
+import { TurnQueue } from "../fair/turn-queue.ts";
 
-/** How large batches may be, and how many of a lane may be out. */
+/** How large batches may be, and how many of a lane may run. */
 export interface LaneBounds {
   readonly itemsMax: number;
   readonly bytesMax: number;
   readonly inFlightMax: number;
-  /** How long a batch is out until it is late; Infinity for never. */
+  /** Milliseconds after which a running batch is late; Infinity for never. */
   readonly lateMs: number;
-  /** Most batches that may be out, late ones included. */
+  /** Most batches that may run, late ones included. */
   readonly outMax: number;
   /** Least time between the starts of two batches that are not full. */
   readonly spacingMs: number;
 }
 
 /**
- * The items of one lane that wait, and its batches that are out. A batch that is late no longer
- * holds back the next one, so that a server that hangs holds up only the batches it has.
+ * The waiting items of one lane, and its running batches. A late batch no longer holds back the
+ * next one, so a server that hangs delays only the batches that it has.
  */
 export class BatchLane<Item, Result> {
   readonly #bounds: LaneBounds;
@@ -30,12 +30,12 @@ export class BatchLane<Item, Result> {
     this.#bounds = bounds;
   }
 
-  /** Whether nothing waits, nothing is out, and the next batch may start at once. */
+  /** Whether nothing waits, nothing runs, and the next batch may start at once. */
   get isIdle(): boolean {
     return this.#waiting.isEmpty && this.#inTime + this.#late === 0 && !this.#rest;
   }
 
-  /** Whether a batch waits that may be sent. */
+  /** Whether a batch waits that may start. */
   get maySend(): boolean {
     const { inFlightMax, outMax, itemsMax } = this.#bounds;
     if (this.#waiting.isEmpty || (this.#rest && this.#waitingCount < itemsMax)) return false;
@@ -47,14 +47,14 @@ export class BatchLane<Item, Result> {
     this.#waitingCount += 1;
   }
 
-  /** Removes an item that waits. Returns false when it does not. */
+  /** Removes a waiting item. Returns false when it is not waiting. */
   remove(entry: BatchItem<Item, Result>): boolean {
     const isRemoved = this.#waiting.remove(entry.turn, entry);
     if (isRemoved) this.#waitingCount -= 1;
     return isRemoved;
   }
 
-  /** Puts items without a result back in front of all others, in their order. */
+  /** Puts items without a result in front of all others, in their order. */
   putBack(entries: readonly BatchItem<Item, Result>[]): void {
     for (const entry of entries.toReversed()) {
       if (entry.isSettled) continue;
@@ -79,9 +79,9 @@ export class BatchLane<Item, Result> {
   }
 
   /**
-   * Lets no batch start that is not full, until `spacingMs` from now.
+   * Until `spacingMs` from now only full batches start.
    *
-   * @param onEnd called then
+   * @param onEnd called at the end of that time
    */
   rest(onEnd: () => void): void {
     const { spacingMs } = this.#bounds;
@@ -94,7 +94,7 @@ export class BatchLane<Item, Result> {
   }
 
   /**
-   * Notes that a batch is out, until the returned function is called.
+   * Counts a batch as running until the returned function is called.
    *
    * @param onLate called when the batch is late
    */

@@ -41,7 +41,7 @@ describe("a batcher", () => {
     await Promise.all(all);
   });
 
-  it("fails every item of a failed batch, and goes on with the next", async () => {
+  it("fails every item of a failed batch, and runs the next batch", async () => {
     const { batches, run } = gatedRunner();
     const submit = createBatcher({ run, itemsMax: 2 });
     const settled = Promise.allSettled([submit(1), submit(2), submit(3)]);
@@ -137,7 +137,7 @@ describe("a batcher", () => {
     expect(await Promise.all([...all, ...beyond])).toEqual([10, 20, 30, 40, 50]);
   });
 
-  it("counts an item's deadline from its arrival, sends nobody who is past it, and tells run how long it has", async () => {
+  it("counts an item's deadline from its arrival, and sends no item whose deadline has passed", async () => {
     const { batches, run } = gatedRunner();
     const left: number[] = [];
     const deadline = { ms: 60, error: (wasSent: boolean) => new Error(wasSent ? "no answer" : "never sent") };

@@ -6,12 +6,12 @@ interface BatcherOptions<Item, Result> {
    * Runs one batch and returns one result for each item, in the order of the items. A result that
    * is an `Error` rejects its item; a rejection rejects every item of the batch.
    *
-   * @param leftMs until the deadline of the item that came last; Infinity without `deadline`
+   * @param leftMs milliseconds until the deadline of the newest item; Infinity without `deadline`
    */
   run(items: Item[], leftMs: number): Promise<(Result | Error)[]>;
   /** Most items in a batch. */
   itemsMax: number;
-  /** Most bytes in a batch; an item larger than that goes alone. */
+  /** Most bytes in a batch; a larger item gets a batch of its own. */
   bytesMax?: number;
   /** Size of an item in bytes; needed with `bytesMax`. */
   sizeOf?(item: Item): number;
@@ -20,19 +20,22 @@ interface BatcherOptions<Item, Result> {
   /** The lane of an item. A batch holds items of one lane only. By default there is one lane. */
   laneOf?(item: Item): string;
   /**
-   * Least time between the starts of two batches of a lane, in milliseconds; 0 by default. The first
-   * item of an idle lane and a full batch do not wait for it. For work that nobody waits for.
+   * Least milliseconds between the starts of two batches of a lane; 0 by default. The first item of
+   * an idle lane and full batches do not wait for it. For items whose callers can wait.
    */
   spacingMsOf?(lane: string): number;
   /** Batches of all lanes that may run at once; the lanes take turns. No limit by default. */
   lanesInFlightMax?: number;
-  /** By what the items of one lane take turns, for example their tenant. By default they do not. */
+  /**
+   * Key by which items of one lane take turns, for example their tenant. By default they keep their
+   * order.
+   */
   turnOf?(item: Item): string;
-  /** When a batch is late: it then no longer holds back the next one of its lane. */
+  /** After this time a batch is late and no longer holds back the next one of its lane. */
   late?: {
-    /** Time that it has been out. */
+    /** Milliseconds since the batch started. */
     readonly afterMs: number;
-    /** Most batches of one lane that may be out, late ones included. */
+    /** Most batches of one lane that may run, late ones included. */
     readonly outMax: number;
     /** Called with the items of a batch when it is late. */
     onLate?(items: readonly Item[]): void;
@@ -40,20 +43,22 @@ interface BatcherOptions<Item, Result> {
   /** Rejects an item that has no result in time, counted from its arrival. */
   deadline?: {
     readonly ms: number;
-    /** Makes the reason. `wasSent` is false when the item was in no batch yet; then it is in none. */
+    /**
+     * Makes the error. `wasSent` is false when the item was in no batch yet; it is then never sent.
+     */
     error(wasSent: boolean): Error;
   };
   /**
-   * Allows `run` to return results for the first items only, at least one. The remaining items go
-   * first in their lane's next batch.
+   * Allows `run` to return results for the first items only, at least one. The others come first in
+   * their lane's next batch.
    */
   partialAnswers?: boolean;
 }
 
 /**
- * Creates a batcher. An idle batcher runs an item at once. While batches are in flight, arriving
- * items wait and run together when one returns or is late. No item waits for others to come unless
- * there is a spacing, so batches grow only under load.
+ * Creates a batcher. An idle batcher runs an item at once. While batches run, arriving items wait
+ * and run together when one of them ends or is late. Without a spacing no item waits for others to
+ * arrive, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */
@@ -167,7 +172,7 @@ class Batcher<Item, Result> {
   }
 }
 
-/** Until the deadline of the item that came last. */
+/** Milliseconds until the deadline of the newest item. */
 function leftMsOf(batch: readonly Pick<BatchItem<unknown, unknown>, "arrivedMs">[], deadlineMs: number): number {
   return Math.max(...batch.map(({ arrivedMs }) => arrivedMs)) + deadlineMs - performance.now();
 }

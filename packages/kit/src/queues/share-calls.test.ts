@@ -39,7 +39,7 @@ describe("a shared call", () => {
     expect(await afterWrite).toBe("after the write");
   });
 
-  it("gets the answer that it waited for, and none of a question that was settled", async () => {
+  it("hands its last answer to the next call, and none once the question was settled", async () => {
     const { made, ask } = gated();
     const both = [ask("a"), ask("a")];
     made[0]!.finish("old");

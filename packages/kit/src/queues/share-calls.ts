@@ -1,16 +1,16 @@
 import { withinDeadline } from "../deadline.ts";
 
 interface ShareOptions {
-  /** A call that has been out for this time no longer makes others wait for its end. */
+  /** Milliseconds after which other callers no longer wait for the end of a running call. */
   readonly lateMs: number;
-  /** Most calls with one question that may be out at once; beyond it others wait for an end. */
+  /** Most running calls with the same question; further callers wait until one ends. */
   readonly outMax: number;
 }
 
 interface Lane<Answer> {
-  /** The ends of the calls that are out. */
+  /** Promises of the ends of running calls. */
   readonly out: Set<Promise<void>>;
-  /** Resolves when the newest call has ended or is late. */
+  /** Resolves when the newest running call has ended or is late. */
   turn: Promise<unknown>;
   next?: Promise<Answer>;
   /** The answer of the call that ended last. */
@@ -18,11 +18,11 @@ interface Lane<Answer> {
 }
 
 /**
- * Shares one call between concurrent callers with the same question. A caller never gets the answer
- * of a call that started before it asked: callers that arrive during a call share the next call. So
- * each caller sees every write that was finished before it asked. Without a running call, the call
- * starts at once; the next one starts when the running one ends or is late. It gets the last answer
- * to its question, if it waited for one.
+ * Shares one call between concurrent callers with the same question. Callers that arrive while a
+ * call runs share the next call, because an answer must include every write that finished before
+ * its caller asked. Without a running call the call starts at once; the next one starts when the
+ * running one ends or is late. `call` also gets the last answer to its question, if one was
+ * awaited.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing

@@ -16,7 +16,7 @@ export class JsonRowScanner implements RowScanner {
   #escaped = false;
   /** Number of arrays and objects that are open. */
   #depth = 0;
-  /** Depth of the rows; -1 while no array of rows is open. */
+  /** Depth of the rows; -1 outside of an array of rows. */
   #rowDepth = -1;
   #topIsObject = false;
 

@@ -41,9 +41,9 @@ test.for(scanners)(
   },
 );
 
-test("json: whatever JSON.parse takes has as many rows as its array has elements, and they stand where they are found", () => {
+test("json: every array that JSON.parse takes has as many rows as elements, at their places", () => {
   const spaced = fc.constantFrom("", " ", "\n\t ");
-  // As JSON carries them: without -0.
+  // JSON has no -0, so the values have none either.
   const value = fc.jsonValue({ maxDepth: 3 }).map((kept): unknown => JSON.parse(JSON.stringify(kept)));
   fc.assert(
     fc.property(fc.array(value, { maxLength: 6 }), spaced, (values, space) => {

@@ -1,8 +1,8 @@
 import { fastify } from "fastify";
-import { listen } from "./listen.ts";
-import { portOf } from "./port.ts";
+import { listen } from "../listen.ts";
+import { portOf } from "../port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { Readiness } from "./readiness.ts";
+import type { Readiness } from "../readiness.ts";
 
 interface OpsServerOptions {
   host: string;
@@ -30,13 +30,13 @@ interface OpsServer extends AsyncDisposable {
 }
 
 /**
- * Serves `/livez`, `/readyz` and `/metrics` over plaintext HTTP/1.1. They have a port of their own
- * because probes carry no client certificate.
+ * Serves `/livez`, `/readyz` and `/metrics` over plaintext HTTP/1.1, on a port of their own because
+ * probes have no client certificate.
  *
  * `/livez` answers 200 while the event loop runs. `/readyz` answers 200 while the dependencies
  * answer and no stop has begun, else 503. While `checkDegraded` rejects, `/readyz` stays 200 and
- * adds `degraded` with the reason: with 503 all replicas would leave the load balancer at once
- * because of a fault that only causes delay.
+ * adds `degraded` with the reason: a 503 would remove all replicas from the load balancer because
+ * of a fault that only causes delay.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { readiness, metrics, check, checkDegraded, pages } = options;

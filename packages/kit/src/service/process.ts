@@ -1,21 +1,21 @@
 import { errorText } from "../telemetry/describe-error.ts";
 import { ConfigError } from "../env.ts";
-import { lowerHelpers } from "./lower-helpers.ts";
+import { lowerHelpers } from "../tuning/lower-helpers.ts";
 
 /**
- * EX_CONFIG of sysexits.h. A restart does not help until a setting, or what it points to, is fixed.
+ * EX_CONFIG of sysexits.h: a restart does not help until a setting, or what it points to, is fixed.
  */
 const configExitCode = 78;
-/** What stands before the faults of a configuration on stderr. */
+/** The line above the faults of a configuration on stderr. */
 export const configFaults = "cannot start, the configuration has faults:\n";
 
 /**
  * Runs a service until SIGTERM or SIGINT, disposes it, and ends the process: with code 0 after a
  * stop, with 78 (EX_CONFIG) when a setting is not usable, with 1 after any other failure.
  *
- * A signal during the start ends the process at once. This is safe because no call was answered yet
- * and every step of a start may be repeated. `process.exit` is called explicitly because a failed
- * start may leave a connection attempt open, which would keep the process running.
+ * A signal during the start ends the process at once, which is safe because no call was answered
+ * yet and every step of a start may be repeated. `process.exit` is explicit because a failed start
+ * may leave a connection attempt open, which would keep the process alive.
  */
 export async function runUntilStopped(open: () => Promise<AsyncDisposable>): Promise<never> {
   const stopped = stopSignal();
@@ -47,7 +47,7 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Writes to stderr why the process ends. Returns its exit code. */
+/** Writes the reason of the end to stderr. Returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof ConfigError) {
     process.stderr.write(`${configFaults}${error.message}\n`);
@@ -58,12 +58,12 @@ function report(error: unknown): number {
 }
 
 /**
- * After Ctrl-C a script gets two signals within milliseconds: one from the terminal and one that
- * npm forwards. A later signal comes from the user and asks to end at once.
+ * A script gets two signals within milliseconds of one Ctrl-C: one from the terminal, one forwarded
+ * by npm. A later signal comes from the user, who asks to end at once.
  */
 const duplicateMs = 500;
 
-/** Resolves with the first stop signal. A signal half a second later or more kills the process. */
+/** Resolves at the first stop signal. A signal half a second later or more kills the process. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;

@@ -2,10 +2,10 @@ import type { ChannelCredentials } from "@grpc/grpc-js";
 import { setTimeout as pause } from "node:timers/promises";
 import { withinDeadline } from "../deadline.ts";
 import type { EnvReader } from "../env.ts";
-import type { Grants } from "../grants/grants.ts";
-import { openLiveGrants } from "../grants/live-grants.ts";
-import type { MigrateMode } from "../mongo/schema.ts";
-import { isLoopback, needsCertificate } from "../rpc/connections.ts";
+import type { Grants } from "../rpc/doors/teams/grants.ts";
+import { openLiveGrants } from "../rpc/doors/teams/live-grants.ts";
+import type { MigrateMode } from "../mongo/database-version.ts";
+import { isLoopback, needsCertificate } from "../rpc/doors/shared/connections.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { openTracing } from "../telemetry/tracing/open-tracing.ts";
@@ -15,11 +15,11 @@ import { type LiveCertificate, openLiveCertificate } from "../tls/live-certifica
 import { serviceCredentials } from "../tls/service-credentials.ts";
 import { readTlsFiles, type TlsFiles } from "../tls/tls-files.ts";
 import { type OpsPage, startOpsServer } from "./ops-server.ts";
-import { Readiness } from "./readiness.ts";
+import { Readiness } from "../readiness.ts";
 
 /** Settings of every process with a database. */
 export interface ProcessConfig {
-  /** Address to bind; of the machine itself while there is no certificate. */
+  /** Address to bind; it must be loopback while there is no certificate. */
   host: string;
   /** Files of the process's certificate; without them its doors are plaintext. */
   tls?: TlsFiles | undefined;
@@ -31,7 +31,7 @@ export interface ProcessConfig {
   /** What the start may do to the database. */
   migrate: MigrateMode;
   logLevel: string;
-  /** Time between "not ready" and the end of intake, in which load balancers notice. */
+  /** Time between "not ready" and the end of intake, in which load balancers notice the stop. */
   drainDelayMs: number;
 }
 
@@ -41,7 +41,7 @@ export interface BaseConfig extends ProcessConfig {
   meshPort: number;
 }
 
-/** Settings of a service that serves internal teams, too. */
+/** Settings of a service that also serves internal teams. */
 export interface TeamsConfig extends BaseConfig {
   /** Port of the teams door; 0 chooses a free one. */
   grpcPort: number;
@@ -87,14 +87,15 @@ export function readDatabase(env: EnvReader, fallback: string): Pick<BaseConfig,
 
 /**
  * Reads the settings of a service with a teams door: those of every service, GRPC_PORT, GRANTS_FILE
- * and OpenTelemetry's. Signing has no teams door and exports no traces: its callers' spans stand for
- * it.
+ * and OpenTelemetry's. Signing has no teams door and exports no traces: the spans of its callers
+ * show its calls.
  */
 export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsConfig {
   const base = readBaseConfig(env, defaults);
   const grantsFile = env.optional("GRANTS_FILE");
   if (base.tls && !grantsFile) env.fault("GRANTS_FILE is required together with TLS_CERT_FILE");
-  // A grants file that nothing is held to would look like protection.
+  // A plaintext door does not enforce grants, so a grants file there would only look like
+  // protection.
   if (!base.tls && grantsFile) env.fault("GRANTS_FILE needs TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE");
   const tracing = readTracingConfig(env);
   return { ...base, grpcPort: readPort(env, "GRPC_PORT", defaults.grpcPort), grantsFile, tracing };
@@ -111,17 +112,17 @@ export interface ServiceContext {
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   readonly readiness: Readiness;
-  /** Of this service; undefined while the doors are plaintext. */
+  /** Certificate of this service; undefined while the doors are plaintext. */
   readonly certificate: LiveCertificate | undefined;
-  /** Who may call the teams door; undefined while it is plaintext. */
+  /** Returns the current grants of the teams door; undefined while it is plaintext. */
   readonly grants: (() => Grants) | undefined;
-  /** Credentials for calls to another service; undefined while the doors are plaintext. */
+  /** Returns the credentials for calls to a service; undefined while the doors are plaintext. */
   readonly credentialsFor: (service: string) => ChannelCredentials | undefined;
   /** Further pages of the ops port, by path. */
   readonly pages: Map<string, OpsPage>;
 }
 
-/** What the composition of a service returns. */
+/** What the `compose` of `startService` returns. */
 interface Composition {
   /** Port of the teams door, if the service has one. */
   readonly grpcPort?: number;
@@ -140,7 +141,6 @@ export interface RunningProcess extends AsyncDisposable {
   readonly opsPort: number;
 }
 
-/** A started service. */
 export interface RunningService extends RunningProcess {
   readonly meshPort: number;
 }
@@ -155,10 +155,11 @@ const closeFailedMs = 1_000;
 /**
  * Starts a service. `compose` opens what it needs on the given stack: first the database, then the
  * broker, the workers and last the servers. A stop reverses this order after a drain: not ready →
- * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → traces → ops port.
+ * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → traces → ops
+ * port.
  *
  * When `compose` rejects, the stack is disposed for at most a second before the error is thrown, so
- * that a hanging dependency does not hide the reason.
+ * that a hanging dependency does not hide the cause.
  */
 export async function startService<C extends Composition>(
   name: string,
@@ -198,7 +199,7 @@ export async function startService<C extends Composition>(
   return { ...composition, opsPort: ops.port, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Opens the certificate and the grants, which the service follows until it stops. */
+/** Opens the certificate and the grants, and reloads them until the service stops. */
 function openIdentity(
   stack: AsyncDisposableStack,
   service: string,

@@ -2,14 +2,13 @@ import type { EnvReader } from "../env.ts";
 import ipaddr from "ipaddr.js";
 import { BlockList, isIP } from "node:net";
 
-/** First and last address, as 128-bit numbers. */
 interface AddressRange {
   readonly first: bigint;
   readonly last: bigint;
 }
 
 /**
- * The addresses that clients have: unicast IPv4, mapped into IPv6 as `::ffff:a.b.c.d`, and global
+ * Addresses that clients can have: unicast IPv4, mapped into IPv6 as `::ffff:a.b.c.d`, and global
  * unicast IPv6.
  */
 const clientSpaces: readonly AddressRange[] = [
@@ -18,10 +17,10 @@ const clientSpaces: readonly AddressRange[] = [
 ];
 
 /**
- * Reads the CIDR ranges of a setting, and reports a fault for anything else. Fastify ignores a hop
- * count here, and with `true` it trusts a header that the client wrote. Ranges that together cover
- * every address of IPv4 or IPv6 are refused too, because each client could then choose the address
- * it is limited by.
+ * Reads the CIDR ranges of a setting, and reports a fault for anything else. A hop count is refused
+ * because Fastify ignores it, and `true` because Fastify then trusts a header that the client
+ * wrote. Ranges that together cover every address of IPv4 or IPv6 are refused too, because each
+ * client could then choose the address by which it is limited.
  */
 export function readTrustedProxies(env: EnvReader, name: string): string[] {
   const ranges = (env.optional(name) ?? "").split(",").map((range) => range.trim());
@@ -35,8 +34,8 @@ export function readTrustedProxies(env: EnvReader, name: string): string[] {
 }
 
 /**
- * Tells whether an address is one of the proxies. Node's list, because Fastify's own parses both
- * addresses of each request anew.
+ * Returns whether an address belongs to a proxy. Uses Node's BlockList, because Fastify's own check
+ * parses both addresses again for each request.
  *
  * @param ranges as `readTrustedProxies` returns them
  */
@@ -60,7 +59,7 @@ function coverEveryClient(ranges: readonly string[]): boolean {
   return clientSpaces.some((space) => isCovered(space, sorted));
 }
 
-/** Whether ranges sorted by their first address cover a space without a gap. */
+/** Whether ranges, sorted by their first address, cover a space without a gap. */
 function isCovered({ first, last }: AddressRange, sorted: readonly AddressRange[]): boolean {
   let next = first;
   for (const range of sorted) {

@@ -19,12 +19,12 @@ interface ErrorDescription {
  */
 const loggedProperties = ["code", "codeName", "kind", "errno", "syscall", "address", "port", "status", "statusCode"];
 
-/** Causes are followed to this depth. An error that is its own cause would never end. */
+/** Causes are followed to this depth, because an error that is its own cause would never end. */
 const depthMax = 5;
 
 /**
- * Describes an error for a log line. Of a thrown value that is not an Error only the type is
- * logged.
+ * Describes an error for a log line. A thrown value that is not an Error is logged by its type
+ * only.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: "thrown without an Error", stack: "" };

@@ -1,16 +1,16 @@
 const secretNames: ReadonlySet<string> = new Set(["authorization", "secret", "key"]);
 
 /**
- * Hides what stands under the name of a secret, in the fields of a log line and in the objects among
- * them. Errors are left to `describeError`.
+ * Hides the values of fields that are named like a secret, in a log line's fields and in the
+ * objects among them. Errors are left to `describeError`.
  *
- * pino's own `redact` takes 4 µs a line: with a wildcard in a path it looks into every value.
+ * pino's own `redact` costs 4 µs a line: a wildcard in a path makes it look into every value.
  */
 export function hideSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   return hide(fields, (value) => (isPlain(value) ? hide(value, (inner) => inner) : value));
 }
 
-/** Copies an object only when something in it is hidden. */
+/** Copies the object only when something in it must be hidden. */
 function hide(fields: Record<string, unknown>, inside: (value: unknown) => unknown): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(fields)) {

@@ -21,7 +21,7 @@ it("writes a line with its time, level and service", () => {
   });
 });
 
-it("hides what stands under the name of a secret, in a line and in its objects", () => {
+it("hides the values of fields with a secret's name, in a line and in its objects", () => {
   const secrets = { authorization: "Bearer vk_1_2", secret: "whsec_1", key: { id: 1 } };
   const hidden = { authorization: "[redacted]", secret: "[redacted]", key: "[redacted]" };
   expect(lineOf({ ...secrets, id: 7, request: { ...secrets, path: "/v1" } })).toMatchObject({

@@ -1,13 +1,18 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
-/** The metrics of a process. Services register metrics of their own on `registry`. */
 export interface Metrics {
   readonly registry: Registry;
   /** Duration of handled RPCs in seconds, by method and code. */
   readonly rpcHandled: Histogram<"method" | "code">;
-  /** Calls and connections that a door refused because of who called. */
+  /** Calls and connections that a door refused because of the caller. */
   readonly callsRefused: Counter<"door" | "reason">;
 }
+
+/**
+ * The lag of the event loop is sampled by a timer, and told from the time between two of its ticks on.
+ * At the library's 10 ms it wakes an idle process a hundred times a second, for 0.3 s of CPU a minute.
+ */
+const lagSampleMs = 50;
 
 /**
  * Creates a registry with Node's metrics and those of the RPC server, each labelled with the
@@ -16,7 +21,7 @@ export interface Metrics {
 export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs });
   const rpcHandled = new Histogram({
     name: "vidimus_rpc_handled_seconds",
     help: "Seconds a handled RPC took.",

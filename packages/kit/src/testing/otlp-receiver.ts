@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { portOf } from "../service/port.ts";
+import { portOf } from "../port.ts";
 
 /** A span as OTLP over HTTP carries it in JSON, as far as tests look at it. */
 export interface OtlpSpan {

@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 
 /**
- * Whether one of the authorities has issued the certificate that the peer of a connection has shown,
- * directly or through the intermediate ones. The chain is the one that the handshake has verified,
- * so only its authority may have changed since.
+ * Whether one of the authorities has issued the certificate of a connection's peer, directly or
+ * through intermediate certificates. The handshake has verified the chain, so only the trust in its
+ * authority may have changed since.
  */
 export function isBelieved(
   socket: Pick<TLSSocket, "getPeerCertificate">,
@@ -15,12 +15,18 @@ export function isBelieved(
   return chain.some((each) => roots.some((root) => each.checkIssued(root) && each.verify(root.publicKey)));
 }
 
-/** OpenSSL ends every chain at a root: it trusts no intermediate certificate for itself. */
+/**
+ * OpenSSL ends every chain at a root, because it does not trust an intermediate certificate by
+ * itself.
+ */
 function isRoot(certificate: X509Certificate): boolean {
   return certificate.checkIssued(certificate);
 }
 
-/** A root names itself as its issuer. A peer without a certificate has an object without members. */
+/**
+ * The chain of a peer ends at a root, which names itself as its issuer. For a peer without a
+ * certificate Node returns an object without members.
+ */
 function chainOf(leaf: Partial<DetailedPeerCertificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   let each: Partial<DetailedPeerCertificate> | undefined = leaf;

@@ -3,13 +3,13 @@ import { serviceCredentials } from "./service-credentials.ts";
 import { parsePem, readPemFiles, type TlsFileNames, type TlsFiles } from "./tls-files.ts";
 
 /**
- * Makes credentials for calls to a service, from files that are read once: for tools, which end
- * before a certificate does.
+ * Makes credentials for calls to a service from files that are read once. Only for tools, which end
+ * before a certificate expires.
  *
  * @param names of the three files, for messages
  * @throws ConfigError that lists every fault of the files
  */
 export function fileCredentials(files: TlsFiles, service: string, names?: TlsFileNames): ChannelCredentials {
-  const value = parsePem(readPemFiles(files), names);
+  const value = { ...parsePem(readPemFiles(files), names), identityPath: files.identityPath };
   return serviceCredentials({ value, onChange: () => {}, removeListener: () => {} }, service);
 }

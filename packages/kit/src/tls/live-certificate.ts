@@ -3,34 +3,37 @@ import { Gauge } from "prom-client";
 import { ConfigError } from "../env.ts";
 import { LiveFiles } from "../live-files.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { parsePem, readPemFiles, type TlsFiles, type TlsMaterial } from "./tls-files.ts";
+import { siblingIdentity } from "./sibling-identity.ts";
+import { parsePem, readPemFiles, type TlsFiles } from "./tls-files.ts";
+import type { TlsMaterial } from "./tls-material.ts";
 
 /** The certificate of this process, which is replaced while it runs. */
 export type LiveCertificate = LiveFiles<TlsMaterial>;
 
 interface LiveCertificateOptions {
   readonly files: TlsFiles;
-  /** Name of the service: the certificate must name `spiffe://<trust domain>/<service>`. */
+  /** Name of the service, which the certificate must have as its identity. */
   readonly service: string;
   readonly log: Logger;
   readonly registry: Registry;
-  /** Pause between two looks at the files; 1 s by default. */
+  /** Pause between two reads of the files; 1 s by default. */
   readonly everyMs?: number;
 }
 
 /**
- * Opens the certificate of a service and follows its files. New connections get the new
+ * Opens the certificate of a service and reloads its files. New connections use the new
  * certificate; running ones keep theirs until they reach their age.
  *
  * @throws ConfigError naming every fault: a file that cannot be read, a certificate that has
- * expired, has not one URI name or names another service, a key of another certificate
+ * expired, that has no or several URI names, or that names another service, a key that belongs to
+ * another certificate
  */
 export function openLiveCertificate(options: LiveCertificateOptions): LiveCertificate {
   const { files, service, log, registry, everyMs } = options;
   let first: string | undefined;
   const parse = (contents: readonly Buffer[]) => {
-    const material = parsePem(contents);
-    const expected = first ?? material.identity.replace(/^(spiffe:\/\/[^/]+).*$/, `$1/${service}`);
+    const material = { ...parsePem(contents), identityPath: files.identityPath };
+    const expected = first ?? siblingIdentity(material, service);
     if (material.identity !== expected) {
       throw new ConfigError(`TLS_CERT_FILE: names ${material.identity}, this service is ${expected}`);
     }

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { expect, it } from "vitest";
-import { createAuthority } from "./certificate-authority.ts";
-import { identityOf, isIdentity, trustDomainOf } from "./peer-identity.ts";
+import { identityOf, isIdentity, isIdentityPath, serviceIdentity, trustDomainOf } from "./peer-identity.ts";
+import { createAuthority } from "@vidimus/devstack/certificates/certificate-authority";
 
 const authority = createAuthority();
 const named = (...uris: string[]) =>
@@ -59,3 +59,19 @@ it("knows the trust domain of an identity", () => {
   expect(isIdentity("spiffe://a.b-c_d/team/news.room")).toBe(true);
   expect(trustDomainOf("spiffe://a.b-c_d/team/news.room")).toBe("a.b-c_d");
 });
+
+it("a service's path is its name, or what the path of the deployment makes of it", () => {
+  expect(serviceIdentity("a.b", "gateway")).toBe("spiffe://a.b/gateway");
+  expect(serviceIdentity("a.b", "gateway", "/ns/vidimus/sa/{service}")).toBe("spiffe://a.b/ns/vidimus/sa/gateway");
+});
+
+it.each(["/{service}", "/ns/vidimus/sa/{service}", "/{service}/workload"])("%s is a path of services", (path) => {
+  expect(isIdentityPath(path)).toBe(true);
+});
+
+it.each(["", "/", "{service}", "/ns/sa", "/{service}/{service}", "/x-{service}", "/{name}/{service}", "/../{service}"])(
+  "%j is none",
+  (path) => {
+    expect(isIdentityPath(path)).toBe(false);
+  },
+);

@@ -2,7 +2,7 @@ import type { X509Certificate } from "node:crypto";
 
 /**
  * The identity of a certificate: `spiffe://<trust domain>/<path>`. A service's path is its name, for
- * example `spiffe://vidimus.example/documents`.
+ * example `spiffe://vidimus.example/documents`, or what `IDENTITY_PATH` makes of it.
  */
 const identityPattern = /^spiffe:\/\/[a-z0-9._-]{1,255}(?:\/[A-Za-z0-9._-]+)+$/;
 const identityCharactersMax = 2_048;
@@ -13,23 +13,36 @@ export function isIdentity(text: string): boolean {
   return !text.split("/").some((segment) => segment === "." || segment === "..");
 }
 
-/** The trust domain of an identity. */
 export function trustDomainOf(identity: string): string {
   return identity.split("/")[2] ?? "";
 }
 
-/** The identity of a service of a trust domain. */
-export function serviceIdentity(trustDomain: string, service: string): string {
-  return `spiffe://${trustDomain}/${service}`;
+const serviceMark = "{service}";
+
+/** Path of the services' identities without the setting `IDENTITY_PATH`. */
+export const plainIdentityPath = `/${serviceMark}`;
+
+/**
+ * Whether a text can be the path of services' identities, such as `/ns/vidimus/sa/{service}`. The
+ * mark must occur once, as a whole segment, so that the paths of two services are never equal.
+ */
+export function isIdentityPath(text: string): boolean {
+  const marked = text.split("/").filter((segment) => segment.includes("{"));
+  return marked.length === 1 && marked[0] === serviceMark && isIdentity(serviceIdentity("a", "service", text));
 }
 
-/** Who a certificate names, or why it names nobody. */
+/** The identity of a service of a trust domain. */
+export function serviceIdentity(trustDomain: string, service: string, path = plainIdentityPath): string {
+  return `spiffe://${trustDomain}${path.replace(serviceMark, service)}`;
+}
+
+/** The identity in a certificate, or the reason why it has none. */
 export type CertificateIdentity = { readonly identity: string } | { readonly fault: string };
 
 /**
- * Reads the identity of a certificate whose chain was verified. A certificate has exactly one URI
- * among its subject alternative names, and that is an identity; with two it would be unclear which
- * of them the authority verified.
+ * Reads the identity of a certificate whose chain was verified. A certificate must have exactly one
+ * URI among its subject alternative names: with two it would be unclear which of them the authority
+ * verified.
  */
 export function identityOf(certificate: Pick<X509Certificate, "subjectAltName">): CertificateIdentity {
   const uris = uriNames(certificate.subjectAltName ?? "");
@@ -41,8 +54,8 @@ export function identityOf(certificate: Pick<X509Certificate, "subjectAltName">)
 }
 
 /**
- * Node joins the names by ", " and quotes as JSON those that contain a comma or a quote, so that no
- * name can pass for two.
+ * Node joins the names by ", " and quotes names with a comma or a quote as JSON, so that one name
+ * cannot be read as two.
  */
 const namePattern = /([^:,]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 

@@ -2,20 +2,20 @@ import { ServerCredentials } from "@grpc/grpc-js";
 import { constants } from "node:crypto";
 import type { SecureContextOptions } from "node:tls";
 import type { CertificateSource } from "./service-credentials.ts";
-import type { TlsMaterial } from "./tls-files.ts";
+import type { TlsMaterial } from "./tls-material.ts";
 
-/** Both doors ask for a certificate and end the handshake without a valid one. */
+/** A door asks for a client certificate and ends the handshake without a valid one. */
 export const clientCertificate = { requestCert: true, rejectUnauthorized: true } as const;
 
 /**
- * Returns what a server takes from its certificate. TLS 1.3 only, without session tickets: a
- * resumed session would skip the check of the client's certificate.
+ * Returns the TLS options of a server: TLS 1.3 only, without session tickets, because a resumed
+ * session would skip the check of the client's certificate.
  */
 export function serverContext({ cert, key, ca }: Pick<TlsMaterial, "cert" | "key" | "ca">): SecureContextOptions {
   return { cert, key, ca, minVersion: "TLSv1.3", secureOptions: constants.SSL_OP_NO_TICKET };
 }
 
-/** Credentials of a grpc-js server, whose new connections get the newest certificate. */
+/** Credentials of a grpc-js server whose new connections use the newest certificate. */
 export class LiveServerCredentials extends ServerCredentials {
   constructor(source: CertificateSource) {
     super({ ...clientCertificate }, serverContext(source.value));

@@ -1,8 +1,9 @@
 import { type ChannelCredentials, experimental } from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
-import { identityOf, serviceIdentity, trustDomainOf } from "./peer-identity.ts";
-import type { TlsMaterial } from "./tls-files.ts";
+import { identityOf } from "./peer-identity.ts";
+import { siblingIdentity } from "./sibling-identity.ts";
+import type { TlsMaterial } from "./tls-material.ts";
 
 /** A certificate that may be replaced while it is used. */
 export interface CertificateSource {
@@ -16,11 +17,11 @@ export type ServiceCredentials = ChannelCredentials & { readonly certificate: Ce
 
 /**
  * Makes the credentials of a channel to a service of the same trust domain. The server must prove
- * that service's identity; its host name does not count, because the identity says more: a name in
- * DNS may lead to any pod. New connections use the newest certificate of `source`.
+ * that service's identity. Its host name is not checked, because a name in DNS may lead to any pod.
+ * New connections use the newest certificate of `source`.
  */
 export function serviceCredentials(source: CertificateSource, service: string): ServiceCredentials {
-  const expected = serviceIdentity(trustDomainOf(source.value.identity), service);
+  const expected = siblingIdentity(source.value, service);
   const provider = certificateProvider(source);
   const credentials = experimental.createCertificateProviderChannelCredentials(provider, provider, {
     checkServerIdentity: (_host, certificate) => checkServer(certificate, expected),
@@ -52,7 +53,7 @@ function certificateProvider(source: CertificateSource): experimental.Certificat
   };
 }
 
-/** The two methods of a provider for one kind of update. */
+/** The methods by which a grpc-js provider adds and removes listeners for one kind of update. */
 function listening<U, Add extends string, Remove extends string>(
   source: CertificateSource,
   toUpdate: (material: TlsMaterial) => U,

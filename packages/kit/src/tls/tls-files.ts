@@ -2,44 +2,41 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { ConfigError, type EnvReader } from "../env.ts";
 import { readPrivateFile, readSmallFile } from "../private-file.ts";
-import { identityOf } from "./peer-identity.ts";
+import { identityOf, isIdentityPath } from "./peer-identity.ts";
 import { serverContext } from "./server-context.ts";
+import type { TlsMaterial } from "./tls-material.ts";
 
-/** Files of a process's own certificate. It is used for the doors and for calls to others. */
+/** Files of a process's own certificate, used for its doors and for its calls to others. */
 export interface TlsFiles {
-  /** PEM: the certificate, then intermediate ones. */
+  /** PEM: the certificate, followed by intermediate ones. */
   readonly certFile: string;
   /** PEM: the private key, readable by its owner (and group) only. */
   readonly keyFile: string;
-  /** PEM: the authorities whose certificates are believed. */
+  /** PEM: the authorities that are trusted. */
   readonly caFile: string;
+  /** Path of the services' identities; `/{service}` by default. */
+  readonly identityPath?: string;
 }
 
-/** Names of the three settings, for messages. */
-export type TlsFileNames = Readonly<Record<keyof TlsFiles, string>>;
+/** Names of the settings that are files. */
+type FileName = Exclude<keyof TlsFiles, "identityPath">;
+
+export type TlsFileNames = Readonly<Record<FileName, string>>;
 
 const variables: TlsFileNames = { certFile: "TLS_CERT_FILE", keyFile: "TLS_KEY_FILE", caFile: "TLS_CA_FILE" };
 
-/** Reads TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE: all or none. */
+/** Reads TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE, all or none, and IDENTITY_PATH. */
 export function readTlsFiles(env: EnvReader): TlsFiles | undefined {
   const certFile = env.optional(variables.certFile);
   const keyFile = env.optional(variables.keyFile);
   const caFile = env.optional(variables.caFile);
-  if (certFile && keyFile && caFile) return { certFile, keyFile, caFile };
+  const identityPath = env.optional("IDENTITY_PATH");
+  if (identityPath !== undefined && !isIdentityPath(identityPath)) {
+    env.fault(`IDENTITY_PATH must be a path with {service} as one segment, not "${identityPath}"`);
+  }
+  if (certFile && keyFile && caFile) return { certFile, keyFile, caFile, ...(identityPath ? { identityPath } : {}) };
   if (certFile || keyFile || caFile) env.fault("TLS_CERT_FILE, TLS_KEY_FILE and TLS_CA_FILE must be set together");
   return undefined;
-}
-
-/** A certificate that can be used: key and certificate belong together, and it names one identity. */
-export interface TlsMaterial {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly ca: Buffer;
-  /** The certificates in `ca`. */
-  readonly authorities: readonly X509Certificate[];
-  readonly identity: string;
-  /** End of the certificate's validity, in ms since 1970. */
-  readonly validToMs: number;
 }
 
 const pemBytesMax = 1_048_576;
@@ -81,7 +78,8 @@ export function parsePem(
     faults.push(`${names.keyFile}: is not the key of ${names.certFile}`);
   }
   if (faults.length === 0) {
-    // What OpenSSL refuses beyond that would otherwise be found by a door that runs.
+    // OpenSSL has further rules; without this check a running door would be the first to fail by
+    // them.
     attempt(() => createSecureContext(serverContext({ cert, key, ca })), `${names.certFile}: cannot be used`, faults);
   }
   if (!parsed || faults.length > 0) throw new ConfigError(faults.join("\n"));
@@ -91,8 +89,9 @@ export function parsePem(
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
 /**
- * Reads every certificate of a file. One that was read while it was written ends within a
- * certificate: OpenSSL refuses such a chain, and silently leaves such an authority out.
+ * Reads every certificate of a file. A file that was read while it was being written ends within a
+ * certificate. OpenSSL refuses such a chain but silently leaves out such an authority, so it is
+ * checked here.
  */
 function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {
   const text = pem.toString("latin1");

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { portOf } from "../../src/service/port.ts";
+import { portOf } from "../../src/port.ts";
 
 /** A TCP proxy that can keep connections open without forwarding the server's bytes. */
 interface MutableProxy extends AsyncDisposable {

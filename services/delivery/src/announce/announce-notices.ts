@@ -1,28 +1,24 @@
-import type { Lane } from "../domain/delivery.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
 import { isToldOf, noticeDelivery, recoveredWithNotice, withoutNotices } from "../domain/endpoint-notice.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import { overtaken, unlessOvertaken } from "../domain/unless-overtaken.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 
-type EndpointName = Pick<Lane, "tenantId" | "endpointId">;
-
 export interface AnnounceDeps {
   readonly endpoints: Pick<EndpointStore, "list" | "find" | "replace">;
   readonly deliveries: Pick<DeliveryStore, "insert">;
   readonly lanes: Pick<LaneStore, "expedite">;
-  /** Looks for due lanes in the database. */
+  /** Wakes the search for due lanes in the database. */
   readonly wake: () => void;
 }
 
-/** Tries of a change that others overtake. */
-const triesMax = 5;
-
 /**
- * Stores a delivery of each notice of an endpoint to each endpoint of its tenant that is told of it,
- * then forgets the notices. A process may die before it forgets them, and two may announce the same
- * one: the deliveries have the same ids, and are stored once.
+ * Stores a delivery of each notice to each endpoint of the tenant that asks for its event, then
+ * removes the notices. When a process dies in between, or two announce the same notice, the
+ * deliveries have the same ids and are stored once.
  */
 export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint): Promise<void> {
   if (about.notices.length === 0) return;
@@ -41,9 +37,9 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
 }
 
 /**
- * Notes that an endpoint whose breaker was open accepts webhooks again, and announces it. Call it
- * before the breaker's state is deleted: when the process dies before, another one finds the breaker
- * open, and notes the same recovery.
+ * Adds the notice that an endpoint whose breaker was open accepts webhooks again, and announces it.
+ * Call this before the breaker's state is deleted: when the process dies first, another one finds
+ * the breaker open and adds the same notice.
  *
  * @param since when the breaker opened
  */
@@ -54,17 +50,16 @@ export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, s
   if (noted) await announceNotices(deps, noted);
 }
 
-/** Changes what nobody has set, so the time of the last change stays. */
+/** Changes only notices, so the time of the last change stays. */
 async function changeQuietly(
   { endpoints }: Pick<AnnounceDeps, "endpoints">,
   { tenantId, endpointId }: EndpointName,
   change: (endpoint: ManagedEndpoint) => ManagedEndpoint,
 ): Promise<ManagedEndpoint | undefined> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return unlessOvertaken(async () => {
     const read = await endpoints.find(tenantId, endpointId);
     if (!read || read.unopened !== undefined) return undefined;
     const changed = change(read);
-    if (changed === read || (await endpoints.replace(changed))) return changed;
-  }
-  throw new Error("others change this endpoint at the same time");
+    return changed === read || (await endpoints.replace(changed)) ? changed : overtaken;
+  });
 }

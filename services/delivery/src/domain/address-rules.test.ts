@@ -80,3 +80,29 @@ describe("with opened ranges", () => {
 it.each(["10.0.0.0", "10.0.0.0/33", "::1/129", "private", "10.0.0.0/8 ", ""])("%j is not a range", (text) => {
   expect(() => parseCidrs(["127.0.0.0/8", text])).toThrow(`"${text}" is none`);
 });
+
+describe("with refused ranges", () => {
+  const allow = ["10.20.0.0/16", "64:ff9b::/96", "64:ff9b:1::/48"];
+  const mayDial = createAddressRule(allow, ["10.20.30.0/24", "8.8.0.0/16", "2001:4860::/32", "::ffff:1.1.1.0/120"]);
+
+  it.each([
+    "10.20.30.1",
+    "8.8.8.8",
+    "::ffff:8.8.8.8",
+    "::ffff:a14:1e01",
+    "2001:4860:4860::8888",
+    "1.1.1.1",
+    "::ffff:1.1.1.1",
+    "64:ff9b::808:808",
+    "64:ff9b::a14:1e01",
+  ])("%s is refused, opened or not", (address) => {
+    expect(mayDial(address)).toBe(false);
+  });
+
+  it.each(["10.20.31.1", "9.9.9.9", "2606:4700::1111", "1.1.2.1", "64:ff9b::909:909"])(
+    "%s, outside of them, may be dialled",
+    (address) => {
+      expect(mayDial(address)).toBe(true);
+    },
+  );
+});

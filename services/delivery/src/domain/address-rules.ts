@@ -5,8 +5,9 @@ type Cidr = [Address, number];
 
 /**
  * Special-purpose IPv4 ranges (IANA registry): this network, private, carrier-grade NAT, loopback,
- * link-local (cloud metadata among it), protocol assignments, documentation, AS112, AMT, 6to4
- * relays, benchmarking, multicast, reserved. And Azure's address of its platform, which is public.
+ * link-local (including cloud metadata), protocol assignments, documentation, AS112, AMT, 6to4
+ * relays, benchmarking, multicast, reserved. Also a public address that Azure uses for its
+ * platform.
  */
 const specialV4 = parseCidrs([
   "0.0.0.0/8",
@@ -50,31 +51,52 @@ const specialV6 = parseCidrs(["2001::/23", "2001:db8::/32", "2002::/16", "2620:4
 export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
   return texts.map((text) => {
     if (!ipaddr.isValidCIDR(text)) throw new Error(`must be a list of CIDR ranges, and "${text}" is none`);
-    return ipaddr.parseCIDR(text);
+    return unmapped(ipaddr.parseCIDR(text));
   });
 }
 
+/** IPv4-mapped addresses are compared as IPv4 addresses, so ranges of them become IPv4 ranges. */
+function unmapped([address, bits]: Cidr): Cidr {
+  if (!isV6(address) || !address.isIPv4MappedAddress() || bits < 96) return [address, bits];
+  return [address.toIPv4Address(), bits - 96];
+}
+
 /**
- * Makes the rule for addresses that may be dialled: public unicast ones and those in `allowCidrs`.
+ * Makes the rule for addresses that may be dialled: public unicast ones and those in `allowCidrs`,
+ * but none in `denyCidrs`. An IPv4 range also applies to its addresses behind NAT64 (64:ff9b::/96),
+ * which are dialled only when `allowCidrs` contains them.
  *
  * @returns a function that takes an IPv4 or IPv6 address without brackets or zone, and returns
  * false for anything else
  */
-export function createAddressRule(allowCidrs: readonly string[]): (address: string) => boolean {
+export function createAddressRule(
+  allowCidrs: readonly string[],
+  denyCidrs: readonly string[] = [],
+): (address: string) => boolean {
   const opened = parseCidrs(allowCidrs);
+  const closed = parseCidrs(denyCidrs);
   return (text) => {
     const parsed = parseAddress(text);
     if (!parsed) return false;
     const address = isV6(parsed) && parsed.isIPv4MappedAddress() ? parsed.toIPv4Address() : parsed;
+    if (within(address, closed) || within(behindNat64(address), closed)) return false;
     return within(address, opened) || isPublic(address);
   };
 }
 
+const [nat64] = parseCidrs(["64:ff9b::/96"]);
+
+/** The IPv4 address to which a NAT64 gateway translates an address, or the address itself. */
+function behindNat64(address: Address): Address {
+  const isBehind = nat64 !== undefined && within(address, [nat64]);
+  return isBehind ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
+}
+
 function parseAddress(text: string): Address | undefined {
-  // ipaddr.js's `isValid` accepts octal, hex and short IPv4 forms too, which resolvers and WHATWG
+  // ipaddr.js's `isValid` also accepts octal, hex and short IPv4 forms, which resolvers and WHATWG
   // URLs never return.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  // ipaddr.js reads `::8.8.8.8`, a resolver's form of `::808:808`, as the IPv4-mapped
+  // ipaddr.js parses `::8.8.8.8`, a resolver's form of `::808:808`, as the IPv4-mapped
   // `::ffff:8.8.8.8`.
   const groups = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
   return groups && ipaddr.IPv6.isValid(groups) ? ipaddr.IPv6.parse(groups) : undefined;

@@ -1,15 +1,17 @@
 import type { ManagedEndpoint } from "./endpoint.ts";
 
-/** A value before and after a change; without one of them it was, or is, not there. */
+/**
+ * A value before and after a change. One of them is absent for a value that was added or removed.
+ */
 interface Replaced {
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
 /**
- * What an audit tells of a change of an endpoint: what differs, with both values. Of the URL the
- * origin alone, since its path may be a credential; of headers the names; of the secret that it is
- * another one.
+ * The audit log's detail of a change of an endpoint: what differs, with both values. Of a URL it
+ * has only the origin, because the path may be a credential; of headers only the names; of the
+ * secret only that it changed.
  *
  * @param before absent when the endpoint was registered
  * @param after absent when it was deleted
@@ -34,7 +36,7 @@ function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
   return { ...shown, maxInFlight, ratePerSecond, previousSecretEndsAt };
 }
 
-/** That something was changed whose values no audit may hold. */
+/** Names what changed, for values that the audit log must not contain. */
 function hiddenChanges(before: ManagedEndpoint, after: ManagedEndpoint): Record<string, "changed"> {
   const pairs = {
     url: [before.url, after.url],

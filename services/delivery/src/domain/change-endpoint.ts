@@ -1,11 +1,11 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { randomBytes } from "node:crypto";
-import type { DisableReason, ManagedEndpoint } from "./endpoint.ts";
+import type { DisableReason } from "./disablement.ts";
+import type { ManagedEndpoint } from "./endpoint.ts";
 
 const secretBytes = 32;
 const overlapMsMax = 7 * 24 * 60 * 60 * 1000;
 
-/** A new secret, decoded. */
 export function newSecret(): Buffer {
   return randomBytes(secretBytes);
 }
@@ -14,9 +14,9 @@ const givenSecret = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 const [givenBytesMin, givenBytesMax] = [24, 64];
 
 /**
- * A secret of the caller's, decoded. The bounds are those of Standard Webhooks.
+ * Decodes a secret of the caller. The bounds are those of Standard Webhooks.
  *
- * @throws DomainError `invalid`, without any part of it
+ * @throws DomainError `invalid`, without any part of the secret
  */
 export function parseSecret(text: string): Buffer {
   const [, base64 = ""] = givenSecret.exec(text) ?? [];
@@ -27,12 +27,12 @@ export function parseSecret(text: string): Buffer {
   throw new DomainError("invalid", `secret ${message}`, { violations: [{ pointer: "/secret", message }] });
 }
 
-/** A secret as it is shown. */
+/** A secret in the form that is shown to callers. */
 export function showSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
 
-/** The endpoint, enabled; itself if it was. */
+/** The endpoint, enabled; the same object if it was enabled already. */
 export function enabled(endpoint: ManagedEndpoint, at: Date): ManagedEndpoint {
   if (endpoint.enabled) return endpoint;
   const { disabled: _, ...rest } = endpoint;
@@ -40,7 +40,7 @@ export function enabled(endpoint: ManagedEndpoint, at: Date): ManagedEndpoint {
 }
 
 /**
- * The endpoint, disabled; itself if it was.
+ * The endpoint, disabled; the same object if it was disabled already.
  *
  * @param by the actor who asked for it
  */
@@ -50,12 +50,12 @@ export function disabled(endpoint: ManagedEndpoint, reason: DisableReason, at: D
 }
 
 /**
- * The endpoint with another secret. The one before stays beside it for the overlap. An overlap of 0
+ * The endpoint with another secret. The one before stays valid for the overlap; an overlap of 0
  * ends every older secret at once.
  *
  * @throws DomainError `invalid` for an overlap that is too long, `failed_precondition` when two
  * secrets overlap already: ending the oldest would make webhooks unverifiable for a receiver that
- * has not followed yet
+ * has not changed its secret yet
  */
 export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs: number, now: Date): ManagedEndpoint {
   if (!(overlapMs >= 0 && overlapMs <= overlapMsMax)) {
@@ -73,14 +73,17 @@ export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs
   return { ...rest, secrets: [secret, newest], previousSecretEndsAt: new Date(now.getTime() + overlapMs) };
 }
 
-/** An endpoint that could not be opened, with a secret that can be. What waited for it has its full time. */
+/**
+ * An endpoint whose secret could not be opened, with a new secret. Its waiting deliveries get their
+ * full time again.
+ */
 function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): ManagedEndpoint {
   const { unopened: _, ...rest } = endpoint;
   const secrets = [secret] as const;
   return rest.disabled ? { ...rest, secrets } : { ...rest, secrets, enabled: true, enabledAt: now };
 }
 
-/** @throws DomainError `failed_precondition` when what an endpoint keeps secret cannot be opened */
+/** @throws DomainError `failed_precondition` when the endpoint's secret cannot be opened */
 export function requireOpened({ unopened }: Pick<ManagedEndpoint, "unopened">): void {
   if (unopened === undefined) return;
   const remedy = "rotate its secret and give its headers again, or delete it and create it again";

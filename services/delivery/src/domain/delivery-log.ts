@@ -1,8 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { AttemptOutcome } from "./delivery.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { NoticeFacts } from "./endpoint-notice.ts";
+import type { NoticeFacts } from "./notice.ts";
 import type { SnapshotFacts } from "./payload.ts";
+
+export const hourMs = 60 * 60_000;
 
 /** States of a delivery, as they are shown. `held`: it is pending, and its endpoint is disabled. */
 export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
@@ -10,20 +12,23 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** States of a delivery, as they are stored. */
 export type StoredState = Exclude<DeliveryState, "held">;
 
-/** How a delivery is shown, whose endpoint is as it is; undefined: it was deleted. */
+/**
+ * The shown state of a delivery.
+ *
+ * @param endpoint undefined when it was deleted
+ */
 export function shownState(state: StoredState, endpoint: Pick<Endpoint, "enabled"> | undefined): DeliveryState {
   return state === "pending" && endpoint?.enabled === false ? "held" : state;
 }
 
-/** An attempt as it was recorded. */
 export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAfterMs"> {
   readonly failure?: string;
   readonly replayId?: string;
-  /** Of what was sent again: its `vidimus-attempt`. */
+  /** `vidimus-attempt` of a webhook that was sent again. */
   readonly number?: number;
 }
 
-/** A delivery as people look at it. */
+/** A delivery as the log shows it. */
 export interface LoggedDelivery {
   readonly deliveryId: string;
   readonly tenantId: string;
@@ -33,15 +38,15 @@ export interface LoggedDelivery {
   readonly webhookId: string;
   readonly state: StoredState;
   readonly attemptCount: number;
-  /** The last of them, oldest first. */
+  /** The last attempts, oldest first. */
   readonly attempts: readonly LoggedAttempt[];
   readonly createdAt: Date;
   readonly endedAt?: Date;
   readonly nextAttemptAt?: Date;
   readonly signingNumber: number;
-  /** Of a snapshot; absent for a notice. */
+  /** Facts of the snapshot; absent for a notice. */
   readonly snapshot?: SnapshotFacts;
-  /** Of a notice; absent for a snapshot. */
+  /** Facts of the notice; absent for a snapshot. */
   readonly notice?: NoticeFacts;
 }
 
@@ -49,15 +54,17 @@ export interface LoggedDelivery {
 export interface SignedDelivery {
   readonly signingNumber: number;
   readonly state: StoredState;
-  /** The replay that has ended with it. */
+  /** The last replay that is done with the delivery. */
   readonly endedReplayId?: string;
-  /** The replay that has tried it last. */
+  /** The last replay that attempted the delivery. */
   readonly lastReplayId?: string;
+  /** For example `snapshot.usable`. */
+  readonly event?: string;
 }
 
 /**
- * Which of a snapshot's deliveries to an endpoint tells what became of it: one that is still to be
- * sent, else the one under the newest signature. Undefined when there is none.
+ * The delivery that shows what happened to a snapshot at an endpoint: a pending one, else the one
+ * with the newest signature. Undefined when there is none.
  */
 export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D[]): D | undefined {
   const newestFirst = deliveries.toSorted((a, b) => b.signingNumber - a.signingNumber);
@@ -68,7 +75,7 @@ export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
-/** Sending an endpoint's snapshots again. */
+/** A request to send an endpoint's snapshots again. */
 export interface Replay {
   readonly replayId: string;
   readonly tenantId: string;
@@ -77,20 +84,20 @@ export interface Replay {
   readonly until: Date;
   readonly states: readonly ReplayState[];
   readonly latestOnly: boolean;
-  /** Those of the endpoint when the replay was started; absent: all. */
+  /** The endpoint's types when the replay was started; absent for all. */
   readonly documentTypes?: readonly string[];
   readonly state: "running" | "done" | "cancelled";
-  /** Token of the page of documents' snapshots that is worked on; "" at the beginning. */
+  /** Token of the current page of documents' snapshots; "" for the first page. */
   readonly pageToken: string;
   readonly counts: ReplayCounts;
-  /** Turns in which its receiver could not be reached, since the last one in which it could. */
+  /** Turns in which the receiver could not be reached, since the last one in which it could. */
   readonly failedTurns: number;
   readonly reached?: Date;
   readonly createdAt: Date;
   readonly endedAt?: Date;
 }
 
-/** How far a replay is, up to the page it works on. */
+/** Progress of a replay, without its current page. */
 export interface ReplayCounts {
   readonly seen: number;
   readonly delivered: number;

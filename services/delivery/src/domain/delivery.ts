@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
-import type { NoticeFacts } from "./endpoint-notice.ts";
+import type { NoticeFacts } from "./notice.ts";
 import type { Reference, SnapshotFacts } from "./payload.ts";
 
 /** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
@@ -11,13 +11,13 @@ export interface Lane {
 }
 
 /**
- * One webhook that one endpoint is owed. That of a notice has the endpoint that it is about as its
- * document, and its time as its sequence.
+ * A webhook that is to be delivered to an endpoint. For a notice, the id of the endpoint that it is
+ * about takes the place of the document's, and its time that of the sequence.
  */
 export interface Delivery extends Lane, Reference {
   readonly deliveryId: string;
   readonly webhookId: string;
-  /** 1, or higher for a snapshot that was signed anew after a revocation. */
+  /** 1, or higher for a snapshot that was signed again after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
   /** Length of its body, in bytes, at most a kilobyte too high. */
@@ -28,7 +28,6 @@ export interface Delivery extends Lane, Reference {
   readonly notice?: NoticeFacts;
 }
 
-/** The result of an attempt. */
 export interface AttemptOutcome {
   startedAt: Date;
   /** Milliseconds until the answer was read or the attempt ended. */
@@ -50,11 +49,14 @@ export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "co
 
 /**
  * What an attempt says about its webhook. `accepted`: the receiver has it. `refused`: the receiver
- * has it not and says so. `failed`: the receiver may have it or not.
+ * says that it does not have it. `failed`: the receiver may have it or not.
  */
 export type Verdict = "accepted" | "refused" | "failed";
 
-/** Answers that speak of the receiver's state and not of the webhook: an outage, a proxy, a limit. */
+/**
+ * Statuses that are caused by the receiver's state and not by the webhook: an outage, a proxy, a
+ * limit.
+ */
 const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
 export function verdictOf({ status }: Pick<AttemptOutcome, "status">): Verdict {
@@ -67,14 +69,14 @@ export function isAccepted(outcome: Pick<AttemptOutcome, "status">): boolean {
   return verdictOf(outcome) === "accepted";
 }
 
-/** Names a lane within one process. Endpoint ids are unique across tenants. */
+/** Identifies a lane within one process. Endpoint ids are unique across tenants. */
 export function laneKey({ endpointId, documentId }: Lane): string {
   return `${endpointId} ${documentId}`;
 }
 
 /**
- * The id of a delivery: a hash of endpoint and webhook id, in the form of a UUID (version 8). So
- * two processes that store the same delivery store one row.
+ * The id of a delivery: a hash of endpoint and webhook id, in the form of a UUID (version 8), so
+ * that two processes that store the same delivery store one row.
  */
 export function deliveryIdOf({ endpointId }: Pick<Endpoint, "endpointId">, webhookId: string): string {
   const digest = hash("sha256", `${endpointId}\n${webhookId}`, "buffer").subarray(0, 16);

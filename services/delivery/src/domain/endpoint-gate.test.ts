@@ -139,7 +139,7 @@ describe("the breaker", () => {
 });
 
 describe("an endpoint's limits", () => {
-  it("leaves the places that attempts in flight take", () => {
+  it("leave out what the attempts in flight take", () => {
     expect(admit(newGate, limits, flying(30), 0)).toEqual({ kind: "attempts", count: 2 });
     expect(admit(newGate, limits, flying(32), 0)).toEqual({ kind: "none" });
   });
@@ -195,7 +195,7 @@ describe("the gate, whatever happens", () => {
     afterMs: fc.integer({ min: 0, max: 400_000 }),
   });
 
-  it("never exceeds the places, never has two probes out, and always comes back within five minutes and a fifth", () => {
+  it("never exceeds the limit, never has two probes out, and opens within six minutes", () => {
     fc.assert(
       fc.property(fc.array(answers, { maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (story, maxInFlight) => {
         const own = { maxInFlight };

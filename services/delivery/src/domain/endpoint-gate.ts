@@ -1,63 +1,66 @@
 /**
- * Decides how many attempts an endpoint gets right now: its breaker, ramp, rate, `Retry-After` and
- * concurrency. Pure: the caller keeps the state, which is plain data and may be stored, and passes
- * the time.
+ * Decides how many attempts an endpoint may get now, from its breaker, ramp, rate, `Retry-After`
+ * and concurrency. The functions are pure: the caller keeps the state, which is plain data and can
+ * be stored, and passes the time.
  */
 
-/** What an endpoint allows. */
 export interface GateLimits {
   /** Most attempts in flight. */
   readonly maxInFlight: number;
-  /** Most attempts a second, as an average over bursts of one second; absent: no limit. */
+  /** Most attempts a second, averaged over bursts of one second; absent for no limit. */
   readonly ratePerSecond?: number;
 }
 
-/** Everything that is remembered about an endpoint's answers. Times are milliseconds since 1970. */
+/** What is remembered of an endpoint's answers. Times are milliseconds since 1970. */
 export interface GateState {
-  /** Failures since the last accepted attempt. Refusals count once three lanes had one. */
+  /**
+   * Failures since the last accepted attempt. Refusals count as failures once three lanes had one.
+   */
   readonly failures: number;
   readonly refusals: number;
-  /** The first lanes that were refused since then, three at most. */
+  /** The first lanes that were refused since the last accepted attempt, at most three. */
   readonly refusedLanes: readonly string[];
-  /** Present while the breaker is open: nothing but probes goes out. */
+  /** Present while the breaker is open, when only probes are sent. */
   readonly open?: OpenBreaker;
-  /** Most attempts in flight while a recovered endpoint is given more and more; absent otherwise. */
+  /** Most attempts in flight during the ramp after a recovery; absent otherwise. */
   readonly ramp?: number;
-  /** The latest time that a `Retry-After` named. */
+  /** The latest end of a `Retry-After`. */
   readonly pausedUntil?: number;
-  /** When the first 410 since the last accepted attempt came. */
+  /** Time of the first 410 since the last accepted attempt. */
   readonly goneAt?: number;
-  /** The rate's bucket when it was last drawn from. Absent: full. */
+  /** The token bucket of the rate after the last attempt; absent when full. */
   readonly bucket?: { readonly tokens: number; readonly at: number };
 }
 
 interface OpenBreaker {
   readonly since: number;
   readonly nextProbeAt: number;
-  /** Between the last probe and the next, before jitter. */
+  /** Time between the last probe and the next, before jitter. */
   readonly spacingMs: number;
 }
 
-/** What an endpoint has in flight. It is known to its process alone: an attempt dies with it. */
+/**
+ * The attempts in flight of this process. They are not stored, because they end with the process.
+ */
 export interface InFlight {
   readonly attempts: number;
   /** Whether one of them is a probe. */
   readonly isProbing: boolean;
 }
 
-/** What may start now. */
+/** The attempts that may start now. */
 export type Admission =
   | { readonly kind: "attempts"; readonly count: number }
-  /** One attempt. It costs its delivery no step of the backoff. */
+  /** A single attempt. Its failure costs its delivery no step of the backoff. */
   | { readonly kind: "probe" }
-  /** Nothing before `until`; without it, not before an attempt in flight has ended. */
+  /** No attempt before `until`; when that is absent, not before an attempt in flight has ended. */
   | { readonly kind: "none"; readonly until?: number };
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface GateAnswer {
   readonly lane: string;
   /**
-   * `accepted`: 2xx. `gone`: 410. `refused`: any other answer but 408, 429, 502, 503 and 504.
+   * `accepted`: 2xx. `gone`: 410. `refused`: any other answer except 408, 429, 502, 503 and 504.
    * `failed`: one of these, or no answer.
    */
   readonly result: "accepted" | "refused" | "failed" | "gone";
@@ -67,27 +70,27 @@ export interface GateAnswer {
   readonly probe: boolean;
 }
 
-/** The state after an answer, and what the answer changed for the endpoint, if anything. */
+/** The state after an answer, with the event that the answer caused, if any. */
 export interface GateChange {
   readonly state: GateState;
-  /** `gone`: the second 410, a minute or more after the first; the endpoint is to be disabled. */
+  /** `gone`: the second 410, at least a minute after the first; the endpoint is to be disabled. */
   readonly event?: "opened" | "recovered" | "gone";
 }
 
-/** The state of an endpoint of which nothing is known. */
+/** The initial state of an endpoint. */
 export const newGate: GateState = { failures: 0, refusals: 0, refusedLanes: [] };
 
-/** Whether another replica must know a state. */
+/** Whether a state must be stored for other replicas. */
 export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: number): boolean {
   return open !== undefined || pausedUntil > now || goneAt !== undefined;
 }
 
-/** Whether what another replica must know has changed. */
+/** Whether the part of a state that is stored for other replicas has changed. */
 export function isNews(before: GateState, after: GateState): boolean {
   return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }
 
-/** Whether a state may be forgotten: nothing but an old `Retry-After` is remembered of the endpoint. */
+/** Whether a state may be forgotten: it contains at most a past `Retry-After`. */
 export function isBlank(state: GateState, now: number): boolean {
   const { failures, refusals, open, ramp, pausedUntil = 0, goneAt, bucket } = state;
   return (
@@ -100,19 +103,19 @@ const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
 const earlySpacingMsMax = 60_000;
 const lateSpacingMsMax = 5 * 60_000;
-/** How long an open breaker probes at least once a minute. */
+/** For this time an open breaker probes at least once a minute. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
 const retryAfterMsMax = 24 * 60 * 60_000;
 const goneAgainMs = 60_000;
 
-/** What may start at `now` beside what is in flight. */
+/** What may start at `now`, besides the attempts in flight. */
 export function admit(state: GateState, limits: GateLimits, inFlight: InFlight, now: number): Admission {
   if (state.pausedUntil !== undefined && now < state.pausedUntil) return { kind: "none", until: state.pausedUntil };
   if (state.open) return admitProbe(state.open, inFlight, now);
   const places = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight.attempts;
   if (places <= 0) return { kind: "none" };
-  // A probe draws a token too, and may leave less than none.
+  // A probe takes a token too, so the bucket may be below zero.
   const tokens = Math.floor(tokensAt(state, limits, now));
   if (tokens < 1) return { kind: "none", until: nextTokenAt(state, limits, now) };
   return { kind: "attempts", count: Math.min(places, tokens) };
@@ -123,7 +126,10 @@ function admitProbe({ nextProbeAt }: OpenBreaker, { isProbing }: InFlight, now: 
   return now < nextProbeAt ? { kind: "none", until: nextProbeAt } : { kind: "probe" };
 }
 
-/** When the next probe of an open breaker is due; undefined while there is none, or one is in flight. */
+/**
+ * When the next probe of an open breaker is due; undefined while the breaker is closed or a probe
+ * is in flight.
+ */
 export function probeAt({ open, pausedUntil = 0 }: GateState, { isProbing }: InFlight): number | undefined {
   return open && !isProbing ? Math.max(open.nextProbeAt, pausedUntil) : undefined;
 }
@@ -135,22 +141,24 @@ export function start(state: GateState, limits: GateLimits, count: number, now: 
 }
 
 /**
- * The state when a probe ended without an attempt: its body could not be fetched, for example. That
- * says nothing about the endpoint, so the next probe waits 5 s and the spacing stays.
+ * The state when a probe ended without an attempt, for example because its body could not be
+ * fetched. This says nothing about the endpoint, so the next probe waits 5 s and the spacing stays.
  */
 export function abandonProbe(state: GateState, now: number): GateState {
   return state.open ? { ...state, open: { ...state.open, nextProbeAt: now + firstSpacingMs } } : state;
 }
 
-/** The state when someone wants a probe of an open breaker at once: they have mended the receiver. */
+/**
+ * The state with the next probe due at once, for an open breaker of a receiver that was repaired.
+ */
 export function wantProbe(state: GateState, now: number): GateState {
   if (!state.open || state.open.nextProbeAt <= now) return state;
   return { ...state, open: { ...state.open, nextProbeAt: now } };
 }
 
 /**
- * The state after an answer. Answers of attempts that were in flight when the breaker opened do not
- * move its probes.
+ * The state after an answer. Answers to attempts that were in flight when the breaker opened do not
+ * change the time of its probes.
  *
  * @param random from 0 to 1, for the jitter of ±20 % between probes
  */
@@ -171,7 +179,7 @@ export function settle(
   return event ? { ...change, event } : change;
 }
 
-/** Opens the breaker with the fifth failure; moves its probes with the answer to one. */
+/** Opens the breaker with the fifth failure; schedules the next probe after the answer to one. */
 function count(state: GateState, { probe }: GateAnswer, now: number, random: number): GateChange {
   if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
   if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };
@@ -180,7 +188,7 @@ function count(state: GateState, { probe }: GateAnswer, now: number, random: num
   return { state: { ...rest, open: { ...open, nextProbeAt: now + spread(firstSpacingMs, random) } }, event: "opened" };
 }
 
-/** Forgets all failures; a `Retry-After` that another answer named still stands. */
+/** Forgets all failures. A `Retry-After` of another answer stays in force. */
 function accept({ open, ramp, pausedUntil, bucket }: GateState, { maxInFlight }: GateLimits): GateChange {
   const kept = { ...newGate, ...(pausedUntil === undefined ? {} : { pausedUntil }), ...(bucket ? { bucket } : {}) };
   if (open) return { state: maxInFlight > 1 ? { ...kept, ramp: 1 } : kept, event: "recovered" };
@@ -204,7 +212,7 @@ function pause(state: GateState, { retryAfterMs }: GateAnswer, now: number): Gat
   return { ...state, pausedUntil: Math.max(state.pausedUntil ?? 0, now + Math.min(retryAfterMs, retryAfterMsMax)) };
 }
 
-/** A failure while more and more is given halves what is given. */
+/** A failure during the ramp halves its limit. */
 function slowDown(state: GateState): GateState {
   return state.ramp === undefined ? state : { ...state, ramp: Math.max(1, Math.floor(state.ramp / 2)) };
 }

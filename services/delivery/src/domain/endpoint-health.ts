@@ -1,50 +1,51 @@
 import type { LoggedAttempt } from "./delivery-log.ts";
 import type { GateState } from "./endpoint-gate.ts";
 
-/** What the deliveries of an endpoint say about it. */
+/** The pending deliveries of an endpoint. */
 export interface Backlog {
   /** When the oldest pending delivery was stored. */
   readonly oldestAt: Date;
-  /** Documents of which a delivery is pending. */
+  /** Number of documents with a pending delivery. */
   readonly documents: number;
-  /** At a pending delivery. */
+  /** The last failed attempt at a pending delivery. */
   readonly lastFailure?: LoggedAttempt;
 }
 
-/** What waits for an endpoint that is disabled. */
+/** The pending deliveries of a disabled endpoint. */
 export interface HeldBacklog {
-  /** Deliveries, as far as they are counted. */
+  /** Number of deliveries, up to a limit. */
   readonly count: number;
-  /** Whether there are more. */
   readonly hasMore: boolean;
   /** When the oldest was stored. */
   readonly oldestAt?: Date;
 }
 
-/** How an endpoint does. */
+/** The state of an endpoint, as people see it. */
 export interface EndpointHealth extends Omit<GateHealth, "gate"> {
-  /** `disabled`: nothing goes out. `unopened`: nor does it, since what it keeps secret cannot be opened. */
+  /**
+   * `disabled`: nothing is sent. `unopened`: nothing is sent, because the endpoint's secret cannot
+   * be opened.
+   */
   readonly gate: GateHealth["gate"] | "disabled" | "unopened";
   readonly backlog?: Backlog;
-  /** Of one to which nothing goes out. */
+  /** Set when nothing is sent to the endpoint. */
   readonly held?: HeldBacklog;
   readonly lastAcceptedAt?: Date;
 }
 
-/** What an endpoint is given right now. */
+/** Which attempts an endpoint gets now. */
 export interface GateHealth {
   /**
-   * `closed`: attempts. `open`: one probe at a time, since it failed again and again. `probing`: a
-   * probe is due or on its way. `paused`: nothing, as its `Retry-After` asked.
+   * `closed`: attempts. `open`: one probe at a time, because it failed repeatedly. `probing`: a
+   * probe is due or in flight. `paused`: none, because of its `Retry-After`.
    */
   readonly gate: "closed" | "open" | "probing" | "paused";
-  /** Since when the breaker is open. */
   readonly openSince?: Date;
   /** When the next probe is due, or the pause ends. */
   readonly nextProbeAt?: Date;
 }
 
-/** @param state as it was stored last; absent for an endpoint that is in no trouble */
+/** @param state the last stored one; absent for an endpoint without trouble */
 export function gateHealthOf(state: GateState | undefined, now: Date): GateHealth {
   const { open, pausedUntil = 0 } = state ?? {};
   const nextMs = Math.max(open?.nextProbeAt ?? 0, pausedUntil);

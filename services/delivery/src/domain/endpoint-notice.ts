@@ -1,42 +1,13 @@
 import { createHash } from "node:crypto";
 import { disabled, enabled } from "./change-endpoint.ts";
 import { type Delivery, deliveryIdOf } from "./delivery.ts";
-import { disabledMsMax, type DisableReason, type Endpoint, expiryNoticeMs, type ManagedEndpoint } from "./endpoint.ts";
+import type { EndpointName } from "./endpoint-name.ts";
+import type { DisableReason } from "./disablement.ts";
+import { disabledMsMax, type Endpoint, expiryNoticeMs, type ManagedEndpoint } from "./endpoint.ts";
+import type { EndpointNotice, NoticeFacts } from "./notice.ts";
 import type { Postable } from "./payload.ts";
 
-/** A change of an endpoint that is to be announced to the tenant's endpoints that ask for its event. */
-export type EndpointNotice = DisabledNotice | ExpiringNotice | RecoveredNotice;
-
-interface NoticeTimes {
-  readonly at: Date;
-  /** The beginning of the trouble. It names the change: one beginning, one webhook id. */
-  readonly since: Date;
-}
-
-interface DisabledNotice extends NoticeTimes {
-  readonly event: "endpoint.disabled";
-  readonly reason: DisableReason;
-  /** Who disabled it. */
-  readonly by?: string;
-}
-
-/** What is owed to a disabled endpoint is given up in a day. */
-interface ExpiringNotice extends NoticeTimes {
-  readonly event: "endpoint.expiring";
-  /** Why it was disabled. */
-  readonly reason: DisableReason;
-}
-
-interface RecoveredNotice extends NoticeTimes {
-  readonly event: "endpoint.recovered";
-  /** `enabled`: someone enabled it. `accepted`: its breaker was open, and it accepted a webhook. */
-  readonly reason: "enabled" | "accepted";
-}
-
-/** A notice as its deliveries keep it. No URL: its path may be a credential. */
-export type NoticeFacts = EndpointNotice & { readonly host: string };
-
-/** The endpoint, disabled, with the notice of it; itself if it was. */
+/** The endpoint, disabled, with a notice of it; the same object if it was disabled already. */
 export function disabledWithNotice(
   endpoint: ManagedEndpoint,
   reason: DisableReason,
@@ -49,7 +20,7 @@ export function disabledWithNotice(
   return withNotice(changed, { event: "endpoint.disabled", reason, at, since: at, ...actor });
 }
 
-/** The endpoint, enabled, with the notice of it; itself if it was. */
+/** The endpoint, enabled, with a notice of it; the same object if it was enabled already. */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);
   const since = endpoint.disabled?.at;
@@ -57,7 +28,10 @@ export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): Managed
   return withNotice(changed, { event: "endpoint.recovered", reason: "enabled", at: after(since, now), since });
 }
 
-/** The endpoint with the notice that it accepts webhooks again; itself if it has that notice. */
+/**
+ * The endpoint with the notice that it accepts webhooks again; the same object if it has that
+ * notice.
+ */
 export function recoveredWithNotice(endpoint: ManagedEndpoint, since: Date, now: Date): ManagedEndpoint {
   const isKnown = endpoint.notices.some(
     (each) => each.event === "endpoint.recovered" && each.since.getTime() === since.getTime(),
@@ -66,7 +40,10 @@ export function recoveredWithNotice(endpoint: ManagedEndpoint, since: Date, now:
   return withNotice(endpoint, { event: "endpoint.recovered", reason: "accepted", at: after(since, now), since });
 }
 
-/** The endpoint with the notice that its deliveries end soon; itself if that was told, or need not be. */
+/**
+ * The endpoint with the notice that its deliveries will be given up soon; the same object if it had
+ * that notice or is not due for it.
+ */
 export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const { disabled } = endpoint;
   if (!disabled || disabled.isExpiryTold) return endpoint;
@@ -76,7 +53,7 @@ export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): Manage
   return withNotice(told, { event: "endpoint.expiring", reason, at: after(since, now), since });
 }
 
-/** The endpoint without those of its notices that another reading of it has. */
+/** The endpoint without the notices that an earlier reading of it has. */
 export function withoutNotices(endpoint: ManagedEndpoint, { notices }: ManagedEndpoint): ManagedEndpoint {
   const announced = new Set(notices.map((notice) => webhookIdOfNotice(endpoint, notice)));
   const left = endpoint.notices.filter((notice) => !announced.has(webhookIdOfNotice(endpoint, notice)));
@@ -87,15 +64,15 @@ function withNotice(endpoint: ManagedEndpoint, notice: EndpointNotice): ManagedE
   return { ...endpoint, notices: [...endpoint.notices, notice] };
 }
 
-/** Clocks of replicas differ: the end of a trouble comes after its beginning. */
+/** Clocks of replicas differ, so the end of a trouble is set to at least its beginning. */
 function after(since: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), since.getTime() + 1));
 }
 
 /**
- * Who gets a notice: the tenant's endpoints that ask for its event. An endpoint that was disabled
- * gets nothing, so it is not told that it was; what it is told of its recovery says since when it may
- * have missed webhooks.
+ * Whether an endpoint gets a notice: it is one of the tenant's and asks for the event. A disabled
+ * endpoint gets nothing, so it is not told that it was disabled; the notice of its recovery says
+ * since when it may have missed webhooks.
  */
 export function isToldOf(
   endpoint: ManagedEndpoint,
@@ -106,7 +83,10 @@ export function isToldOf(
   return event === "endpoint.recovered" || endpoint.endpointId !== about.endpointId;
 }
 
-/** The delivery of a notice to an endpoint. Notices about one endpoint are a lane, in order of their times. */
+/**
+ * The delivery of a notice to an endpoint. Notices about one endpoint are one lane, ordered by
+ * time.
+ */
 export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endpoint, now: Date): Delivery {
   const webhookId = webhookIdOfNotice(about, notice);
   return {
@@ -123,13 +103,13 @@ export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endp
   };
 }
 
-/** More than the body of a notice has. */
+/** Upper bound of a notice's body, in bytes. */
 const noticeBytes = 1_024;
 
 /**
- * What is posted for a notice. It is signed by HMAC only, since it is no snapshot.
+ * The payload of a notice. It is signed only by HMAC, because it is no snapshot.
  *
- * @throws TypeError when it says what no notice says: nothing else gets these signatures
+ * @throws TypeError when the content is not a notice's, so that nothing else gets these signatures
  */
 export function noticePayload(
   delivery: Pick<Delivery, "webhookId" | "createdAt" | "tenantId" | "documentId">,
@@ -151,7 +131,7 @@ const reasons: Readonly<Record<EndpointNotice["event"], readonly string[]>> = {
 
 const hostPattern = /^[\w.:[\]-]{1,300}$/;
 
-/** A row may have been written by someone else than delivery. */
+/** The row may not have been written by delivery, so its content is checked. */
 function requireNotice(notice: NoticeFacts): void {
   const { event, reason, at, since, host } = notice;
   const isKnown = Object.hasOwn(reasons, event) && reasons[event].includes(reason);
@@ -164,9 +144,10 @@ function isTime(value: unknown): boolean {
   return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
-type EndpointName = Pick<Endpoint, "tenantId" | "endpointId">;
-
-/** Like the id of a snapshot, with the beginning of the trouble in milliseconds since 1970. */
+/**
+ * The webhook id of a notice: like that of a snapshot, with the beginning of the trouble in
+ * milliseconds since 1970 as its number.
+ */
 function webhookIdOfNotice({ tenantId, endpointId }: EndpointName, { event, since }: EndpointNotice): string {
   const name = createHash("sha256").update(`${tenantId}\n${endpointId}`).digest("hex").slice(0, 32);
   return `evt_${name}_${since.getTime()}_${event.slice("endpoint.".length)}`;

@@ -6,7 +6,7 @@ const headersMax = 16;
 const maxInFlightMax = 128;
 const [rateMin, rateMax] = [0.1, 1_000];
 
-/** Headers of ours, of the connection, and those that a proxy on the way acts on. */
+/** Headers of the platform, of the connection, and those that proxies interpret. */
 const deniedHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-digest",
@@ -27,7 +27,10 @@ const deniedHeaders: ReadonlySet<string> = new Set([
 ]);
 const deniedPrefixes = ["proxy-", "vidimus-", "webhook-", "x-forwarded-", "x-vidimus-"];
 
-/** Whether the platform sets a header itself, or it belongs to the connection. Others are an endpoint's own. */
+/**
+ * Whether the platform sets a header itself, or it belongs to the connection. Endpoints may have
+ * all others.
+ */
 export function isReservedHeader(name: string): boolean {
   return deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix));
 }
@@ -45,7 +48,10 @@ export function requireDescription(text: string): string {
   throw refusal("/description", "must have at most 1000 characters, of control characters only line ends and tabs");
 }
 
-/** The events, each once and in the order of the closed set. @throws DomainError `invalid` */
+/**
+ * The events, without duplicates and in the order of `endpointEvents`. @throws DomainError
+ * `invalid`
+ */
 export function requireEvents(names: readonly string[]): EndpointEvent[] {
   const known = endpointEvents.join(", ");
   const unknown = names.find((name) => !endpointEvents.some((event) => event === name));
@@ -54,7 +60,9 @@ export function requireEvents(names: readonly string[]): EndpointEvent[] {
   return endpointEvents.filter((event) => names.includes(event));
 }
 
-/** The types, each once; undefined for none, which means all. @throws DomainError `invalid` */
+/**
+ * The types, without duplicates; undefined for none, which means all. @throws DomainError `invalid`
+ */
 export function requireDocumentTypes(names: readonly string[]): readonly string[] | undefined {
   const types = [...new Set(names)];
   if (types.length > documentTypesMax) throw refusal("/documentTypes", `must have at most ${documentTypesMax} types`);
@@ -64,8 +72,8 @@ export function requireDocumentTypes(names: readonly string[]): readonly string[
 }
 
 /**
- * Headers by their lowercase names. Refuses those that are ours, that belong to the connection, or
- * that could end the header and begin another one.
+ * Headers by their lowercase names. Refuses reserved headers, and values that could end the header
+ * and begin another one.
  *
  * @throws DomainError `invalid`
  */
@@ -77,7 +85,7 @@ export function requireHeaders(given: Readonly<Record<string, string>>): Record<
     const pointer = `/headers/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (names.has(name)) throw refusal(pointer, "is given twice");
     names.add(name);
-    // No underscore: many proxies drop such headers without a word.
+    // Underscores are not allowed, because many proxies silently drop such headers.
     if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw refusal(pointer, "must be named by letters, digits and hyphens");
     if (isReservedHeader(name)) throw refusal(pointer, "is set by the platform or by the connection");
     if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/.test(value)) {

@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { isIP } from "node:net";
 
-/** Which URLs a deployment allows. */
+/** Which URLs the deployment allows. */
 export interface UrlRule {
   readonly allowHttp: boolean;
   readonly mayDial: (address: string) => boolean;
@@ -11,11 +11,11 @@ export interface UrlRule {
 const lengthMax = 2_048;
 
 /**
- * Checks a receiver's URL as far as that is possible without DNS. Resolved addresses are checked at
- * every dial. A refusal names the setting with which an operator allows the URL.
+ * Checks a receiver's URL as far as possible without DNS; resolved addresses are checked at every
+ * dial. A refusal names the setting with which an operator allows the URL.
  *
- * @returns the URL in its normal form: a path of at least `/`, a lowercase host, a name in Unicode as
- * Punycode
+ * @returns the URL in its normal form: a path of at least `/`, a lowercase host, a name in Unicode
+ * as Punycode
  * @throws DomainError `invalid`, pointing at `/url`
  */
 export function parseEndpointUrl(text: string, rule: UrlRule): string {
@@ -41,8 +41,9 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
 }
 
 /**
- * The parser drops control characters and outer spaces, and takes a backslash for a slash. Others who
- * read the same text, such as a proxy, would see another host in it.
+ * The URL parser drops control characters and outer spaces, and reads a backslash as a slash.
+ * Another reader of the same text, such as a proxy, would see another host, so such texts are
+ * refused.
  */
 function requireOneReading(text: string): void {
   if (/\p{Cc}/u.test(text)) throw refusal("must not contain control characters such as line ends, tabs or NUL");
@@ -50,7 +51,7 @@ function requireOneReading(text: string): void {
   if (text.includes("\\")) throw refusal("must not contain a backslash (write / or %5C)");
 }
 
-/** Refuses a host that is missing, has an empty label, or is an IPv4 address in an odd form. */
+/** Refuses a host that is missing, has an empty label, or is an IPv4 address in an unusual form. */
 function requireWrittenHost(text: string, hostname: string): void {
   const [, authority] = /^[a-z]+:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) throw refusal("must have a host after https://");
@@ -84,7 +85,7 @@ function addressOfHost(hostname: string): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** A host without the brackets of an IPv6 literal and without the dot of the DNS root. */
+/** A host without the brackets of an IPv6 literal and without the final dot. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

@@ -1,6 +1,7 @@
-import type { EndpointNotice } from "./endpoint-notice.ts";
+import type { Disablement } from "./disablement.ts";
+import type { EndpointNotice } from "./notice.ts";
 
-/** The events that endpoints may ask for. */
+/** The events that endpoints can ask for. */
 export const endpointEvents = [
   "snapshot.usable",
   "snapshot.withheld",
@@ -9,71 +10,69 @@ export const endpointEvents = [
   "endpoint.recovered",
 ] as const;
 
-/** What a webhook is about. */
 export type EndpointEvent = (typeof endpointEvents)[number];
 
-/** What an endpoint gets unless it asks for more or less. */
+/** The events of an endpoint that names none. */
 export const eventsByDefault: readonly EndpointEvent[] = ["snapshot.usable", "snapshot.withheld"];
 
-/** Attempts in flight at an endpoint, unless it asks for more or fewer. */
+/** Most attempts in flight at an endpoint that sets no limit. */
 export const maxInFlightByDefault = 32;
 
-/** A receiver of a tenant's webhooks, as sending sees it. */
+/** A receiver of a tenant's webhooks, with what sending needs. */
 export interface Endpoint {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly url: string;
   readonly createdAt: Date;
-  /** One, or two while a secret rotates; newest first. Decoded. */
+  /** Decoded; two while a secret rotates, newest first. */
   readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
-  /** While it is disabled, nothing is sent to it. */
+  /**
+   * While it is disabled, its deliveries wait. Only a ping and the repetition of a final delivery are
+   * sent.
+   */
   readonly enabled: boolean;
-  /** Why what it keeps secret cannot be opened. It is not enabled then, and has no headers. */
+  /**
+   * Why the secret and the headers cannot be opened. The endpoint then counts as disabled and has
+   * no headers.
+   */
   readonly unopened?: string;
-  /** When it was last enabled; absent when it never was disabled. Deliveries are no older than that. */
+  /**
+   * When it was last enabled; absent when it was never disabled. The age of deliveries counts from
+   * here at the earliest.
+   */
   readonly enabledAt?: Date;
   readonly events: readonly EndpointEvent[];
-  /** Absent: all types. */
+  /** Absent for all types. */
   readonly documentTypes?: readonly string[];
-  /** Sent with every webhook, by their lowercase names. */
+  /** Sent with every webhook; lowercase names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Most attempts in flight, 1 to 128. */
   readonly maxInFlight: number;
-  /** Most attempts a second; absent: no limit. */
+  /** Most attempts a second; absent for no limit. */
   readonly ratePerSecond?: number;
 }
 
-/** Why an endpoint is disabled: someone asked for it, or it answered 410 twice. */
-export type DisableReason = "operator" | "gone";
-
-/** Since when and why an endpoint is disabled, and who asked for it. */
-export interface Disablement {
-  readonly at: Date;
-  readonly reason: DisableReason;
-  readonly by?: string;
-  /** Present once others were told that its deliveries end soon. */
-  readonly isExpiryTold?: true;
-}
-
-/** How long an endpoint may be disabled until its deliveries are given up. */
+/** After this time disabled, an endpoint's deliveries are given up. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
-/** How long before that the tenant's other endpoints are told. */
+/** The notice of that is sent to the tenant's other endpoints this much earlier. */
 export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 
-/** An endpoint as management sees it. */
+/** An endpoint with what management needs. */
 export interface ManagedEndpoint extends Endpoint {
   readonly updatedAt: Date;
-  /** For people; "": the host of its URL. */
+  /** Name for people; "" to show the host of its URL. */
   readonly name: string;
-  /** For people. */
   readonly description: string;
   /** Present while it is disabled. */
   readonly disabled?: Disablement;
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;
-  /** Changes that are not announced yet. They are stored with the change, so that none is lost. */
+  /**
+   * Changes that are not announced yet. They are stored in the same write as the change, so that
+   * none is lost.
+   */
   readonly notices: readonly EndpointNotice[];
-  /** Grows with every change. A change names the revision that it read. */
+  /** Raised by every change. A change must name the revision that it read. */
   readonly revision: number;
 }
 

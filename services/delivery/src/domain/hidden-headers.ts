@@ -1,9 +1,9 @@
 import { isReservedHeader } from "./endpoint-settings.ts";
 
-/** Stands where a value is not shown. */
+/** Shown in place of a hidden value. */
 export const hiddenValue = "•••";
 
-/** A receiver believes whoever posts a body with one of them. */
+/** HMACs of the body: with one of them anybody could post it, and the receiver would accept it. */
 const hmacHeaders: ReadonlySet<string> = new Set([
   "webhook-signature",
   "x-vidimus-signature-256",
@@ -11,37 +11,37 @@ const hmacHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether nobody may see a header's value: an HMAC, or what an endpoint asked for, which may be a
- * credential.
+ * Whether a header's value is hidden from everybody: an HMAC, or a header of the endpoint, which
+ * may be a credential.
  */
 export function isHiddenHeader(name: string): boolean {
   return hmacHeaders.has(name) || !isReservedHeader(name);
 }
 
-/** Shorter texts are no credentials, and stand in ordinary words. */
+/** Shorter texts are not credentials, and occur in ordinary words. */
 const hiddenCharactersMin = 6;
 
 /**
- * The hidden values of a request, longest first: whole, without the scheme before the credential, and
- * as JSON writes them.
+ * The hidden values of a request, longest first: complete, without the scheme before a credential,
+ * and as JSON writes them.
  */
 export function hiddenValuesOf(headers: Readonly<Record<string, string>>): string[] {
   const hidden = Object.entries(headers).flatMap(([name, value]) => (isHiddenHeader(name) ? value : []));
   const parts = [...hidden, ...hidden.flatMap((value) => value.split(/[ ,]+/).filter((part) => !isScheme(part)))];
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]);
-  // A whole value that is a word is hidden, too.
+  // A value that is a plain word is hidden, too, but only as a whole.
   const kept = new Set(written.filter(({ length }) => length >= hiddenCharactersMin));
   return [...kept].toSorted((a, b) => b.length - a.length);
 }
 
-/** A credential's scheme, such as `Bearer`, which many answers mention. */
+/** Whether a text is a credential's scheme, such as `Bearer`, which many answers mention. */
 function isScheme(part: string): boolean {
   return /^[A-Za-z]{1,12}$/.test(part);
 }
 
 /**
- * The beginning of a receiver's answer, without values that the request hid: a receiver may echo its
- * headers. A value that reaches over the end is hidden as a whole.
+ * The beginning of a receiver's answer, without values that are hidden in the request, because a
+ * receiver may echo its headers. A value that extends beyond the limit is hidden completely.
  */
 export function beginningWithout(hidden: readonly string[], answer: Buffer, bytesMax: number): string {
   let end = Math.min(bytesMax, answer.byteLength);

@@ -1,8 +1,18 @@
-import { advance, arrive, compareRows, type LaneRow, type LaneState, type LaneStep, subjectOf } from "./lane.ts";
+import {
+  advance,
+  arrive,
+  compareRows,
+  type LaneRow,
+  type LaneState,
+  type LaneStep,
+  subjectOf,
+} from "./advance-lane.ts";
 import { assembleLane, needsUntried } from "./lane-pages.ts";
 import type { RetryPlan } from "./retry-plan.ts";
 
-/** What a receiver does with a webhook. `lostAnswer`: it accepts it, and the sender never hears. */
+/**
+ * What a receiver does with a webhook. `lostAnswer`: it accepts it, and the sender gets no answer.
+ */
 export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
 
 export type Fate = "pending" | "delivered" | "superseded" | "exhausted";
@@ -12,18 +22,18 @@ interface JournalRow extends LaneRow {
 }
 
 const plan: RetryPlan = { delaysMs: [10, 40], ageMsMax: 400 };
-/** Small, so that lanes are paged. */
+/** Small, so that lanes need several pages. */
 const pageRows = 3;
 
-/** A lane in memory of a process, with an attempt whose outcome is not journaled yet. */
+/** A lane in the memory of a process, with an attempt whose outcome is not journaled yet. */
 interface InHand {
   readonly generation: number;
   readonly lane: LaneState<LaneRow>;
 }
 
 /**
- * For many histories of `lane.ts` alone, in memory, with long lanes and rows that get too old. The
- * scripts on a real mongod (`test/support/model`) are slower, and hold the stores.
+ * Runs many histories of `advance-lane.ts` alone, in memory, with long lanes and rows that get too old. The
+ * scripts on a real mongod (`test/support/model`) are slower, and include the stores.
  *
  * One lane: its journal, which survives everything, its receiver, and the processes that work on
  * it. It does to the journal what the stores do, and throws when the order is broken.
@@ -42,7 +52,7 @@ export class LaneModel {
     return this.rows.filter(({ fate }) => fate === "pending").toSorted(compareRows);
   }
 
-  /** A snapshot is committed and its row stored. The lane becomes due. */
+  /** A snapshot is committed and its row stored, which makes the lane due. */
   arrive(): void {
     const sequence = this.rows.length + 1;
     const createdAt = new Date(this.now);
@@ -66,7 +76,7 @@ export class LaneModel {
     return this.pending.length > 0 && this.#dueAt.getTime() <= this.now;
   }
 
-  /** A process takes the lease: of an idle lane, or of one whose process is gone or stopped. */
+  /** A process takes the lease: of an idle lane, or of one whose process died or stopped. */
   claim(): InHand {
     this.#generation += 1;
     this.#isFollowed = false;
@@ -89,7 +99,7 @@ export class LaneModel {
     return { ...assembleLane(needsUntried(pages) ? { ...pages, untried } : pages, pageRows), ...mark };
   }
 
-  /** A process posts what is next. @returns the lane as it is while the attempt is in flight */
+  /** A process posts the next webhook. @returns the lane while the attempt is in flight */
   post({ lane }: InHand, reaction: Reaction): void {
     const subject = subjectOf(lane);
     if (!subject) throw new Error("nothing to post");
@@ -104,7 +114,7 @@ export class LaneModel {
     if (reaction === "accepted" || reaction === "lostAnswer") this.#newestReceived = sequence;
   }
 
-  /** The process journals the outcome. @returns the lane, if the process may go on with it */
+  /** The process journals the outcome. @returns the lane, when the process may continue with it */
   journal(held: InHand, reaction: Reaction, random: number): InHand | undefined {
     if (held.generation !== this.#generation) return undefined;
     const lane = this.#isFollowed ? this.#withArrivals(held.lane) : held.lane;

@@ -1,6 +1,6 @@
-import { compareRows, type LaneRow, type LaneState } from "./lane.ts";
+import { compareRows, type LaneRow, type LaneState } from "./advance-lane.ts";
 
-/** What is read of a lane that is too long to be read whole. */
+/** The parts that are read of a lane too long to be read completely. */
 export interface LanePages<Row extends LaneRow> {
   /** The oldest rows, without a gap. */
   readonly oldest: readonly Row[];
@@ -8,7 +8,7 @@ export interface LanePages<Row extends LaneRow> {
   readonly newest: readonly Row[];
   /** Rows from the first one that was never refused, without a gap; read if `needsUntried`. */
   readonly untried?: readonly Row[];
-  /** The row that older ones yielded to, if any. */
+  /** The row to which older rows yielded, if any. */
   readonly yieldedTo?: Row | undefined;
 }
 
@@ -21,9 +21,9 @@ export function needsUntried({ oldest, newest }: Pick<LanePages<LaneRow>, "oldes
 }
 
 /**
- * Puts the pages of a lane together.
+ * Joins the pages of a lane.
  *
- * @param pageRows the most rows of a page; a shorter page ends at the lane's newest row
+ * @param pageRows most rows of a page; a shorter page ends at the lane's newest row
  */
 export function assembleLane<Row extends LaneRow>(
   { oldest, newest, untried, yieldedTo }: LanePages<Row>,

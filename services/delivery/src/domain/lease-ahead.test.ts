@@ -5,11 +5,11 @@ const kibibyte = 1_024;
 const places = { places: 32, bodyBytes: 2 * kibibyte, aheadMs: aheadMsOf({ leaseMs: 20_000, attemptMs: 15_000 }) };
 
 describe("lanes leased ahead of an endpoint", () => {
-  it("are two a place until it has answered", () => {
+  it("are two for each attempt it may have at once, until it has answered", () => {
     expect(lanesAhead(places)).toBe(64);
   });
 
-  it("are what it takes within a second, 1,000 at most and two a place at least", () => {
+  it("are what it takes within a second, at most 1,000, at least two for each attempt at once", () => {
     expect(lanesAhead({ ...places, answerMs: 80 })).toBe(400);
     expect(lanesAhead({ ...places, answerMs: 0.5 })).toBe(1_000);
     expect(lanesAhead({ ...places, answerMs: 15_000 })).toBe(64);
@@ -22,12 +22,12 @@ describe("lanes leased ahead of an endpoint", () => {
     expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
   });
 
-  it("are waited for when it takes 256 within a second", () => {
+  it("are worth a wait when it takes 256 within a second", () => {
     expect(isQuick({ ...places, answerMs: 100 }, 0)).toBe(true);
     expect(isQuick({ ...places, answerMs: 200 }, 0)).toBe(false);
   });
 
-  it("are waited for before its first answer, and as long as it answers at all", () => {
+  it("are worth a wait before its first answer, and no longer once nothing answers", () => {
     expect(isQuick(places, 199)).toBe(true);
     expect(isQuick(places, 200)).toBe(false);
     expect(isQuick({ ...places, answerMs: 5 }, 200)).toBe(false);

@@ -1,36 +1,48 @@
-/** How far ahead of an endpoint lanes are leased. Pure. */
+import { movingMean } from "./moving-mean.ts";
+
+/** Decides how many lanes of an endpoint are leased in advance. The functions are pure. */
 
 /** How many attempts an endpoint takes at once, and how fast. */
 export interface EndpointPace {
   /** Most attempts in flight. */
   readonly places: number;
-  /** Most attempts a second; absent: no limit. */
+  /** Most attempts a second; absent for no limit. */
   readonly ratePerSecond?: number | undefined;
-  /** Mean time of its last answers, in milliseconds; absent while there is none. */
+  /** Mean time of its last answers, in milliseconds; absent before the first. */
   readonly answerMs?: number | undefined;
   /** Mean size of a body, in bytes. */
   readonly bodyBytes: number;
-  /** Within this time a leased lane is to start: `aheadMsOf`. */
+  /** A leased lane should start within this time: `aheadMsOf`. */
   readonly aheadMs: number;
 }
 
-/** Lanes that are leased for each place, whatever the pace, so that no place stays empty. */
+/**
+ * Least lanes that are leased for each attempt in flight, however slow the endpoint is, so that the
+ * next attempt can start at once.
+ */
 const lanesPerPlace = 2;
 const lanesMax = 1_000;
-/** Of the 40 MiB of the payload cache, so that what waits is not dropped from it. */
+/**
+ * Most bytes of an endpoint's leased lanes; a fifth of the payload cache's 40 MiB, so that waiting
+ * bodies are not dropped from the cache.
+ */
 const bytesMax = 8 * 1024 * 1024;
-/** What an endpoint takes within `aheadMs` if it is quick: one batch of ingest. */
+/** An endpoint is quick when it takes this many lanes, one batch of ingest, within `aheadMs`. */
 const quickLanes = 256;
 
 /**
- * How soon a leased lane is to start: a second of the promised pace. The lease is renewed when it has
- * not half of its margin left beside the longest attempt, and a renewal costs a command.
+ * The time within which a leased lane should start: a fifth of the margin that a lease has over the
+ * longest attempt, so one second by default. When less than half of the margin is left, the lease
+ * must be renewed before the attempt, which costs a command.
  */
 export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: number }): number {
   return (leaseMs - attemptMs) / 5;
 }
 
-/** How many lanes of an endpoint may be leased: what it takes in that time, two a place at least. */
+/**
+ * Most leased lanes of an endpoint: what it takes within `aheadMs`, but at least two for each
+ * attempt in flight.
+ */
 export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number {
   const least = lanesPerPlace * places;
   if (answerMs === undefined) return least;
@@ -39,13 +51,13 @@ export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs
   return Math.max(least, Math.min(most, Math.floor((perSecond * aheadMs) / 1_000)));
 }
 
-/** For how long attempts may be in flight without any answer until the endpoint is not quick. */
+/** An endpoint with attempts in flight and no answer for this time is not quick. */
 const stallMs = 200;
 
 /**
- * Whether ingest waits for room at an endpoint: rows that are stored without a lease cost a claim
- * each, and this endpoint has room for a batch within that time. One that has not answered yet may be
- * quick; one that hangs is not, however quick it was.
+ * Whether ingest should wait for capacity at an endpoint: rows stored without a lease cost a claim
+ * each, and a quick endpoint will soon have capacity for a batch. An endpoint that has not answered
+ * yet counts as quick; one that hangs does not.
  *
  * @param silentMs for how long attempts have been in flight without any answer
  */
@@ -53,7 +65,7 @@ export function isQuick(pace: EndpointPace, silentMs: number): boolean {
   return silentMs < stallMs && (pace.answerMs === undefined || lanesAhead(pace) >= quickLanes);
 }
 
-/** The mean after another answer; the last eight or so count. */
+/** The mean after another answer, mostly of the last eight. */
 export function meanAnswerMs(before: number | undefined, tookMs: number): number {
-  return before === undefined ? tookMs : before + (tookMs - before) / 8;
+  return movingMean(before, tookMs, 8);
 }

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
 
-/** Names one snapshot. */
 export interface Reference {
   readonly tenantId: string;
   readonly documentId: string;
   /** From 1, within the document; skips numbers only after a restore. */
   readonly sequence: number;
-  /** W3C Trace Context of the call that made the snapshot, where it is known and recorded. */
+  /** W3C Trace Context of the call that made the snapshot; absent unless known and recorded. */
   readonly traceparent?: string | undefined;
 }
 
@@ -19,11 +18,11 @@ export interface Snapshot extends Reference {
   committedAt: Date;
   /** Canonical JSON. */
   bytes: Uint8Array;
-  /** SHA-256 of `bytes`, as documents computed it. */
+  /** SHA-256 of `bytes`, computed by documents. */
   sha256: Uint8Array;
 }
 
-/** What the log tells of a snapshot's webhook, as `createPayload` writes it. */
+/** Facts of a snapshot's webhook for the log, as `createPayload` writes them. */
 export interface SnapshotFacts {
   /** For example `snapshot.usable`. */
   readonly event: string;
@@ -35,18 +34,18 @@ export function factsOf({ status, documentType, version }: Omit<Snapshot, keyof 
   return { event: `snapshot.${status}`, documentType, version };
 }
 
-/** How many older pending snapshots of a document are listed with a snapshot. */
+/** Most older pending snapshots of a document that are listed with a snapshot. */
 export const olderPendingMax = 256;
 
-/** A snapshot as documents' feed serves it. */
+/** A snapshot as documents' feed returns it. */
 export interface FeedSnapshot extends Snapshot {
-  /** Of documents, for signing; passed on unread. */
+  /** Documents' attestation for signing, which delivery passes on unread. */
   attestation: Uint8Array;
-  /** Whether `bytes` have the digest that documents computed. */
+  /** Whether `bytes` match the digest that documents computed. */
   isSound: boolean;
-  /** Whether it is still to be settled. */
+  /** Whether the snapshot is not settled yet. */
   isPending: boolean;
-  /** Sequences of older snapshots of the document that are pending: the lowest `olderPendingMax`. */
+  /** Sequences of older pending snapshots of the document: the lowest `olderPendingMax`. */
   olderPending: readonly number[];
 }
 
@@ -57,7 +56,7 @@ export interface SnapshotSignature {
   statement: string;
   /** 64 bytes. */
   value: Uint8Array;
-  /** 1, or higher for a snapshot that was signed anew after a revocation. */
+  /** 1, or higher for a snapshot that was signed again after a revocation. */
   signingNumber: number;
 }
 
@@ -70,40 +69,39 @@ export interface Payload {
   keyId: string;
   committedAt: Date;
   body: Uint8Array;
-  /** Of a snapshot. */
+  /** Set for a snapshot. */
   facts?: SnapshotFacts;
-  /** That of the snapshot. */
   traceparent?: string | undefined;
 }
 
-/** What is posted. A notice is signed by no key of the trust list. */
+/** A payload to post. A notice has no `keyId`, because no key of the trust list signs it. */
 export type Postable = Omit<Payload, "keyId"> & Partial<Pick<Payload, "keyId">>;
 
 /**
  * The webhook id of a snapshot: `snp_`, 32 hex digits of the digest of tenant and document, `_`,
- * sequence, and `_r2` or higher if it was signed anew. It must have no dot, which separates the
- * parts of the text that is signed.
+ * sequence, and `_r2` or higher if it was signed again. It must not contain a dot, which separates
+ * the parts of the signed text.
  */
 export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signingNumber = 1): string {
   const name = hash("sha256", `${tenantId}\n${documentId}`).slice(0, 32);
   return `snp_${name}_${sequence}${signingNumber > 1 ? `_r${signingNumber}` : ""}`;
 }
 
-/** More than the members of a payload around its snapshot take, the signature among them. */
+/** Upper bound of the bytes around the snapshot in a payload, including the signature. */
 const envelopeBytes = 1_024;
 
-/** Length of a snapshot's body, in bytes, before it is signed. */
+/** Bytes of a snapshot's body, known before it is signed. */
 export function bodyBytesOf({ bytes }: Pick<Snapshot, "bytes">): number {
   return bytes.byteLength + envelopeBytes;
 }
 
-/** Names a snapshot within one process. */
+/** Identifies a snapshot within one process. */
 export function snapshotKey({ tenantId, documentId, sequence }: Reference): string {
   return `${tenantId} ${documentId} ${sequence}`;
 }
 
 /**
- * Makes a snapshot's payload. The body ends with the snapshot, byte for byte. The same arguments
+ * Makes a snapshot's payload, whose body ends with the snapshot, byte for byte. The same arguments
  * give the same bytes.
  */
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {

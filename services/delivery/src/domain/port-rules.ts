@@ -1,9 +1,9 @@
 type PortRange = readonly [number, number];
 
-/** Ports that endpoints may use unless a deployment says otherwise. */
+/** Ports that endpoints may use by default. */
 export const portsByDefault = "443,8443";
 
-/** Ports that are allowed as well where plain http is. */
+/** Further ports that are allowed by default when plain http is. */
 export const httpPortsByDefault = "80,8080";
 
 /**

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * The replica that is preferred for a partition, by rendezvous hashing: the one with the highest
- * hash of replica and partition. When a replica comes or goes, only partitions that it gets or had
- * change hands.
+ * The preferred replica of a partition, by rendezvous hashing: the one with the highest hash of
+ * replica and partition. When a replica joins or leaves, only partitions that it gets or had change
+ * their replica.
  *
  * @returns undefined without replicas
  */

@@ -1,6 +1,6 @@
-/** When a delivery is tried again. */
+/** When a failed delivery is tried again. */
 export interface RetryPlan {
-  /** Delay after the first failed attempt, after the second, …; the last one repeats. */
+  /** Delay after the first failed attempt, the second, and so on; the last delay repeats. */
   delaysMs: readonly number[];
   /** A delivery is exhausted when its next attempt would be later than this after `since`. */
   ageMsMax: number;
@@ -15,13 +15,12 @@ export const promisedRetries: RetryPlan = {
   ageMsMax: 72 * hourMs,
 };
 
-/** The facts of a failed attempt on which the time of the next one depends. */
+/** What the time of the next attempt depends on. */
 interface FailedAttempt {
-  /** From 1; attempts made before their backoff ended are not counted. */
+  /** From 1; expedited attempts do not count. */
   attempt: number;
-  /** When the delivery was created, or its endpoint was last enabled, whichever is later. */
+  /** When the delivery was created or its endpoint was last enabled, whichever is later. */
   since: Date;
-  /** When the attempt ended. */
   endedAt: Date;
   /** The answer's `Retry-After`, if it had one. */
   retryAfterMs?: number | undefined;
@@ -31,7 +30,7 @@ const jitter = 0.2;
 const retryAfterMsMax = 24 * 60 * 60 * 1000;
 
 /**
- * When to try again; undefined when the delivery is exhausted. Never before the receiver's
+ * The time of the next attempt; undefined when the delivery is exhausted. Not before the receiver's
  * `Retry-After`, of which at most 24 h count.
  *
  * @param random from 0 to 1, for the jitter of ±20 %

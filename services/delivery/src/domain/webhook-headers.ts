@@ -1,7 +1,7 @@
 import { createHmac, hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 
-/** What is posted. Events other than snapshots are not signed by a key of the trust list. */
+/** The payload to post; only snapshots are signed by a key of the trust list. */
 interface Posted {
   readonly webhookId: string;
   /** For example `snapshot.usable`. */
@@ -10,7 +10,6 @@ interface Posted {
   readonly body: Uint8Array;
 }
 
-/** One attempt to post a payload to an endpoint. */
 interface WebhookAttempt {
   readonly payload: Posted;
   readonly endpoint: Pick<Endpoint, "secrets" | "headers">;
@@ -18,16 +17,16 @@ interface WebhookAttempt {
   /** From 1. */
   readonly attempt: number;
   /**
-   * Start of the attempt. It is signed, and receivers refuse a webhook that is more than five
+   * Start of the attempt. It is signed, and receivers refuse webhooks that are more than five
    * minutes old.
    */
   readonly at: Date;
-  /** Of the replay that asked for this delivery again. */
+  /** The replay that sends this delivery again. */
   readonly replayId?: string;
 }
 
 /**
- * Headers of an attempt: the endpoint's own, Standard Webhooks, an HMAC over the body alone, its
+ * Headers of an attempt: the endpoint's own, Standard Webhooks, an HMAC of the body alone, its
  * digest, and ids for support. While a secret rotates there is an HMAC of each kind for both
  * secrets, the newer first.
  */

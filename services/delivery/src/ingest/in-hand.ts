@@ -1,14 +1,14 @@
-import { Holdings } from "@vidimus/kit/queues/holdings";
+import { Holdings } from "@vidimus/kit/fair/holdings";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { IngestSpan } from "./ingest-span.ts";
 
-/** Learns how a handling ended: `undefined` means that the snapshot is settled. */
+/** Called at the end of a handling; `error` is undefined when the snapshot is settled. */
 type EndListener = (error: unknown) => void;
 
 /**
- * The taking in of one snapshot. Ten thousand may wait at the start of a burst, so it has no promise
- * before someone waits for this one snapshot.
+ * The ingest of one snapshot. It has no promise until one is asked for, because ten thousand may
+ * wait at the start of a burst.
  */
 export class Handling {
   readonly reference: Reference;
@@ -16,12 +16,12 @@ export class Handling {
   readonly key: string;
   readonly #span: IngestSpan | undefined;
   readonly #listeners: EndListener[] = [];
-  /** Made when the first one waits for it: a newer snapshot of the same document. */
+  /** Made when it is first asked for, by a newer snapshot of the same document. */
   #stored: PromiseWithResolvers<void> | undefined;
   #isStored = false;
   #end: { readonly error: unknown } | undefined;
 
-  /** @param onEnd called first at its end */
+  /** @param onEnd called first at the end */
   constructor(reference: Reference, tracing: Tracing | undefined, onEnd: (handling: Handling) => void) {
     this.reference = reference;
     this.key = snapshotKey(reference);
@@ -33,7 +33,7 @@ export class Handling {
     return this.#isStored;
   }
 
-  /** Resolves when its deliveries are stored, or when it turned out to need none; or rejects. */
+  /** Resolves when the snapshot's deliveries are stored or it needs none; otherwise rejects. */
   get stored(): Promise<void> {
     if (this.#isStored) return Promise.resolve();
     if (!this.#stored) {
@@ -43,17 +43,17 @@ export class Handling {
     return this.#stored.promise;
   }
 
-  /** W3C Trace Context of its ingest, if that is recorded. */
+  /** W3C Trace Context of the ingest; undefined unless it is recorded. */
   get traceparent(): string | undefined {
     return this.#span?.traceparent;
   }
 
-  /** Records its ingest, unless its reference has named the trace already. */
+  /** Starts the ingest's span, unless the reference has named the trace already. */
   trace(traceparent: string | undefined): void {
     this.#span?.start(traceparent);
   }
 
-  /** Calls back at its end, or at once when it has ended. */
+  /** Calls the listener at the end, or at once when the handling has ended. */
   onEnd(listener: EndListener): void {
     if (this.#end) listener(this.#end.error);
     else this.#listeners.push(listener);
@@ -64,9 +64,12 @@ export class Handling {
     this.#stored?.resolve();
   }
 
-  /** Ends it; without an error it is settled. Has no effect when it has ended. */
+  /**
+   * Ends the handling; without an error the snapshot is settled. Has no effect after the first
+   * call.
+   */
   end(error?: unknown): void {
-    // By now the snapshot may have another handling.
+    // After its end the snapshot may have another handling, which must not be ended.
     if (this.#end) return;
     this.#end = { error };
     this.#span?.end(error);
@@ -75,7 +78,7 @@ export class Handling {
   }
 }
 
-/** Resolves when all snapshots are settled; rejects when all have ended, and one was not. */
+/** Resolves when all snapshots are settled; rejects when all have ended and one of them failed. */
 export function untilEnded(handlings: readonly Handling[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let left = handlings.length;
@@ -92,7 +95,7 @@ export function untilEnded(handlings: readonly Handling[]): Promise<void> {
   return promise;
 }
 
-/** The snapshots that this process is taking in, so that each is taken in once at a time. */
+/** The snapshots in ingest at this process, so that each has one ingest at a time. */
 export class InHand {
   readonly #handled = new Map<string, Handling>();
   readonly #byTenant = new Holdings();
@@ -115,12 +118,12 @@ export class InHand {
     return this.#handled.has(snapshotKey(reference));
   }
 
-  /** How many snapshots of a tenant are in hand. */
+  /** Number of a tenant's snapshots in ingest. */
   countOf(tenantId: string): number {
     return this.#byTenant.of(tenantId);
   }
 
-  /** Takes a snapshot that is not in hand. */
+  /** Starts the handling of a snapshot that has none. */
   take(reference: Reference): Handling {
     const handling = new Handling(reference, this.#tracing, this.#forget);
     this.#handled.set(handling.key, handling);

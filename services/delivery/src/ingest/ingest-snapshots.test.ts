@@ -31,11 +31,11 @@ function referencesOf(tenantId: string, count: number) {
 }
 
 /**
- * An ingest; batches that wait for room at the endpoint of a full tenant get it when the test says so.
+ * An ingest; batches that wait for capacity at the endpoint of a full tenant get it when the test says so.
  * Its documents service lists as older what was asked for before and is not settled.
  */
 function openIngest(full: ReadonlySet<string> = new Set()) {
-  const room = Promise.withResolvers<void>();
+  const capacity = Promise.withResolvers<void>();
   const stored: NewDelivery[] = [];
   const pending = new Map<string, Set<bigint>>();
   const pendingOf = (documentId: string) => pending.get(documentId) ?? new Set();
@@ -82,7 +82,7 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
       reserve: async (wanted, mayWait) => {
         if (mayWait && [...wanted.keys()].some(({ tenantId }) => full.has(tenantId))) {
           counts.waiting += 1;
-          await room.promise;
+          await capacity.promise;
         }
         return { of: () => 1_000, takeBody: () => true, [Symbol.dispose]: () => {} };
       },
@@ -98,11 +98,11 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
   const storedOf = (tenantId: string) => stored.filter((each) => each.tenantId === tenantId).length;
   const commit = ({ documentId, sequence }: Reference) =>
     void pending.set(documentId, pendingOf(documentId).add(BigInt(sequence)));
-  return { ingest, counts, stored, storedOf, commit, makeRoom: room.resolve };
+  return { ingest, counts, stored, storedOf, commit, freeCapacity: capacity.resolve };
 }
 
-it("takes in other tenants' snapshots while all batches of a burst wait for room at its endpoint", async () => {
-  const { ingest, counts, storedOf, makeRoom } = openIngest(new Set(["burst"]));
+it("ingests other tenants' snapshots while all batches of a burst wait for capacity", async () => {
+  const { ingest, counts, storedOf, freeCapacity } = openIngest(new Set(["burst"]));
   const burst = ingest.ingest(referencesOf("burst", 2_000));
   await vi.waitFor(() => expect(counts.waiting).toBe(3), patient);
   await ingest.ingest(referencesOf("single", 1));
@@ -110,18 +110,18 @@ it("takes in other tenants' snapshots while all batches of a burst wait for room
   expect([storedOf("single"), storedOf("another"), counts.waiting]).toEqual([1, 1_000, 3]);
   const before = storedOf("burst");
   expect(before).toBeLessThanOrEqual(256);
-  makeRoom();
+  freeCapacity();
   await burst;
   expect(storedOf("burst")).toBe(2_000);
 });
 
-it("takes a burst in by full batches", async () => {
+it("takes a burst in with full batches", async () => {
   const { ingest, counts, storedOf } = openIngest();
   await ingest.ingest(referencesOf("burst", 10 * 256));
   expect([storedOf("burst"), counts.calls]).toEqual([10 * 256, 10]);
 });
 
-it("reads the snapshots of one document twice at most, however many are pending, and stores them in order", async () => {
+it("reads the snapshots of one document twice at most, and stores them in order", async () => {
   const { ingest, counts, stored, commit } = openIngest();
   const references = Array.from({ length: 3_000 }, (_, n) => {
     return { tenantId: "acme", documentId: "deep", sequence: n + 1 };

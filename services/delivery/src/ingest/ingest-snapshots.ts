@@ -2,16 +2,16 @@ import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
-import { tracedFor } from "@vidimus/kit/rpc/call-span";
+import { tracedFor } from "@vidimus/kit/rpc/context/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type FeedSnapshot, type Reference, snapshotKey } from "../domain/payload.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import { type Handling, InHand, untilEnded } from "./in-hand.ts";
-import { pullMax, pullSnapshots } from "./pull-snapshots.ts";
+import { pullMax, pullSnapshots } from "../snapshots/pull-snapshots.ts";
 import { createSettle } from "./settle-snapshots.ts";
-import { signSnapshots, type SignResult } from "./sign-snapshots.ts";
+import { signSnapshots, type SignResult } from "../snapshots/sign-snapshots.ts";
 import { mayHaveMoreOlder, olderOf, priorOf, splitByOrder } from "./snapshot-order.ts";
 import { storeDeliveries, type StoreDeliveriesDeps } from "./store-deliveries.ts";
 
@@ -19,20 +19,20 @@ export interface IngestDeps extends StoreDeliveriesDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
   readonly directory: Pick<EndpointDirectory, "listOf">;
-  /** Notes snapshots that were signed before, with a key that was revoked since. */
+  /** Notes snapshots whose first signature was made by a key that was revoked since. */
   readonly noteSignedAnew: (references: readonly Reference[]) => Promise<void>;
   readonly log: Logger;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** Most batches at once. While one waits for signing, the next one is read. */
+/** Most batches at once: while one waits for signing, the next one is read. */
 const batchesMax = 3;
-/** From so many snapshots in hand on, a tenant's go in batches of its own, which wait for room. */
+/** A tenant with more snapshots in ingest gets batches of its own, which wait for capacity. */
 const burstMin = pullMax;
-/** Most batches at once of all tenants with a burst; they take turns. */
+/** Most batches at once of all tenants with a burst; they alternate. */
 const burstBatchesMax = 6;
-/** Most snapshots that wait for a batch as one: a transaction of documents makes as many. */
+/** Most snapshots of one group; a transaction of documents makes as many. */
 const groupMax = 64;
 
 /** Snapshots of one tenant that wait for a batch together. */
@@ -42,11 +42,12 @@ interface Group {
 }
 
 /**
- * Takes snapshots in: reads them and their tenant's endpoints, has them signed while their
- * deliveries are stored, hands these over to sending, and settles the snapshots meanwhile. Every
- * step may be repeated, so a process may die between any two.
+ * Ingests snapshots: reads them and their tenant's endpoints, has them signed while their
+ * deliveries are stored, passes these to sending, and settles the snapshots. Every step may be
+ * repeated, so a process may die between any two.
  *
- * A snapshot is taken in once at a time, and after all older pending ones of its document.
+ * A snapshot has one ingest at a time, which comes after those of all older pending snapshots of
+ * its document.
  */
 export class Ingest {
   readonly #deps: IngestDeps;
@@ -56,7 +57,7 @@ export class Ingest {
   readonly #enqueueSingle: (group: Group) => Promise<void>;
   readonly #enqueueBurst: (group: Group) => Promise<void>;
 
-  /** @param signal ends all calls, when the process stops */
+  /** @param signal ends all calls when the process stops */
   constructor(deps: IngestDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
@@ -75,19 +76,19 @@ export class Ingest {
   }
 
   /**
-   * Takes in snapshots that are pending. Resolves when all are settled. Rejects when documents,
-   * signing or MongoDB cannot be used right now; call it again then.
+   * Ingests pending snapshots. Resolves when all are settled. Rejects when documents, signing or
+   * MongoDB are unavailable; repeat the call then.
    */
   ingest(references: readonly Reference[]): Promise<void> {
     return untilEnded(this.#start(references));
   }
 
-  /** Whether this process is taking a snapshot in. */
+  /** Whether this process is ingesting a snapshot. */
   isInHand(reference: Reference): boolean {
     return this.#inHand.has(reference);
   }
 
-  /** Takes in hand what is not in hand yet. @returns the handlings of all */
+  /** Starts the ingest of snapshots that have none. @returns the handlings of all */
   #start(references: readonly Reference[]): Handling[] {
     const begun: Handling[] = [];
     const all = references.map((reference) => {
@@ -110,19 +111,19 @@ export class Ingest {
     }
   }
 
-  /** A tenant that has published much at once keeps no other one waiting. */
+  /** Separate queues, so that a tenant's burst does not delay other tenants. */
   #enqueue(group: Group): Promise<void> {
     const isBurst = this.#inHand.countOf(group.tenantId) > burstMin;
     return isBurst ? this.#enqueueBurst(group) : this.#enqueueSingle(group);
   }
 
-  /** @param mayWait whether it waits for room at endpoints that are quick */
+  /** @param mayWait whether it waits for capacity at quick endpoints */
   async #run(groups: readonly Group[], mayWait: boolean): Promise<void[]> {
     const batch = groups.flatMap(({ handlings }) => handlings);
     const byKey = new Map(batch.map((handling) => [handling.key, handling]));
     const references = batch.map(({ reference }) => reference).toSorted((a, b) => a.sequence - b.sequence);
-    // The endpoints are read after the reference came, so that none is missed that was created
-    // before the snapshot was committed.
+    // The endpoints are read after the reference came, so that all endpoints are found that were
+    // created before the snapshot was committed.
     const endpoints = this.#deps.directory.listOf([...new Set(references.map(({ tenantId }) => tenantId))]);
     endpoints.catch(() => {});
     const trace = tracedFor(batch.map(({ traceparent }) => traceparent));
@@ -132,7 +133,7 @@ export class Ingest {
       for (const run of early) this.#takeInAfterOlder(run);
       if (ready.size > 0) await this.#takeIn(ready, await endpoints, mayWait);
     }
-    // These are settled, or documents does not know them.
+    // The remaining snapshots are settled already, or documents does not have them.
     endAll(byKey.values());
     return groups.map(() => undefined);
   }
@@ -147,12 +148,12 @@ export class Ingest {
     );
   }
 
-  /** Resolves when a snapshot may be stored, or when there is more to be known of what is older. */
+  /** Resolves when a snapshot may be stored, or when its older snapshots must be listed again. */
   async #untilOlder(first: FeedSnapshot): Promise<void> {
     const prior = this.#inHand.get(priorOf(first));
     if (prior) return prior.stored;
     const older = this.#start(olderOf(first));
-    // The others are listed once these are settled.
+    // Further older snapshots are listed once these are settled.
     if (mayHaveMoreOlder(first)) return untilEnded(older);
     await Promise.all(older.map(({ stored }) => stored));
   }
@@ -180,7 +181,7 @@ export class Ingest {
     }
   }
 
-  /** Receivers do not wait for it, nor do the next snapshots. */
+  /** Runs in the background: neither receivers nor the next snapshots wait for it. */
   async #settleOne(result: SignResult, handling: Handling | undefined): Promise<void> {
     try {
       const isAnew = "signature" in result && result.signature.signingNumber > 1;
@@ -197,7 +198,6 @@ function endAll(handlings: Iterable<Handling>, error?: unknown): void {
   for (const handling of handlings) handling.end(error);
 }
 
-/** Removes and returns a snapshot's handling. */
 function take(byKey: Map<string, Handling>, snapshot: FeedSnapshot): Handling {
   const key = snapshotKey(snapshot);
   const handling = byKey.get(key);

@@ -2,9 +2,9 @@ import { continueTrace, type Span, type Tracing } from "@vidimus/kit/telemetry/t
 import type { Reference } from "../domain/payload.ts";
 
 /**
- * The span of one snapshot's ingest, from when this process took it in hand until it is settled. A
- * message of the broker names its trace at once; of a snapshot that the walk has found it is known
- * once the snapshot is read, and the span is then started with the earlier time.
+ * The span of one snapshot's ingest, from its start in this process until the snapshot is settled.
+ * A message of the broker names the trace at once. For a snapshot that a walk found, the trace is
+ * known only once the snapshot is read, and the span then starts with the earlier time.
  */
 export class IngestSpan {
   readonly #tracing: Tracing;

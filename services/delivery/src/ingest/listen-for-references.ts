@@ -3,12 +3,11 @@ import type { EventBus } from "@vidimus/kit/nats/event-bus";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
 import type { Ingest } from "./ingest-snapshots.ts";
-import { parseReferences } from "./references.ts";
+import { parseReferences } from "../snapshots/references.ts";
 
 interface ListenDeps {
   readonly bus: Pick<EventBus, "onBroadcast">;
   readonly ingest: Pick<Ingest, "ingest">;
-  /** Whether this replica is preferred for a partition of the tenants. */
   readonly isPreferredForPartition: (partition: number) => boolean;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
@@ -18,13 +17,13 @@ interface ListenDeps {
 const reportMs = 10_000;
 
 /**
- * Takes in the snapshots that documents announces, of the tenants that this replica is preferred
- * for. A message only wakes: what fails, and what no message told of, is left to the reconciler.
+ * Ingests the snapshots that documents announces, of the tenants for which this replica is
+ * preferred. Snapshots whose ingest fails, or whose message was lost, are left to the reconciler.
  *
- * Subscribes to the preferred partitions only, because a message that only makes a process look at
- * it costs as much as a short call.
+ * It subscribes only to the preferred partitions, because ignoring a message costs as much as a
+ * short call.
  *
- * @returns what to call when this replica is preferred for other partitions than before
+ * @returns a function to call when this replica is preferred for other partitions than before
  */
 export function listenForReferences(deps: ListenDeps): () => void {
   const { bus, ingest, isPreferredFor, log } = deps;
@@ -49,7 +48,7 @@ export function listenForReferences(deps: ListenDeps): () => void {
   return follow;
 }
 
-/** One subject for all partitions, or one for each. */
+/** One subject when all partitions are preferred, otherwise one for each. */
 function subjectsOf({ isPreferredForPartition }: ListenDeps): ReadonlySet<string> {
   const partitions = Array.from({ length: snapshotPartitions }, (_, partition) => partition);
   const preferred = partitions.filter(isPreferredForPartition);

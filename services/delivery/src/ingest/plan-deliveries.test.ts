@@ -17,9 +17,9 @@ const snapshot = (tenantId: string, documentId: string, sequence = 1, more: Part
   return { tenantId, documentId, sequence, ...rest, ...more };
 };
 
-function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHand: string[] = [], hasRoom = true) {
+function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHand: string[] = [], hasCapacity = true) {
   const isInHand = ({ documentId }: { documentId: string }) => inHand.includes(documentId);
-  const limits = { capacityOf: () => capacity, takeBody: () => hasRoom };
+  const limits = { capacityOf: () => capacity, takeBody: () => hasCapacity };
   const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, ...limits, now });
   return {
     deliveries: deliveries.map(
@@ -35,7 +35,7 @@ describe("planned deliveries", () => {
     expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
 
-  it("stand behind older ones of their lane: of the same batch, and of a lane that is in hand", () => {
+  it("follow older ones of their lane, of the same batch or of a lane in hand", () => {
     const planned = plan(
       [snapshot("acme", "a"), snapshot("acme", "a", 2), snapshot("acme", "b")],
       [endpoint("acme", "e1")],
@@ -50,7 +50,7 @@ describe("planned deliveries", () => {
     expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 b1 due"]);
   });
 
-  it("are left to a claim where there is no room for their bodies", () => {
+  it("are left to a claim when their bodies do not fit into memory", () => {
     expect(plan([snapshot("acme", "a")], [endpoint("acme", "e1")], 10, [], false).deliveries).toEqual(["e1 a1 due"]);
   });
 

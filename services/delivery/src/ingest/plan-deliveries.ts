@@ -8,23 +8,22 @@ interface DeliveryPlanInput {
   /** Older before newer. */
   readonly snapshots: readonly Snapshot[];
   readonly endpoints: readonly Endpoint[];
-  /** Whether this process works on a lane right now. */
   readonly isInHand: (lane: Lane) => boolean;
   /** How many more lanes of an endpoint this process can lease. */
   readonly capacityOf: (endpoint: Endpoint) => number;
-  /** Holds the body of a lane that is to be leased. Answers whether there is room for it. */
+  /** Reserves memory for the body of a lane to be leased. Returns whether there was enough. */
   readonly takeBody: (delivery: Delivery) => boolean;
   readonly now: Date;
 }
 
-/** What is to be stored for some snapshots. */
+/** The deliveries to store for some snapshots. */
 export interface DeliveryPlan {
   readonly deliveries: readonly NewDelivery[];
-  /** Lanes whose endpoint's filter excludes a snapshot: what is older there is superseded. */
+  /** Lanes whose endpoint's filter excludes a snapshot: older deliveries there are superseded. */
   readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];
 }
 
-/** How many snapshots each enabled endpoint wants. */
+/** Number of snapshots for each enabled endpoint. */
 export function countWanted(
   snapshots: readonly Snapshot[],
   endpoints: readonly Endpoint[],
@@ -37,8 +36,9 @@ export function countWanted(
 }
 
 /**
- * Plans one delivery per snapshot and endpoint of its tenant that wants it. The first delivery of a
- * lane is leased to this process as far as there is capacity, so that it is sent without a claim.
+ * Plans one delivery for each snapshot and endpoint of its tenant that wants it. The first delivery
+ * of a lane is leased to this process as far as there is capacity, so that it is sent without a
+ * claim.
  */
 export function planDeliveries(input: DeliveryPlanInput): DeliveryPlan {
   const { snapshots, endpoints, isInHand, capacityOf, takeBody, now } = input;
@@ -57,7 +57,7 @@ export function planDeliveries(input: DeliveryPlanInput): DeliveryPlan {
     const { tenantId, documentId, sequence } = snapshot;
     const lane = { tenantId, documentId, endpointId: endpoint.endpointId };
     if (!wants(endpoint, snapshot)) {
-      // The newest snapshot of a document may be the first one that the filter excludes.
+      // Only sequences above 1 can have older deliveries in the lane.
       if (sequence > 1) excluded.push({ ...lane, sequence });
       return;
     }

@@ -9,13 +9,18 @@ import { startReconciler } from "./reconciler.ts";
 interface Walked {
   readonly pending?: readonly string[];
   readonly ingest?: (references: readonly Reference[]) => Promise<void>;
+  /** Documents whose snapshots are being taken in. */
+  readonly inHand?: readonly string[];
 }
 
 /**
  * A reconciler that walks once an hour, and looks at its connection every 5 ms. Each document that is
  * pending has a page of its own.
  */
-function open(bus: { number: number | undefined }, { pending = [], ingest = async () => {} }: Walked = {}) {
+function open(
+  bus: { number: number | undefined },
+  { pending = [], ingest = async () => {}, inHand = [] }: Walked = {},
+) {
   /** Whether each walk asked for all pending snapshots, young ones too. */
   const walks: boolean[] = [];
   const reconciler = startReconciler({
@@ -30,7 +35,7 @@ function open(bus: { number: number | undefined }, { pending = [], ingest = asyn
         return create(ListPendingSnapshotsResponseSchema, { references, nextPageToken });
       },
     },
-    ingest: { ingest, isInHand: () => false },
+    ingest: { ingest, isInHand: ({ documentId }) => inHand.includes(documentId) },
     isPreferredFor: () => true,
     bus: { connectionNumber: () => bus.number },
     log: pino({ level: "silent" }),
@@ -41,7 +46,7 @@ function open(bus: { number: number | undefined }, { pending = [], ingest = asyn
   return { walks, reconciler };
 }
 
-test("a broker that was away between two looks is noticed: its lost messages are walked for at once", async () => {
+test("after the broker was down between two looks, the snapshots of lost messages are found at once", async () => {
   const bus: { number: number | undefined } = { number: 1 };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks).toEqual([true]), patient);
@@ -51,7 +56,7 @@ test("a broker that was away between two looks is noticed: its lost messages are
   expect(walks).toEqual([true, true]);
 });
 
-test("while there is no broker it walks again and again, and once more when there is one", async () => {
+test("without a broker it walks repeatedly, and once more when there is one", async () => {
   const bus: { number: number | undefined } = { number: undefined };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks.length).toBeGreaterThan(2), patient);
@@ -75,4 +80,14 @@ test("pages that cannot be taken in do not end the walk: all others are", async 
   await vi.waitFor(() => expect(taken).toEqual(pending.filter((each) => !broken.has(each))), patient);
   await reconciler[Symbol.asyncDispose]();
   expect(walks).toEqual([true]);
+});
+
+test("a walk skips what is being ingested", async () => {
+  const taken: string[] = [];
+  const ingest = async (references: readonly Reference[]) =>
+    void taken.push(...references.map(({ documentId }) => documentId));
+  const { reconciler } = open({ number: 1 }, { pending: ["one", "two", "three"], ingest, inHand: ["two"] });
+  await vi.waitFor(() => expect(taken).toContain("three"), patient);
+  await reconciler[Symbol.asyncDispose]();
+  expect(taken).toEqual(["one", "three"]);
 });

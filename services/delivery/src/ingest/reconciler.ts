@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { Standstill } from "../replicas/standstill.ts";
 import type { Ingest } from "./ingest-snapshots.ts";
-import { referenceFromProto } from "./references.ts";
+import { referenceFromProto } from "../snapshots/references.ts";
 
 interface ReconcilerDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
@@ -18,19 +18,19 @@ interface ReconcilerDeps {
   readonly log: Logger;
   /** Interval of the walks. Snapshots younger than two intervals are left to the broker. */
   readonly intervalMs: number;
-  /** Interval while the broker is not connected. These walks take in all pending snapshots. */
+  /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
   readonly aloneMs: number;
-  /** A replica takes in other replicas' snapshots when they are older than this. */
+  /** Snapshots of other replicas' tenants are ingested when they are older than this. */
   readonly overdueMs: number;
 }
 
-/** How many pages are taken in at once: ingest then always has a batch to go on with. */
+/** Most pages in ingest at once, so that ingest always has a next batch. */
 const pagesAhead = 4;
 
 /**
- * Walks documents' pending snapshots and takes in those that no message announced, so that a loss
- * of the broker or of a process loses no snapshot. It walks at once when it starts, and when the
- * broker disconnects or connects again. What is in hand is skipped.
+ * Walks documents' pending snapshots and ingests those that no message announced, so that a lost
+ * message or a dead process loses no snapshot. A walk starts at once at the start, and when the
+ * broker disconnects or connects again. Snapshots in ingest are skipped.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   const stop = new AbortController();
@@ -44,7 +44,7 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 }
 
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  // Messages may have been lost until a walk has succeeded over the present connection.
+  // Messages may have been lost until a walk has succeeded over the current connection.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
@@ -58,8 +58,8 @@ async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
     const [fault] = faults;
     if (fault === undefined) walkedOver = connection;
     const reason = fault === undefined ? "" : reasonOf(fault);
-    // Log a reason once: while documents or signing is unavailable, every walk fails with the same
-    // one.
+    // A reason is logged once: while documents or signing is unavailable, every walk fails with the
+    // same one.
     if (!signal.aborted && reason !== waitingFor) {
       if (reason === "") deps.log.info("snapshots flow again");
       else deps.log.warn({ err: fault }, "snapshots wait");
@@ -73,7 +73,7 @@ function reasonOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault);
 }
 
-/** Sleeps for the interval, or until there is no broker or another connection to it. */
+/** Sleeps for the interval, or until the broker disconnects or connects again. */
 async function untilNext(
   { bus, intervalMs, aloneMs }: ReconcilerDeps,
   connection: number | undefined,
@@ -88,13 +88,13 @@ async function untilNext(
 }
 
 interface WalkScope {
-  /** Also the youngest snapshots. */
+  /** Whether to include the youngest snapshots. */
   readonly isAll: boolean;
-  /** Also overdue snapshots of other replicas' tenants, if nobody takes them in. */
+  /** Present to include overdue snapshots of other replicas' tenants that nobody ingests. */
   readonly standstill: Standstill | undefined;
 }
 
-/** @returns what went wrong; a page that fails does not end the walk */
+/** @returns the errors; a page that fails does not end the walk */
 async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);
@@ -125,7 +125,10 @@ async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, sign
   }
 }
 
-/** Tells which references of a walk, in its order, are of tenants whose oldest one has stood still. */
+/**
+ * Returns whether a reference of a walk belongs to a tenant whose oldest pending snapshot has stood
+ * still.
+ */
 function standing(standstill: Standstill, now: number): (reference: Reference) => boolean {
   const tenants = new Map<string, boolean>();
   standstill.forgetBefore(now - 60_000);

@@ -1,15 +1,15 @@
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
-import { tracedFor } from "@vidimus/kit/rpc/call-span";
+import { tracedFor } from "@vidimus/kit/rpc/context/call-span";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { LRUCache } from "lru-cache";
 import { type FeedSnapshot, snapshotKey } from "../domain/payload.ts";
-import { referenceToProto } from "./references.ts";
-import type { SignResult, Unsendable } from "./sign-snapshots.ts";
+import { referenceToProto } from "../snapshots/references.ts";
+import type { SignResult, Unsendable } from "../snapshots/sign-snapshots.ts";
 
 const settlementsMax = 256;
-/** Between two calls that are not full: nobody waits for a settlement. */
+/** Least time between two calls that are not full, because nobody waits for a settlement. */
 const settleSpacingMs = 25;
 const reportIntervalMs = 10 * 60 * 1000;
 
@@ -21,17 +21,17 @@ interface SettleDeps {
 /** A snapshot that can be settled. */
 type Settleable = Exclude<SignResult, { isUnattested: true }>;
 
-/** @param traceparent of the snapshot's ingest, if it is recorded */
+/** @param traceparent of the snapshot's ingest; undefined unless it is recorded */
 type Settle = (result: SignResult, signal: AbortSignal, traceparent: string | undefined) => Promise<void>;
 
-/** What waits to be settled. */
+/** A snapshot that waits to be settled. */
 interface Settling {
   readonly result: Settleable;
   readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
 }
 
-/** Hands signatures back to documents, and ends the pending state of snapshots, many at once. */
+/** Hands signatures to documents, and ends the pending state of snapshots, many in one call. */
 export function createSettle({ feed, log }: SettleDeps): Settle {
   const report = createUnsendableReport(log);
   const settle = createBatcher<Settling, void>({
@@ -41,7 +41,7 @@ export function createSettle({ feed, log }: SettleDeps): Settle {
     run: async (items) => {
       const settlements = items.map(({ result }) => settlementToProto(result));
       const trace = tracedFor(items.map(({ traceparent }) => traceparent));
-      // All signals abort when the process stops.
+      // One signal is enough: all of them abort when the process stops.
       await feed.settleSnapshots({ settlements }, items[0] ? { ...trace, signal: items[0].signal } : trace);
       return items.map(() => undefined);
     },
@@ -64,7 +64,7 @@ export function settlementToProto(result: Settleable) {
   return { reference, outcome: { case: "signature" as const, value: signature }, endorsement };
 }
 
-/** Logs each snapshot once in ten minutes, in case that settling it has to be repeated. */
+/** Logs each unsendable snapshot once in ten minutes, because settling it may be repeated. */
 function createUnsendableReport(log: SettleDeps["log"]) {
   const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });
   return (snapshot: FeedSnapshot, reason: Unsendable | "unattested") => {

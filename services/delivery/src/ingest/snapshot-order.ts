@@ -1,13 +1,16 @@
 import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
 
-/** A pending snapshot and the handling of it. */
+/** A pending snapshot and its handling. */
 type Pending<H> = readonly [snapshot: FeedSnapshot, handling: H];
 
 /** Pending snapshots, by whether they may be stored now. */
 interface OrderedSnapshots<H> {
-  /** All older pending snapshots of their documents are stored, or are among them. */
+  /** Snapshots whose older pending snapshots are all stored or among them. */
   readonly ready: ReadonlyMap<FeedSnapshot, H>;
-  /** Runs of one document's snapshots without a gap. A run waits for what its first one waits for. */
+  /**
+   * The other snapshots, as lists of consecutive ones of one document. A list waits until the older
+   * pending snapshots of its first one are stored.
+   */
   readonly early: readonly (readonly Pending<H>[])[];
 }
 
@@ -45,7 +48,7 @@ function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolea
   return !mayHaveMoreOlder(snapshot) && olderOf(snapshot).every(isDone);
 }
 
-/** The snapshot before it in its document; there may be none after a restore. */
+/** The snapshot before it in its document; after a restore there may be none. */
 export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
   return { tenantId, documentId, sequence: sequence - 1 };
 }
@@ -55,7 +58,7 @@ export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): R
   return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
 }
 
-/** Whether the list of older pending snapshots may be cut short. */
+/** Whether the list of older pending snapshots may be incomplete. */
 export function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
   return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
 }

@@ -56,11 +56,11 @@ async function store(fate: "behind" | "known"): Promise<Arrival[]> {
 
 const { tenantId, documentId, sequence, committedAt } = snapshot;
 
-test("a lane is told of a row behind its bearer before the next snapshot of the document may be stored", async () => {
+test("a lane knows of a row behind its bearer before the document's next snapshot is stored", async () => {
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("only a row that was there before leaves the backoff alone of a bearer that was attempted since the commit", async () => {
+test("only a row that was stored before keeps the backoff of a bearer attempted since the commit", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

@@ -10,7 +10,7 @@ import type { DeliveryStore, Stored } from "../store/delivery-store.ts";
 import type { LaneEndings } from "../store/lane-endings.ts";
 import type { Arrival, LaneStore } from "../store/lane-store.ts";
 import { countWanted, planDeliveries } from "./plan-deliveries.ts";
-import type { SignResult } from "./sign-snapshots.ts";
+import type { SignResult } from "../snapshots/sign-snapshots.ts";
 
 export interface StoreDeliveriesDeps {
   readonly deliveries: Pick<DeliveryStore, "insert" | "delete">;
@@ -20,23 +20,28 @@ export interface StoreDeliveriesDeps {
   readonly leaseMs: number;
 }
 
-/** Snapshots whose deliveries are to be stored. */
 interface ToStore {
   /** Older before newer. */
   readonly snapshots: readonly FeedSnapshot[];
-  /** Of their tenants. */
+  /** Of the snapshots' tenants. */
   readonly endpoints: readonly Endpoint[];
-  /** Whether to wait for room at endpoints that are quick, so that their deliveries need no claim. */
+  /** Whether to wait for capacity at quick endpoints, so that their deliveries need no claim. */
   readonly mayWait: boolean;
 }
 
-/** Deliveries that are stored and wait for their snapshots' signatures. */
+/** Stored deliveries whose snapshots are not signed yet. */
 interface StoredDeliveries {
-  /** Hands over to sending what was signed, and deletes the deliveries of what never will be. */
+  /**
+   * Passes the signed ones to sending, and deletes the deliveries of snapshots that can never be
+   * sent.
+   */
   send(results: readonly SignResult[]): Promise<void>;
 }
 
-/** How soon lanes are tried again whose snapshots could not be signed. The walk comes back earlier. */
+/**
+ * Delay until lanes are tried again whose snapshots could not be signed. The reconciler's walk
+ * comes earlier.
+ */
 const unsignedMs = 5_000;
 
 /**
@@ -48,11 +53,11 @@ export async function storeDeliveries(
   { snapshots, endpoints, mayWait }: ToStore,
   signed: Promise<unknown>,
 ): Promise<StoredDeliveries> {
-  const room = await deps.sender.reserve(countWanted(snapshots, endpoints), mayWait);
+  const reservation = await deps.sender.reserve(countWanted(snapshots, endpoints), mayWait);
   try {
-    const stored = await store(deps, snapshots, endpoints, room);
+    const stored = await store(deps, snapshots, endpoints, reservation);
     signed.catch(() => {
-      room[Symbol.dispose]();
+      reservation[Symbol.dispose]();
       deps.lanes.release(stored.lanes, new Date(Date.now() + unsignedMs)).catch(() => {});
     });
     return {
@@ -60,22 +65,21 @@ export async function storeDeliveries(
         try {
           await handOver(deps, stored, results);
         } finally {
-          room[Symbol.dispose]();
+          reservation[Symbol.dispose]();
         }
       },
     };
   } catch (error) {
-    room[Symbol.dispose]();
+    reservation[Symbol.dispose]();
     throw error;
   }
 }
 
-/** What was stored. */
 interface StoredLanes {
   readonly deliveries: readonly NewDelivery[];
   /** The lanes that this process has leased. */
   readonly lanes: readonly LeasedLane[];
-  /** The endpoints that were disabled, by id. */
+  /** Ids of the disabled endpoints. */
   readonly disabled: ReadonlySet<string>;
   /** Whether lanes of enabled endpoints are due that nobody has leased. */
   readonly isDue: boolean;
@@ -85,26 +89,28 @@ async function store(
   deps: StoreDeliveriesDeps,
   snapshots: readonly FeedSnapshot[],
   endpoints: readonly Endpoint[],
-  room: Reservation,
+  reservation: Reservation,
 ): Promise<StoredLanes> {
   const now = new Date();
   const leaseUntil = new Date(now.getTime() + deps.leaseMs);
   const isInHand = (lane: Lane) => deps.sender.isInHand(lane);
-  const capacityOf = ({ endpointId }: Endpoint) => room.of(endpointId);
-  const takeBody = (delivery: Delivery) => room.takeBody(delivery);
+  const capacityOf = ({ endpointId }: Endpoint) => reservation.of(endpointId);
+  const takeBody = (delivery: Delivery) => reservation.takeBody(delivery);
   const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf, takeBody, now });
   const places = await deps.deliveries.insert(deliveries, leaseUntil);
   await deps.laneEndings.supersede(excluded, now);
   const stored = (place: Stored) => deliveries.filter((_, index) => places[index] === place);
   const leasedAtFirst = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const withOlder = await deps.lanes.withOlder(leasedAtFirst);
-  // Whoever claims them gets their older rows, too.
+  // These lanes have older rows that are not in memory, so their leases end; a claim loads all
+  // rows.
   await deps.lanes.release(withOlder, now);
   const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
-  // Before the next snapshot of a document is taken in: a lane whose bearer has just ended gets one
-  // here, or the next snapshot would become the bearer and go first.
+  // Before the next snapshot of a document is ingested: in a lane whose bearer, the row with its lease
+  // and due time, has just ended, this makes the oldest row the bearer. Otherwise the next snapshot
+  // would become the bearer, and be sent before older ones.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
@@ -113,7 +119,7 @@ async function store(
   return { deliveries, lanes, disabled, isDue };
 }
 
-/** Hands over to sending what was signed. */
+/** Passes signed deliveries to sending. */
 async function handOver(
   { deliveries, lanes, sender }: StoreDeliveriesDeps,
   stored: StoredLanes,
@@ -124,7 +130,7 @@ async function handOver(
   if (stored.isDue || sendable.length < stored.lanes.length) sender.wake();
 }
 
-/** The payloads for the attempts that come. */
+/** The payloads for the following attempts. */
 function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly SignResult[]): StoredPayload[] {
   const uses = new Map<string, number>();
   for (const each of deliveries) {
@@ -139,8 +145,8 @@ function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly Sig
 }
 
 /**
- * Deliveries that were known may be left from a process that died before it made their lanes due.
- * The lanes keep their backoff when they were attempted since the commit.
+ * Deliveries that were stored before may be left from a process that died before it expedited their
+ * lanes. Lanes that were attempted since the commit keep their backoff.
  */
 function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): Arrival[] {
   if (known.length === 0) return [];
@@ -151,7 +157,7 @@ function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot
   });
 }
 
-/** The lanes that this process has leased, with the rows that were stored behind together. */
+/** The lanes that this process has leased, with the rows that were stored behind their bearers. */
 function leasedLanes(bearers: readonly NewDelivery[], behind: readonly NewDelivery[], leaseUntil: Date): LeasedLane[] {
   const rowsByLane = Map.groupBy([...bearers, ...behind], laneKey);
   return bearers.map((bearer) => {
@@ -163,7 +169,9 @@ function leasedLanes(bearers: readonly NewDelivery[], behind: readonly NewDelive
   });
 }
 
-/** Deletes the deliveries of snapshots that are never sent. Their lanes go on without them. */
+/**
+ * Deletes the deliveries of snapshots that can never be sent. Their lanes continue without them.
+ */
 async function withoutUnsendable(
   { deliveries, lanes }: Pick<StoreDeliveriesDeps, "deliveries" | "lanes">,
   stored: StoredLanes,

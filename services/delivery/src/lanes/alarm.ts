@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** An alarm clock for one sleeper. It rings at the earliest time that was asked for. */
+/** An alarm clock for one sleeper. It rings at the earliest requested time. */
 export class Alarm {
   #rung = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
-  /** Ends the present sleep, or the next one if there is none. */
+  /** Ends the current sleep, or the next one when there is none. */
   ring(): void {
     this.#rung.resolve();
   }
@@ -20,7 +20,9 @@ export class Alarm {
     this.#timer = setTimeout(() => this.ring(), ms);
   }
 
-  /** Sleeps until the alarm rings, `ms` at most. A ring since the last sleep ends it at once. */
+  /**
+   * Sleeps until the alarm rings, at most for `ms`. A ring since the last sleep ends it at once.
+   */
   async sleep(ms: number): Promise<void> {
     const late = new AbortController();
     const timer = pause(ms, undefined, { signal: late.signal }).catch(() => {});

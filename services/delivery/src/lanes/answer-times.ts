@@ -4,14 +4,13 @@ import { meanAnswerMs } from "../domain/lease-ahead.ts";
 const endpointsMax = 10_000;
 
 /**
- * How long the last attempts at endpoints took, with the wait for their bodies. It is kept while an
- * endpoint has nothing to send, so that the next burst starts at the pace at which the last one
- * ended.
+ * Mean duration of the last attempts at endpoints, including the wait for bodies. It is remembered
+ * while an endpoint has nothing to send, so that the next burst starts at the last pace.
  */
 export class AnswerTimes {
   readonly #meanMs = new LRUCache<string, number>({ max: endpointsMax });
 
-  /** Mean time of an endpoint's last attempts, in milliseconds; undefined when none is known. */
+  /** Mean duration of an endpoint's last attempts, in milliseconds; undefined when unknown. */
   of(endpointId: string): number | undefined {
     return this.#meanMs.get(endpointId);
   }

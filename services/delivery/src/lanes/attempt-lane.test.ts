@@ -73,8 +73,23 @@ async function journal(timeouts: number) {
   return { isLost, records: records.length };
 }
 
-it("journals an accepted webhook for as long as the renewed lease stands, not only the one before", async () => {
+it("journals an accepted webhook while the renewed lease lasts, not only the first lease", async () => {
   expect(await journal(2)).toEqual({ isLost: false, records: 1 });
+});
+
+it("sends nothing to an endpoint that was disabled while the body was made", async () => {
+  const { deps } = openDeps(0);
+  const endpoint = (await deps.directory.find("e1"))!;
+  let enabled = true;
+  const payloads: AttemptDeps["payloads"] = {
+    get: async (row, next) => {
+      const made = await deps.payloads.get(row, next);
+      enabled = false;
+      return made;
+    },
+  };
+  const directory = { ...deps.directory, find: async () => ({ ...endpoint, enabled }) };
+  expect(await prepareAttempt({ ...deps, payloads, directory }, laneOf(1_000))).toEqual({ kind: "disabled" });
 });
 
 it("leaves a webhook to the next process that claims its lane once the lease has ended", async () => {

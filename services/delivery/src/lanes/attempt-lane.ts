@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
-import { advance, type LaneAttempt, type LaneStep } from "../domain/lane.ts";
+import { advance, type LaneAttempt, type LaneStep } from "../domain/advance-lane.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
 import type { Postable } from "../domain/payload.ts";
 import type { RetryPlan } from "../domain/retry-plan.ts";
@@ -27,7 +27,7 @@ export interface AttemptDeps {
   readonly lanes: Pick<LaneStore, "renew" | "loadArrivals" | "appointBearers" | "expedite">;
   readonly journal: Pick<LaneJournal, "noteAccepted">;
   readonly resentRows: Pick<ResentRowStore, "endOutrun">;
-  /** `LaneJournal.record`, many at once. */
+  /** `LaneJournal.record`, batched. */
   readonly record: (record: LaneRecord) => Promise<Journaled>;
   readonly post: PostWebhook;
   readonly retries: RetryPlan;
@@ -46,35 +46,39 @@ export type Prepared =
       readonly payload: Postable;
     }
   /**
-   * `gone`: the endpoint was deleted. `disabled`: it is. `lost`: the lease is another's.
-   * `outrun`: a newer snapshot followed the one that was to be sent again.
+   * `gone`: the endpoint was deleted. `disabled`: it is disabled. `lost`: another process has the
+   * lease. `outrun`: a newer snapshot followed the one that was to be sent again.
    */
   | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
-  /** The body cannot be had right now. */
+  /** The body is unavailable at the moment. */
   | { readonly kind: "unavailable" };
 
 type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 
-/** Finds what a lane's next attempt needs. Rejects when documents, signing or MongoDB cannot be used. */
+/** Prepares a lane's next attempt. Rejects when documents, signing or MongoDB are unavailable. */
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
   if (!row) return { kind: "lost" };
   const { rows } = lane.state;
-  // Older rows have yielded to it: they are not sent before it.
+  // Rows before this one have yielded to it and are not sent before it, so only later bodies are
+  // prefetched.
   const next = firstBytes(rows.slice(rows.indexOf(row) + 1));
   const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, next);
-  const [endpoint, payload] = await Promise.all([deps.directory.find(row.endpointId), body]);
+  const payload = await body;
+  // Looked up after the payload, which documents and signing may take seconds to make: meanwhile the
+  // endpoint may be disabled.
+  const endpoint = await deps.directory.find(row.endpointId);
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "disabled" };
   if (!payload) return { kind: "unavailable" };
-  // Under the lease: what is stored from now on stays behind this row.
+  // Checked under the lease: rows that are stored later stay behind this one.
   const isAgain = row.signingNumber > 1;
   if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
   const renewed = await outlivingAttempt(deps, lane);
   return renewed ? { kind: "ready", lane: renewed, row, endpoint, payload } : { kind: "lost" };
 }
 
-/** As many of the next bodies as are made beside the one that is needed now. */
+/** Most bytes of following bodies that are made together with the one that is needed now. */
 const nextBytesMax = 1024 * 1024;
 
 function firstBytes(rows: readonly SendableRow[]): readonly SendableRow[] {
@@ -83,20 +87,22 @@ function firstBytes(rows: readonly SendableRow[]): readonly SendableRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** The lane with a lease that outlives an attempt; undefined when the lease is another's by now. */
+/**
+ * The lane with a lease that lasts longer than an attempt; undefined when another process has the
+ * lease.
+ */
 async function outlivingAttempt(
   { lanes, attemptMs, leaseMs }: AttemptDeps,
   lane: LeasedLane,
 ): Promise<LeasedLane | undefined> {
   const now = Date.now();
-  // Left over when the longest attempt ends, for clocks that differ between processes.
+  // Time that must be left when the longest attempt ends, because clocks of processes differ.
   const graceMs = (leaseMs - attemptMs) / 2;
   if (lane.leaseUntil.getTime() - now >= attemptMs + graceMs) return lane;
   const leaseUntil = new Date(now + leaseMs);
   return (await lanes.renew(lane, leaseUntil)) ? { ...lane, leaseUntil } : undefined;
 }
 
-/** Posts a webhook. */
 export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: ReadyAttempt): Promise<AttemptOutcome> {
   const { endpoint, payload, row } = attempt;
   const number = row.attemptCount + 1;
@@ -105,10 +111,9 @@ export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: Read
   return deps.post({ url: endpoint.url, headers, body: payload.body, ...traced });
 }
 
-/** An attempt after it was journaled. */
 export interface JournaledAttempt {
   readonly step: LaneStep<SendableRow>;
-  /** The lane, if this process goes on with it. */
+  /** The lane, when this process continues with it. */
   readonly lane?: LeasedLane;
   readonly isLost: boolean;
 }
@@ -116,8 +121,8 @@ export interface JournaledAttempt {
 const recordRetryMs = 250;
 
 /**
- * Journals an attempt, and tries for as long as its lease stands. After that the attempt is made
- * again.
+ * Journals an attempt, with repetitions until its lease ends. If it fails until then, the attempt
+ * is made again.
  *
  * @param mayGoOn whether the lane's next row may be sent at once
  */
@@ -181,14 +186,15 @@ function endOf({ startedAt, tookMs }: AttemptOutcome): Date {
   return new Date(startedAt.getTime() + tookMs);
 }
 
-/** What a receiver has accepted is not sent again, also when another process has the lane. */
+/**
+ * Notes an accepted webhook even when another process has the lane, so that it is not sent again.
+ */
 async function noteLost(deps: AttemptDeps, row: SendableRow, outcome: AttemptOutcome): Promise<void> {
   if (verdictOf(outcome) !== "accepted") return;
   await deps.journal.noteAccepted(row, outcome);
   await deps.lanes.appointBearers([row], new Date());
 }
 
-/** Waits for attempts under way. */
 export async function untilEnded(running: ReadonlySet<Promise<void>>, ms: number): Promise<void> {
   await withinDeadline(Promise.all(running), ms);
 }

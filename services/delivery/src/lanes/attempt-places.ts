@@ -1,15 +1,15 @@
-import { Holdings } from "@vidimus/kit/queues/holdings";
+import { Holdings } from "@vidimus/kit/fair/holdings";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 
-/** Most attempts in flight, of one tenant and of all: so that none takes the sockets of another. */
+/** Most attempts in flight, of one tenant and in total, so that no tenant takes all sockets. */
 const placesMax = { tenant: 512, all: 1_024 };
 
-/** Places of attempts in flight. */
+/** Counts attempts in flight against their limits. */
 export class AttemptPlaces {
   readonly #inFlight = new Holdings();
   readonly #waiting = new Set<EndpointQueue>();
 
-  /** How many a tenant may take. */
+  /** How many more attempts a tenant may start. */
   freeOf(tenantId: string): number {
     return Math.min(placesMax.tenant - this.#inFlight.of(tenantId), placesMax.all - this.#inFlight.total);
   }
@@ -22,12 +22,12 @@ export class AttemptPlaces {
     this.#inFlight.add(tenantId, -1);
   }
 
-  /** Notes that lanes of a queue wait for a place. */
+  /** Notes that lanes of a queue wait until an attempt ends. */
   wait(queue: EndpointQueue): void {
     this.#waiting.add(queue);
   }
 
-  /** The queue that has waited longest; it waits no more. */
+  /** Removes and returns the queue that has waited longest. */
   next(): EndpointQueue | undefined {
     const [longest] = this.#waiting;
     if (longest) this.#waiting.delete(longest);

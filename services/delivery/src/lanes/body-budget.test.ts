@@ -5,7 +5,7 @@ const bodyOf = (tenantId: string, documentId: string, bodyBytes = 10): WithBody 
   return { tenantId, documentId, sequence: 1, bodyBytes };
 };
 
-it("gives a tenant half of what there is, and all tenants no more than all", () => {
+it("gives a tenant at most half of the memory, and all tenants together at most all of it", () => {
   const budget = new BodyBudget(100);
   const taken = (tenantId: string) =>
     Array.from({ length: 10 }, (_, n) => budget.take(bodyOf(tenantId, `${n}`))).filter(Boolean).length;
@@ -22,20 +22,20 @@ it("counts a body that several endpoints get once, until the last of them has it
   expect(budget.take(bodyOf("a", "other"))).toBe(true);
 });
 
-it("lets one body go that is larger than all", () => {
+it("admits a single body that is larger than all of the memory", () => {
   const budget = new BodyBudget(100);
   expect(budget.take(bodyOf("a", "large", 1_000))).toBe(true);
   expect(budget.take(bodyOf("b", "small"))).toBe(false);
 });
 
-it("gives back what a claim has held, and says when a tenant has room for another one", () => {
+it("releases what a claim has held, and says when a tenant has memory for another one", () => {
   const budget = new BodyBudget(80);
-  expect(budget.hasRoom("a")).toBe(true);
+  expect(budget.hasCapacity("a")).toBe(true);
   {
     using held = budget.hold();
     for (const documentId of ["1", "2", "3", "4"]) expect(held.take(bodyOf("a", documentId))).toBe(true);
     expect(held.take(bodyOf("a", "5"))).toBe(false);
-    expect(budget.hasRoom("a")).toBe(false);
+    expect(budget.hasCapacity("a")).toBe(false);
   }
-  expect(budget.hasRoom("a")).toBe(true);
+  expect(budget.hasCapacity("a")).toBe(true);
 });

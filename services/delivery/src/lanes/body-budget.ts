@@ -1,13 +1,15 @@
-import { Holdings } from "@vidimus/kit/queues/holdings";
+import { Holdings } from "@vidimus/kit/fair/holdings";
 import type { Delivery } from "../domain/delivery.ts";
 import { snapshotKey } from "../domain/payload.ts";
 
-/** A delivery whose body is needed. Deliveries of a snapshot to several endpoints share one. */
+/**
+ * A delivery whose body is needed. Deliveries of a snapshot to several endpoints share one body.
+ */
 export type WithBody = Pick<Delivery, "tenantId" | "documentId" | "sequence" | "bodyBytes">;
 
-/** Bodies that are held until it is disposed. */
+/** Bodies for which memory is reserved until disposal. */
 export interface HeldBodies extends Disposable {
-  /** Holds the body of a delivery. @returns whether there was room for it */
+  /** Reserves memory for the body of a delivery. @returns whether there was enough */
   take(delivery: WithBody): boolean;
 }
 
@@ -17,9 +19,9 @@ interface Body {
 }
 
 /**
- * Bounds the bytes of the bodies that leased lanes need. It is asked before a lease is taken, so that
- * no process leases more than it can hold. A body counts once, however many endpoints get it; a
- * tenant has at most half; one body always goes.
+ * Limits the bytes of bodies that leased lanes need. It is asked before a lease is taken, so that
+ * no process leases more than it can hold. A body counts once for all its endpoints; a tenant gets
+ * at most half; a single body is always allowed.
  */
 export class BodyBudget {
   readonly #bytesMax: number;
@@ -54,8 +56,8 @@ export class BodyBudget {
     this.#held.add(delivery.tenantId, -body.bytes);
   }
 
-  /** Whether a quarter of a tenant's share is free for it, so that a claim is worth its commands. */
-  hasRoom(tenantId: string): boolean {
+  /** Whether a quarter of a tenant's share is free, so that a claim is worth its commands. */
+  hasCapacity(tenantId: string): boolean {
     return this.#fits(tenantId, this.#bytesMax / 8);
   }
 

@@ -5,6 +5,7 @@ import type { ClaimScope } from "../store/lane-store.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { claimLanes } from "./claim-lanes.ts";
+import { FreshTenants } from "./fresh-tenants.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 import { MissingBodies } from "./missing-bodies.ts";
 
@@ -13,9 +14,14 @@ const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as co
 const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 4 };
 
 /** What is claimed of an endpoint, one of whose lanes has no body. */
-async function scopeOf(gate: EndpointQueue["gate"]): Promise<ClaimScope | undefined> {
+async function scopeOf(
+  gate: EndpointQueue["gate"],
+  { fresh = new FreshTenants(), answerMs = 1_000 } = {},
+): Promise<ClaimScope | undefined> {
   const bodies = new BodyBudget(1_000_000);
-  const shared = { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes(), bodies };
+  const answerTimes = new AnswerTimes();
+  answerTimes.note("e1", answerMs);
+  const shared = { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes, bodies };
   const queue = new EndpointQueue(names, shared);
   queue.adopt(gate);
   const missingBodies = new MissingBodies();
@@ -25,7 +31,7 @@ async function scopeOf(gate: EndpointQueue["gate"]): Promise<ClaimScope | undefi
   const deps = {
     directory: { find: async () => endpoint },
     gates: { ensureKnown: async () => {} },
-    deliveries: { deletePending: async () => {} },
+    deleteUndelivered: async () => {},
     lanes: {
       claim: async (scope: ClaimScope) => {
         claimed = scope;
@@ -33,6 +39,7 @@ async function scopeOf(gate: EndpointQueue["gate"]): Promise<ClaimScope | undefi
       },
     },
     bodies,
+    fresh,
     missingBodies,
     leaseMs: 20_000,
   };
@@ -40,9 +47,19 @@ async function scopeOf(gate: EndpointQueue["gate"]): Promise<ClaimScope | undefi
   return claimed;
 }
 
-it("a probe is not of a lane whose body could not be had a moment ago", async () => {
+it("a probe does not take a lane whose body could not be made a moment ago", async () => {
   const now = Date.now();
   const open = { since: now - 60_000, nextProbeAt: now - 1, spacingMs: 5_000 };
   expect(await scopeOf({ ...newGate, open })).toMatchObject({ limit: 1, without: ["without"] });
   expect(await scopeOf(newGate)).toMatchObject({ without: [] });
+});
+
+it("a backlog claims 32 lanes at once while another tenant has just published, and 256 otherwise", async () => {
+  const fresh = new FreshTenants();
+  const quick = { fresh, answerMs: 1 };
+  expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 256 });
+  fresh.note("acme");
+  expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 256 });
+  fresh.note("other");
+  expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 32 });
 });

@@ -10,18 +10,21 @@ export interface ClaimRoundsDeps {
   readonly queues: Pick<EndpointQueues, "of" | "find">;
   readonly sender: Pick<Sender, "claim">;
   readonly alarm: Alarm;
-  /** Whether this replica is preferred for a tenant. */
+  /**
+   * A replica claims lanes of the tenants that it is preferred for as soon as they are due, and those
+   * of other tenants once they are overdue.
+   */
   readonly isPreferredFor: (tenantId: string) => boolean;
-  /** Longest sleep, after which due lanes of other processes are found. */
+  /** Longest sleep; after it, due lanes of other processes are found. */
   readonly pollMs: number;
-  /** A replica that is not preferred for a tenant takes over what is overdue by this. */
+  /** A replica takes over lanes of other replicas' tenants that are overdue by this. */
   readonly overdueMs: number;
   readonly log: Logger;
 }
 
 const retryMs = 250;
 
-/** Has due lanes claimed and sent until it is disposed. MongoDB is the scheduler. */
+/** Has due lanes claimed and sent until it is disposed. The schedule is in MongoDB. */
 export function startClaiming(deps: ClaimRoundsDeps): AsyncDisposable {
   const stop = new AbortController();
   const loop = claimUntilStopped(deps, stop.signal);
@@ -60,14 +63,15 @@ async function claimRound(deps: ClaimRoundsDeps, standstill: Standstill): Promis
       const dueBy = new Date(now - (isForeign ? deps.overdueMs : 0));
       return deps.sender.claim(deps.queues.of(endpoint), dueBy);
     });
-  // A claim that fails must not keep the lanes of other endpoints waiting for their leases.
+  // A failed claim must not keep the claimed lanes of other endpoints waiting until their leases
+  // end.
   const failed = (await Promise.allSettled(claims)).filter((each) => each.status === "rejected");
   for (const { reason } of failed) deps.log.warn({ err: reason }, "lanes of an endpoint not claimed");
 }
 
 interface ClaimPlan {
   readonly endpoint: EndpointDue;
-  /** When its lanes are to be claimed. */
+  /** When the endpoint's lanes are claimed. */
   readonly at: number;
   /** Whether another replica is preferred for it. */
   readonly isForeign: boolean;
@@ -80,10 +84,12 @@ function planOf(
   now: number,
 ): ClaimPlan {
   const dueAt = endpoint.nextAttemptAt.getTime();
-  // A probe takes a lane out of its backoff, which may last an hour, and a probe is promised sooner.
+  // A probe takes a lane out of its backoff, which may last an hour, because probes are promised
+  // earlier.
   const probeAt = queues.find(endpoint.endpointId)?.probeAt() ?? dueAt;
   if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: Math.min(dueAt, probeAt), isForeign: false };
-  // Its lanes come to the front in the order of their due times.
+  // The lanes reach the front in the order of their due times, so the front moves while the other
+  // replica works.
   const stillAt = dueAt > now ? 0 : standstill.note(endpoint.endpointId, String(dueAt), now);
   return { endpoint, at: Math.max(dueAt + overdueMs, stillAt), isForeign: true };
 }

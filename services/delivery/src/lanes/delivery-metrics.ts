@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { AttemptOutcome } from "../domain/delivery.ts";
-import type { LaneStep } from "../domain/lane.ts";
+import type { LaneStep } from "../domain/advance-lane.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { SendableRow } from "../store/delivery-rows.ts";
 import type { Prepared } from "./attempt-lane.ts";
@@ -11,11 +11,10 @@ interface MetricsDeps {
   readonly registry: Registry;
   readonly lanes: Pick<LaneStore, "backlog">;
   readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
-  /** Of endpoints that this replica has anything to do with. */
+  /** Endpoints with lanes or trouble at this replica. */
   readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
 }
 
-/** Counts and times attempts. */
 export interface DeliveryMetrics {
   observe(
     attempt: Pick<Extract<Prepared, { kind: "ready" }>, "payload">,
@@ -24,7 +23,7 @@ export interface DeliveryMetrics {
   ): void;
 }
 
-/** Registers the metrics of deliveries. Endpoints appear in them while they have a backlog only. */
+/** Registers the metrics of deliveries. They contain only endpoints with a backlog. */
 export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: MetricsDeps): DeliveryMetrics {
   const registers = [registry];
   const latency = new Histogram({
@@ -51,7 +50,7 @@ export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: Me
     observe({ payload }, outcome, step) {
       attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
       for (const { state } of step.ended) ended.inc({ state });
-      // A snapshot that was signed anew may be as old as the archive.
+      // A snapshot that was signed again may be as old as the archive, so its delay is not counted.
       if (payload.signingNumber > 1 || !step.ended.some(({ state }) => state === "delivered")) return;
       const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
       latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);
@@ -75,10 +74,10 @@ function registerBreakers(registry: Registry, queues: MetricsDeps["queues"]): vo
 
 type Backlog = Awaited<ReturnType<LaneStore["backlog"]>>;
 
-/** @param readBacklog of endpoints that are enabled: what waits for the others waits because someone wants it */
+/** @param readBacklog of enabled endpoints only: deliveries of disabled ones wait on purpose */
 function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>): void {
   let underway: Promise<Backlog | undefined> | undefined;
-  // Both gauges of a scrape show one read of the database.
+  // Both gauges of a scrape share one read of the database.
   const read = () =>
     (underway ??= readBacklog()
       .catch(() => undefined)

@@ -11,9 +11,9 @@ interface EnabledMeanwhileDeps {
 }
 
 /**
- * From when the age of rows counts, as it is now. An attempt that was made with an older reading would
- * give up a row whose endpoint was enabled meanwhile. While it is disabled, the age of its rows stands
- * still: it counts from the enabling that is to come.
+ * When the age of an endpoint's rows begins, read now. With an older reading an attempt would give
+ * up a row whose endpoint was enabled meanwhile. While the endpoint is disabled, the age of its
+ * rows stands still, because it will begin at the next enabling.
  */
 export async function enabledAtNow(
   { directory }: Pick<EnabledMeanwhileDeps, "directory">,
@@ -25,11 +25,12 @@ export async function enabledAtNow(
 }
 
 /**
- * Makes a lane that waits for its backoff due at once, if its endpoint was enabled since it was read
- * for the attempt: what enabling makes due are lanes without a lease. Call it when the attempt is
- * journaled, so that an enabling comes either before this reading or after the end of the lease.
+ * Makes a lane that waits for its backoff due at once when its endpoint was enabled during the
+ * attempt: enabling expedites only lanes without a lease. Call this after the attempt is journaled:
+ * an enabling is then either seen here, or comes after the lease has ended and expedites the lane
+ * itself.
  *
- * @returns whether it did; when MongoDB cannot be used, the lane waits
+ * @returns whether the lane was expedited; when MongoDB is unavailable it waits
  */
 export async function expediteIfEnabled(
   { directory, lanes, log }: EnabledMeanwhileDeps,

@@ -1,5 +1,5 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
 import { disabledMsMax, type ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneEndings } from "../store/lane-endings.ts";
@@ -13,50 +13,39 @@ export interface EndOldDeps {
   readonly announceExpiry: EndpointReactions["announceExpiry"];
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
-  /** The age at which a delivery to an enabled endpoint is given up. */
+  /** The age at which deliveries to an enabled endpoint are given up. */
   readonly ageMsMax: number;
-  /** Between two looks. */
+  /** Interval of the search. */
   readonly endOldMs: number;
   readonly log: Logger;
 }
 
 /**
- * Gives deliveries up whose time is over, until it is disposed: those to an enabled endpoint at
- * `ageMsMax`, counted from when it was last enabled if they are older than that; those to a disabled
- * one when it has been disabled for 30 days, of which the tenant's other endpoints are told a day
- * before. Attempts give up their own row; the others would wait for ever while only probes go out.
+ * Gives up deliveries whose time is over, until it is disposed: those to an enabled endpoint at
+ * `ageMsMax` (counted from its last enabling if that is later); those to a disabled endpoint after
+ * 30 days, a day after a notice to the tenant's other endpoints. Attempts give up only their own
+ * row, so other rows would wait forever while only probes are sent.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
-  const stop = new AbortController();
-  const loop = async () => {
-    for (;;) {
-      await pause(deps.endOldMs, undefined, { signal: stop.signal }).catch(() => {});
-      if (stop.signal.aborted) return;
-      await endOld(deps, stop.signal).catch((error: unknown) => {
-        deps.log.warn({ err: error }, "old deliveries are not given up");
-      });
-    }
-  };
-  const looping = loop();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await looping;
-    },
-  };
+  return repeat((signal) => endOld(deps, signal), {
+    everyMs: deps.endOldMs,
+    pausesFirst: true,
+    onFailure: (error) => deps.log.warn({ err: error }, "old deliveries are not given up"),
+  });
 }
 
 /** Most endpoints that are read at once. */
 const endpointsMax = 256;
 
-/** One look at all endpoints of this replica that have anything pending. */
+/** Checks all endpoints of this replica that have pending deliveries. */
 export async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
   const scheduled = await deps.lanes.schedule();
   const ids = scheduled.flatMap((each) => (deps.isPreferredFor(each.tenantId) ? each.endpointId : []));
   for (let at = 0; at < ids.length; at += endpointsMax) {
     for (const endpoint of await deps.endpoints.findMany(ids.slice(at, at + endpointsMax))) {
       if (signal.aborted) return;
-      // It may be mended, whatever becomes of its age; nothing of it can be stored until then.
+      // An endpoint that cannot be opened cannot be stored, so its deliveries wait until it is
+      // repaired, whatever their age.
       if (endpoint.unopened !== undefined) continue;
       const now = new Date();
       await deps.announceExpiry(endpoint, now);
@@ -66,7 +55,7 @@ export async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Up to when deliveries were stored that are given up now; undefined when none are. */
+/** Deliveries that were stored before this time are given up; undefined for none. */
 function endOf({ disabled, enabledAt }: ManagedEndpoint, ageMsMax: number, now: Date): Date | undefined {
   if (disabled) return now.getTime() - disabled.at.getTime() >= disabledMsMax ? now : undefined;
   const storedBefore = new Date(now.getTime() - ageMsMax);
@@ -84,7 +73,7 @@ async function exhaust(
   while (!signal.aborted) {
     const { ended, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
     count += ended;
-    // The same place again with nothing ended: what is left there is under leases.
+    // The same position with nothing ended means that the rest is under leases.
     if (!next || (ended === 0 && next.getTime() === from?.getTime())) break;
     from = next;
   }

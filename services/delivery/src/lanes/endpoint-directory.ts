@@ -3,32 +3,35 @@ import { LRUCache } from "lru-cache";
 import type { Endpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 
-/** How long an attempt may rely on an endpoint that another process has changed, in milliseconds. */
+/**
+ * Milliseconds for which an attempt may use an outdated reading of an endpoint that another process
+ * has changed.
+ */
 const cacheMs = 500;
 
-/** Looks endpoints up for ingest and for attempts. */
+/** Finds endpoints for ingest and for attempts. */
 export interface EndpointDirectory {
-  /** The endpoint, as it was half a second ago at most; undefined when it was deleted. */
+  /** The endpoint, at most half a second old; undefined when it was deleted. */
   find(endpointId: string): Promise<Endpoint | undefined>;
-  /** The endpoint, read anew. */
+  /** The endpoint, read from the database. */
   findNow(endpointId: string): Promise<Endpoint | undefined>;
-  /** Reads the endpoints of tenants, and remembers them. */
+  /** Reads the endpoints of tenants, and caches them. */
   listOf(tenantIds: readonly string[]): Promise<readonly Endpoint[]>;
-  /** Forgets what was read of an endpoint until now, and what reads under way will find. */
+  /** Drops cached readings of an endpoint, and ignores reads that have begun before. */
   forget(endpointId: string): void;
 }
 
-/** What a read that began then has found; no endpoint: it was changed then. */
+/** A reading of an endpoint, or a change of it, which makes readings void that began before. */
 interface Known {
   readonly endpoint?: Endpoint;
   readonly readAt: number;
 }
 
 /**
- * A directory that remembers an endpoint for half a second from the beginning of its read, and asks
- * for many at once.
+ * A directory that caches an endpoint for half a second from the start of its read, and reads many
+ * at once.
  *
- * @param clock milliseconds, of a clock that does not step
+ * @param clock milliseconds of a monotonic clock
  */
 export function createEndpointDirectory(
   endpoints: Pick<EndpointStore, "findMany" | "listOf">,

@@ -45,7 +45,7 @@ function answer(queue: EndpointQueue, tookMs: number): void {
   queue.release(lane!);
 }
 
-it("lanes that would wait too long are given back when the endpoint becomes slower, the last ones first", () => {
+it("lanes that would wait too long are released when the endpoint becomes slower, newest first", () => {
   const lanes = open();
   answer(lanes, 10);
   for (let n = 0; n < 401; n++) lanes.push(laneOf(`d${n}`));
@@ -60,7 +60,7 @@ it("lanes that would wait too long are given back when the endpoint becomes slow
   expect(lanes.has({ ...names, documentId: "d9" })).toBe(false);
 });
 
-it("a lane that was claimed again takes its own place, and none beside its attempt", () => {
+it("a lane that is claimed again replaces itself in the queue, and is not queued beside its attempt", () => {
   const lanes = open();
   const [waiting, claimed] = [laneOf("a"), laneOf("a")];
   lanes.push(waiting);
@@ -75,7 +75,7 @@ it("a lane that was claimed again takes its own place, and none beside its attem
   expect(lanes.readyCount).toBe(2);
 });
 
-it("starts nothing, and takes nothing, before the gate is known", () => {
+it("starts no lane and accepts none before the gate is known", () => {
   const shared = {
     aheadMs: 1_000,
     bodyBytes: () => 2_000,
@@ -89,7 +89,7 @@ it("starts nothing, and takes nothing, before the gate is known", () => {
   expect(queue.start(1, now).lanes).toHaveLength(1);
 });
 
-it("takes no lane whose body has no room, and gives the room back with the lane", () => {
+it("takes no lane whose body does not fit, and frees the memory with the lane", () => {
   const queue = open(8_000);
   const [a, b, c] = [laneOf("a"), laneOf("b"), laneOf("c")];
   expect([queue.push(a), queue.push(b), queue.push(c)]).toEqual([true, true, false]);
@@ -108,7 +108,7 @@ it("probes an endpoint that was enabled after its breaker had opened", () => {
   expect(queue.probeAt()).toBe(now);
 });
 
-it("a probe that has just become due is claimed by who is preferred for the tenant, and by others when it is overdue", () => {
+it("a probe that has just become due is left to the preferred replica, an overdue one is not", () => {
   const openAt = (nextProbeAt: number) => {
     const queue = open();
     queue.adopt({ ...newGate, open: { since: now - 60_000, nextProbeAt, spacingMs: 5_000 } });

@@ -8,7 +8,6 @@ import {
   type GateLimits,
   type GateState,
   type InFlight,
-  isBlank,
   newGate,
   probeAt,
   settle,
@@ -21,11 +20,10 @@ import type { AnswerTimes } from "./answer-times.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { LanesInHand } from "./lanes-in-hand.ts";
 
-/** What the queues of all endpoints share. */
+/** State that the queues of all endpoints share. */
 export interface SharedByQueues {
-  /** How soon lanes that wait are to start, in milliseconds. */
+  /** Milliseconds within which leased lanes should start. */
   readonly aheadMs: number;
-  /** Mean size of their bodies. */
   readonly bodyBytes: () => number;
   readonly answerTimes: AnswerTimes;
   readonly bodies: BodyBudget;
@@ -34,13 +32,13 @@ export interface SharedByQueues {
 /** Lanes whose attempts start now. */
 export interface StartedLanes {
   readonly lanes: readonly LeasedLane[];
-  /** Whether it is one lane, as a probe. */
+  /** Whether it is a single lane as a probe. */
   readonly isProbe: boolean;
 }
 
 /** What may be claimed of an endpoint. */
 export interface Claimable {
-  /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
+  /** Latest due time; absent to include lanes that wait for their backoff, for a probe. */
   readonly dueBy?: Date;
   readonly limit: number;
 }
@@ -48,25 +46,22 @@ export interface Claimable {
 /** Most lanes of a claim. */
 const claimMax = 256;
 
-/**
- * The lanes of one endpoint that this process has leased, and the endpoint's gate: what waits for its
- * turn, how much is in flight, how much more may be leased.
- */
+/** The leased lanes of one endpoint at this process, and the endpoint's gate and capacity. */
 export class EndpointQueue {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly #shared: SharedByQueues;
-  /** Undefined until it is known what other processes have stored of it: nothing is sent before. */
+  /** Undefined until the gate that other processes have stored is known; nothing is sent before. */
   #gate: GateState | undefined;
   #limits: GateLimits = { maxInFlight: maxInFlightByDefault };
   #enabledAt: Date | undefined;
   #inFlight = 0;
   #isProbing = false;
-  /** Lanes that ingest is about to store, and those that a claim may bring. */
+  /** Lanes that ingest is about to store or that a running claim may bring. */
   #reserved = 0;
   #isClaiming = false;
   #hasMoreDue = false;
-  /** When an attempt last ended, or started with no other one in flight. */
+  /** When an attempt last ended, or started as the only one in flight. */
   #movedAt = 0;
   readonly #lanes: LanesInHand;
 
@@ -77,7 +72,7 @@ export class EndpointQueue {
     this.#lanes = new LanesInHand(shared.bodies);
   }
 
-  /** Whether nothing is in hand, and nothing is on its way into it. */
+  /** Whether it has no lanes, and none are about to come. */
   get isIdle(): boolean {
     return this.#lanes.isEmpty && this.#reserved === 0 && !this.#hasMoreDue && !this.#isClaiming;
   }
@@ -101,17 +96,12 @@ export class EndpointQueue {
     return this.#lanes.has(lane);
   }
 
-  /** Whether nothing is worth remembering of it. */
-  isForgettable(now: number): boolean {
-    return this.isIdle && this.#inFlight === 0 && isBlank(this.gate, now);
-  }
-
-  /** Takes over what is stored of the endpoint's answers. */
+  /** Takes over a stored gate. */
   adopt(gate: GateState): void {
     this.#gate = gate;
   }
 
-  /** Takes over the endpoint's settings. When it was enabled since, someone has mended it: it is probed. */
+  /** Takes over the endpoint's settings. Probes it when it was enabled since: it may be repaired. */
   applySettings({ maxInFlight, ratePerSecond, enabledAt }: QueueSettings, now: number): void {
     this.#limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
     if (enabledAt === undefined || enabledAt.getTime() === this.#enabledAt?.getTime()) return;
@@ -119,23 +109,23 @@ export class EndpointQueue {
     if ((this.#gate?.open?.since ?? Number.POSITIVE_INFINITY) < enabledAt.getTime()) this.wantProbe(now);
   }
 
-  /** Brings the next probe of an open breaker forward. */
+  /** Makes the next probe of an open breaker due at once. */
   wantProbe(now: number): void {
     if (this.#gate && !this.#isProbing) this.#gate = wantProbe(this.#gate, now);
   }
 
-  /** When the next probe is due; undefined while the breaker is closed, or a probe is in flight. */
+  /** When the next probe is due; undefined while the breaker is closed or a probe is in flight. */
   probeAt(): number | undefined {
     return probeAt(this.gate, this.#flight);
   }
 
-  /** Whether the endpoint gets nothing but probes, or nothing before a time that it named. */
+  /** Whether the endpoint gets only probes, or nothing until the end of its `Retry-After`. */
   isShut(now: number): boolean {
     const { open, pausedUntil = 0 } = this.gate;
     return !this.isGateKnown || open !== undefined || now < pausedUntil;
   }
 
-  /** How many lanes may be leased in all. */
+  /** Most lanes that may be leased in total. */
   depth(now: number): number {
     return this.isShut(now) ? 0 : lanesAhead(this.#pace);
   }
@@ -145,79 +135,79 @@ export class EndpointQueue {
     return Math.max(0, this.depth(now) - this.#lanes.readyCount - this.#inFlight - this.#reserved);
   }
 
-  /** Whether it has room for more within a second. */
+  /** Whether it will have capacity for more within a second. */
   isQuick(now: number): boolean {
     return !this.isShut(now) && isQuick(this.#pace, this.#inFlight === 0 ? 0 : now - this.#movedAt);
   }
 
-  /** Keeps capacity for lanes that are about to be leased. @returns for how many */
+  /** Reserves capacity for lanes that are about to be leased. @returns for how many */
   reserve(count: number, now: number): number {
     const granted = Math.min(count, this.capacity(now));
     this.#reserved += granted;
     return granted;
   }
 
-  /** Gives back what was reserved. */
   unreserve(count: number): void {
     this.#reserved -= count;
   }
 
-  /** Whether more is due in the database, and enough capacity is free to claim it. */
+  /** Whether more lanes are due in the database, and enough capacity is free to claim them. */
   wantsMore(now: number): boolean {
     return this.#hasMoreDue && this.capacity(now) >= Math.min(claimMax, this.depth(now) / 2);
   }
 
-  /** Notes that more may be due in the database than could be taken. */
+  /** Notes that more lanes may be due in the database than were taken. */
   noteMoreDue(): void {
     this.#hasMoreDue = true;
   }
 
-  /** Notes that nothing may be claimed: the endpoint is disabled. */
+  /** Notes that nothing may be claimed, because the endpoint is disabled. */
   noteDisabled(): void {
     this.#hasMoreDue = false;
   }
 
   /**
-   * Begins a claim. A probe may be of a lane that waits for its backoff: a failed probe puts its lane
-   * last. End it with `endClaim`.
+   * Begins a claim of at most `most` lanes. A probe may take a lane that waits for its backoff. When
+   * the probe fails, that lane waits longest, so the next probe takes another. Call `endClaim`
+   * afterwards.
    *
-   * @returns what may be claimed; undefined when nothing may, or another claim is under way
+   * @returns what may be claimed; undefined when nothing may be, or when another claim is running
    */
-  beginClaim(dueBy: Date, now: number): Claimable | undefined {
+  beginClaim(dueBy: Date, now: number, most = claimMax): Claimable | undefined {
     if (this.#isClaiming) return undefined;
-    const claimable = this.#claimable(dueBy, now);
+    const claimable = this.#claimable(dueBy, now, most);
     if (!claimable) return undefined;
     this.#isClaiming = true;
     this.#reserved += claimable.limit;
     return claimable;
   }
 
-  #claimable(dueBy: Date, now: number): Claimable | undefined {
+  #claimable(dueBy: Date, now: number, most: number): Claimable | undefined {
     const { kind } = this.#admission(now);
     if (kind === "probe") {
-      // Just due, it is for who is preferred for the tenant. A lane that is leased already comes first.
+      // A probe that has just become due is left to the preferred replica; a leased lane comes first.
       const isOurs = (this.probeAt() ?? 0) <= dueBy.getTime();
       return isOurs && this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
     }
-    const limit = Math.min(claimMax, this.capacity(now));
+    const limit = Math.min(most, this.capacity(now));
     if (limit > 0) return { dueBy, limit };
     this.#hasMoreDue = true;
     return undefined;
   }
 
-  /** @param count how many lanes it has brought; absent when it has failed */
+  /** @param count number of claimed lanes; absent when the claim has failed */
   endClaim({ dueBy, limit }: Claimable, count?: number): void {
     this.#isClaiming = false;
     this.#reserved -= limit;
     if (count !== undefined) this.#hasMoreDue = dueBy !== undefined && count === limit;
   }
 
-  /** Adds a lane that was leased. @returns false when its body has no room: give the lease back */
+  /** Adds a leased lane. @returns false when its body does not fit; release the lease then */
   push(lane: LeasedLane): boolean {
     return this.#lanes.push(lane);
   }
 
-  /** When something may start if nothing may now; undefined when something may, or that is unknown. */
+  /** When something may start; undefined when something may now, or when that is unknown. */
   opensAt(now: number): number | undefined {
     const admission = this.#admission(now);
     return admission.kind === "none" ? admission.until : undefined;
@@ -230,7 +220,7 @@ export class EndpointQueue {
     return Math.min(this.#lanes.readyCount, admission.kind === "probe" ? 1 : admission.count);
   }
 
-  /** Takes lanes out whose attempts start now: as many as the gate admits, and `places` at most. */
+  /** Takes out lanes whose attempts start now: as many as the gate admits, at most `places`. */
   start(places: number, now: number): StartedLanes {
     const isProbe = this.#admission(now).kind === "probe";
     const lanes = this.#lanes.start(Math.min(places, this.startable(now)));
@@ -242,7 +232,7 @@ export class EndpointQueue {
     return { lanes, isProbe };
   }
 
-  /** Notes that an attempt was not made, and says nothing of the endpoint. Its lane stays in hand. */
+  /** Notes that an attempt was not made, for a reason other than the endpoint. */
   noteNotMade(isProbe: boolean, now: number): void {
     this.#inFlight -= 1;
     if (!isProbe) return;
@@ -250,7 +240,7 @@ export class EndpointQueue {
     this.#gate = abandonProbe(this.gate, now);
   }
 
-  /** Notes the answer to an attempt. Its lane stays in hand. @returns what that changed, if anything */
+  /** Notes the answer to an attempt. @returns the event that it caused, if any */
   noteAnswer(lane: Lane, outcome: AttemptOutcome, isProbe: boolean, now: number): GateChange["event"] {
     this.#inFlight -= 1;
     if (isProbe) this.#isProbing = false;
@@ -263,12 +253,12 @@ export class EndpointQueue {
     return event;
   }
 
-  /** Takes out all lanes that wait. */
+  /** Takes out all waiting lanes. */
   drain(): LeasedLane[] {
     return this.#lanes.takeOut(0);
   }
 
-  /** Takes out the lanes that came last and would wait too long: the endpoint has become slower. */
+  /** Takes out the newest lanes that would wait too long because the endpoint has become slower. */
   takeSurplus(now: number): LeasedLane[] {
     const depth = this.depth(now);
     if (this.readyCount <= 2 * depth) return [];
@@ -276,7 +266,7 @@ export class EndpointQueue {
     return this.#lanes.takeOut(depth);
   }
 
-  /** Forgets a lane: its attempt is journaled, or its lease given back. */
+  /** Removes a lane whose attempt is journaled or whose lease was released. */
   release(lane: LeasedLane): void {
     this.#lanes.release(lane);
   }

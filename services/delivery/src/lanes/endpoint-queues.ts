@@ -1,5 +1,5 @@
 import type { Lane } from "../domain/delivery.ts";
-import { newGate } from "../domain/endpoint-gate.ts";
+import { isBlank, newGate } from "../domain/endpoint-gate.ts";
 import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
 import { EndpointQueue, type SharedByQueues } from "./endpoint-queue.ts";
 import type { StoredGates } from "./stored-gates.ts";
@@ -7,24 +7,24 @@ import type { StoredGates } from "./stored-gates.ts";
 export interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
-  readonly gates: Pick<StoredGates, "adopt" | "forget">;
+  readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;
   /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
 }
 
 /**
- * The queues of endpoints that have anything in hand, or are in trouble.
+ * The queues of endpoints that have lanes in hand, or are in trouble.
  *
- * What other processes have stored of an endpoint is read before its first attempt. For the tenants
- * that this replica is preferred for all of it is read at once, at the start and at each takeover; no
- * other replica writes it as long as that lasts. For others it is read endpoint by endpoint.
+ * The gate that other processes have stored is read before an endpoint's first attempt. For tenants
+ * of which this replica is the preferred one, all gates are read at once, at the start and at each
+ * takeover, because no other replica writes them then. For other tenants they are read endpoint by
+ * endpoint.
  */
 export class EndpointQueues {
   readonly #deps: EndpointQueuesDeps;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** Counts takeovers. */
   #takeover = 0;
-  /** The takeover since which all is known; 0 before the start. */
+  /** The takeover at which all gates were read; 0 before the first read. */
   #knownSince = 0;
 
   constructor(deps: EndpointQueuesDeps) {
@@ -39,31 +39,34 @@ export class EndpointQueues {
     return this.#queues.get(endpointId);
   }
 
-  /** The queue of an endpoint, made when it is asked for. */
+  /** The queue of an endpoint, made when it is first asked for. */
   of(endpoint: Pick<Lane, "endpointId" | "tenantId">): EndpointQueue {
     const known = this.#queues.get(endpoint.endpointId);
     if (known) return known;
     const queue = new EndpointQueue(endpoint, this.#deps.shared);
-    // What is in trouble has a queue since all was read.
+    // All stored gates were read and have queues, so this endpoint has none stored.
     if (this.#isKnown(endpoint.tenantId)) queue.adopt(newGate);
     this.#queues.set(endpoint.endpointId, queue);
     return queue;
   }
 
-  /** Drops a queue that has nothing to remember, or that another replica remembers. */
+  /** Drops a queue that has nothing to remember, or whose gate another replica keeps. */
   forgetIdle(queue: EndpointQueue): void {
     const { tenantId } = queue;
-    const isOthers = queue.isIdle && queue.inFlight === 0 && !this.#deps.isPreferredFor(tenantId);
-    if (isOthers || queue.isForgettable(Date.now())) this.#drop(queue);
+    if (!this.#isAtRest(queue)) return;
+    if (!this.#deps.isPreferredFor(tenantId) || isBlank(queue.gate, Date.now())) this.#drop(queue);
   }
 
-  /** Call it when other replicas run than before: this one may be preferred for other tenants. */
+  /**
+   * Call this when the set of running replicas has changed, because this one may then be preferred
+   * for other tenants. Drops idle queues, so that their stored gates are read again.
+   */
   noteTakeover(): void {
     this.#takeover += 1;
-    for (const queue of this.#queues.values()) if (queue.isIdle && queue.inFlight === 0) this.#drop(queue);
+    for (const queue of this.#queues.values()) if (this.#isAtRest(queue)) this.#drop(queue);
   }
 
-  /** Reads all gates after `noteTakeover`. Rejects when they cannot be read; call it again then. */
+  /** Reads all gates after `noteTakeover`. When it rejects, call it again. */
   async readGates(): Promise<void> {
     const takeover = this.#takeover;
     const states = await this.#deps.states.list();
@@ -71,13 +74,18 @@ export class EndpointQueues {
     const own = states.filter(({ tenantId }) => this.#deps.isPreferredFor(tenantId));
     for (const state of own) {
       const queue = this.of(state);
-      if (!queue.isGateKnown || queue.isIdle) this.#deps.gates.adopt(queue, state);
+      if (!queue.isGateKnown || this.#isAtRest(queue)) this.#deps.gates.adopt(queue, state);
     }
     for (const queue of this.#queues.values()) {
       const isOwn = this.#deps.isPreferredFor(queue.tenantId);
       if (isOwn && !queue.isGateKnown) this.#deps.gates.adopt(queue, undefined);
     }
     this.#knownSince = takeover;
+  }
+
+  /** Whether it has no lanes, and its gate is stored as it is. */
+  #isAtRest(queue: EndpointQueue): boolean {
+    return queue.isIdle && queue.inFlight === 0 && !this.#deps.gates.isKeeping(queue);
   }
 
   #isKnown(tenantId: string): boolean {

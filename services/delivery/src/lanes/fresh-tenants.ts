@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 
-/** For so long after a tenant's snapshot was taken in, other tenants' backlogs give way to it. */
+/** For this time after a tenant's snapshot was ingested, other tenants' backlogs yield to it. */
 const freshMs = 1_000;
-/** Most tenants that are remembered: who is among them does not matter. */
+/** Most remembered tenants. It only matters whether there are any others, not which. */
 const tenantsMax = 16;
 
-/** Knows whose snapshots were taken in within the last second. */
+/** Remembers the tenants whose snapshots were ingested within the last second. */
 export class FreshTenants {
   readonly #tenants = new LRUCache<string, true>({ max: tenantsMax, ttl: freshMs });
 
@@ -13,7 +13,7 @@ export class FreshTenants {
     this.#tenants.set(tenantId, true);
   }
 
-  /** Whether there are any but this one. */
+  /** Whether there are tenants other than this one. */
   hasOthers(tenantId: string): boolean {
     return this.#tenants.keys().some((each) => each !== tenantId);
   }

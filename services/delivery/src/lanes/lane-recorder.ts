@@ -2,14 +2,17 @@ import { createBatcher } from "@vidimus/kit/queues/batcher";
 import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 
-/** Between two statements that journal the ends of lanes, in milliseconds. Nothing is sent after them. */
+/**
+ * Milliseconds between two statements that journal lanes without further rows, because nothing
+ * waits for them.
+ */
 const endedSpacingMs = 25;
 
-/** `LaneJournal.record`, of one record; many are journaled at once. */
+/** `LaneJournal.record` for one record; batches them. */
 export function createRecorder(journal: Pick<LaneJournal, "record">): (record: LaneRecord) => Promise<Journaled> {
   return createBatcher<LaneRecord, Journaled>({
     itemsMax: 256,
-    // While one batch is journaled, the next one is.
+    // The next batch is journaled while one is running.
     inFlightMax: 2,
     laneOf: ({ step }) => (step.next === "empty" ? "ended" : "going on"),
     spacingMsOf: (kind) => (kind === "ended" ? endedSpacingMs : 0),

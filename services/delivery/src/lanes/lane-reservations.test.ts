@@ -44,7 +44,7 @@ function laneOf(n: number) {
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
 }
 
-it("gives what there is at once, and to nobody twice", async () => {
+it("grants the free capacity at once, and never twice", async () => {
   const reservations = new LaneReservations(bodies);
   const lanes = quickQueue(300);
   using first = await reservations.reserve([{ queue: lanes, count: 150 }], true);
@@ -54,7 +54,7 @@ it("gives what there is at once, and to nobody twice", async () => {
   expect(lanes.capacity(Date.now())).toBe(200);
 });
 
-it("lets a batch wait for room at a quick endpoint, in turn", async () => {
+it("lets a batch wait for capacity at a quick endpoint, in turn", async () => {
   const reservations = new LaneReservations(bodies);
   const lanes = quickQueue(500);
   const granted: string[] = [];
@@ -69,7 +69,7 @@ it("lets a batch wait for room at a quick endpoint, in turn", async () => {
       lanes.noteNotMade(false, Date.now());
       lanes.release(lane!);
     }
-    reservations.noteRoom();
+    reservations.noteCapacity();
     return new Promise((resolve) => setImmediate(resolve));
   };
   await start(99);

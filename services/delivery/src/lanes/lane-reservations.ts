@@ -7,11 +7,14 @@ export interface WantedLanes {
   readonly count: number;
 }
 
-/** Capacity that is kept until it is disposed. */
+/** Capacity that is reserved until disposal. */
 export interface Reservation extends Disposable {
-  /** How many lanes of an endpoint may be leased. */
+  /** Number of lanes of an endpoint that may be leased. */
   of(endpointId: string): number;
-  /** Holds the body of a lane that is about to be leased. @returns whether there is room for it */
+  /**
+   * Reserves memory for the body of a lane that is about to be leased. @returns whether there was
+   * enough
+   */
   takeBody(delivery: WithBody): boolean;
 }
 
@@ -20,14 +23,17 @@ interface Waiting {
   readonly grant: () => void;
 }
 
-/** How long a batch of ingest waits for room. No batch of another tenant waits behind it. */
+/**
+ * Longest time that a batch of ingest waits for capacity. Batches of other tenants do not wait
+ * behind it.
+ */
 const waitMsMax = 500;
-/** How often it looks whether the endpoint still answers. */
+/** Interval of the check whether the endpoint still answers. */
 const lookMs = 100;
 
 /**
- * Hands out capacity to ingest, first come, first served. A lane that is stored with a lease is sent
- * without a claim, so a burst waits for endpoints that are quick, and for no others.
+ * Grants capacity to ingest, first come, first served. A lane that is stored with a lease is sent
+ * without a claim, so a burst waits for quick endpoints, and for no others.
  */
 export class LaneReservations {
   readonly #bodies: Pick<BodyBudget, "hold">;
@@ -38,29 +44,29 @@ export class LaneReservations {
   }
 
   /**
-   * Reserves what there is. If it may wait, then once each quick endpoint has room for all, or after
-   * half a second.
+   * Reserves the free capacity. With `mayWait`, waits until each quick endpoint has capacity for
+   * all, at most half a second.
    */
   async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
-    if (!mayWait || (this.#waiting.size === 0 && hasRoom(wanted))) return this.#grant(wanted);
+    if (!mayWait || (this.#waiting.size === 0 && hasCapacity(wanted))) return this.#grant(wanted);
     const { promise, resolve } = Promise.withResolvers<Reservation>();
     const waiting = { wanted, grant: () => this.#end(waiting, resolve) };
     this.#waiting.add(waiting);
     const late = setTimeout(waiting.grant, waitMsMax);
-    const look = setInterval(() => this.noteRoom(), lookMs);
-    this.noteRoom();
+    const look = setInterval(() => this.noteCapacity(), lookMs);
+    this.noteCapacity();
     return promise.finally(() => {
       clearTimeout(late);
       clearInterval(look);
     });
   }
 
-  /** Call it when lanes have left, or when an endpoint is no longer quick. */
-  noteRoom(): void {
-    for (const { wanted, grant: grantNow } of this.#waiting) if (hasRoom(wanted)) grantNow();
+  /** Call this when lanes have left, or when an endpoint is no longer quick. */
+  noteCapacity(): void {
+    for (const { wanted, grant: grantNow } of this.#waiting) if (hasCapacity(wanted)) grantNow();
   }
 
-  /** Grants what there is to all that wait. */
+  /** Grants the free capacity to all that wait. */
   end(): void {
     for (const { grant: grantNow } of this.#waiting) grantNow();
   }
@@ -86,8 +92,8 @@ export class LaneReservations {
   }
 }
 
-/** Whether nothing is won by waiting. */
-function hasRoom(wanted: readonly WantedLanes[]): boolean {
+/** Whether waiting would bring no more capacity. */
+function hasCapacity(wanted: readonly WantedLanes[]): boolean {
   const now = Date.now();
   return wanted.every(
     ({ queue, count }) => !queue.isQuick(now) || queue.capacity(now) >= Math.min(count, queue.depth(now)),

@@ -1,15 +1,15 @@
 import { type Lane, laneKey } from "../domain/delivery.ts";
-import { subjectOf } from "../domain/lane.ts";
+import { subjectOf } from "../domain/advance-lane.ts";
 import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
 /**
- * The leased lanes of one endpoint. A lane is in hand from its lease until its attempt is journaled;
- * so long its body is held, too.
+ * The leased lanes of one endpoint. A lane is in hand from its lease until its attempt is
+ * journaled; memory for its body is reserved meanwhile.
  */
 export class LanesInHand {
   readonly #bodies: Pick<BodyBudget, "take" | "release">;
-  /** Lanes that wait for their turn, in the order they came. */
+  /** Waiting lanes, in the order of their arrival. */
   readonly #ready: LeasedLane[] = [];
   /** Lanes that wait, are in flight or are being journaled. */
   readonly #inHand = new Map<string, LeasedLane>();
@@ -31,12 +31,11 @@ export class LanesInHand {
   }
 
   /**
-   * Adds a lane that was leased, unless there is no room for its body. When this process has lost an
-   * earlier lease of it and claimed it again, the new lease takes the place of the old one; while an
-   * attempt is under way, the lane waits for the end of the new lease, so that no webhook is sent
-   * beside itself.
+   * Adds a leased lane when its body fits. When this process has lost an earlier lease of the lane
+   * and claimed it again, the new lease replaces the old one. During an attempt the lane then waits
+   * for the end of the new lease, so that no webhook is sent twice at the same time.
    *
-   * @returns false when its body has no room: give the lease back
+   * @returns false when its body does not fit; release the lease then
    */
   push(lane: LeasedLane): boolean {
     const row = rowOf(lane);
@@ -52,19 +51,19 @@ export class LanesInHand {
     return true;
   }
 
-  /** Takes lanes out of those that wait. They stay in hand. */
+  /** Takes out waiting lanes. They stay in hand. */
   start(count: number): LeasedLane[] {
     return this.#ready.splice(0, count);
   }
 
-  /** Takes out the lanes that came last, all but so many of those that wait. */
+  /** Takes out the newest waiting lanes, all but `butFirst`. */
   takeOut(butFirst: number): LeasedLane[] {
     const taken = this.#ready.splice(butFirst);
     for (const lane of taken) this.release(lane);
     return taken;
   }
 
-  /** Forgets a lane: its attempt is journaled, or its lease given back. */
+  /** Removes a lane whose attempt is journaled or whose lease was released. */
   release(lane: LeasedLane): void {
     const row = rowOf(lane);
     if (row && this.#inHand.delete(laneKey(row))) this.#releaseBody(lane);

@@ -2,7 +2,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import type { JournaledAttempt, Prepared } from "./attempt-lane.ts";
 
-/** Logs an attempt: what was sent where, and why it failed, with the address. */
+/** Logs an attempt: its delivery and endpoint, its answer or failure, and the delivery's state after it. */
 export function logAttempt(
   log: Pick<Logger, "info">,
   { row, payload }: Extract<Prepared, { kind: "ready" }>,

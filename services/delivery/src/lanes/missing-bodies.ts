@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 
-/** The first delay, which doubles each time. */
+/** The first delay; it doubles each time. */
 const firstMs = 5_000;
 const longestMs = 5 * 60_000;
-/** Most lanes that are remembered. One that is forgotten is tried again after the first delay. */
+/** Most remembered lanes. A forgotten one is tried again after the first delay. */
 const lanesMax = 1_000;
 
 interface Missing {
@@ -12,7 +12,7 @@ interface Missing {
   readonly until: number;
 }
 
-/** Lanes whose next body could not be had, and when they are tried again. */
+/** Lanes whose next body is unavailable, and when they are tried again. */
 export class MissingBodies {
   readonly #missing = new LRUCache<string, Missing>({ max: lanesMax });
 
@@ -26,7 +26,7 @@ export class MissingBodies {
     return now + delayMs;
   }
 
-  /** The bearers of an endpoint's lanes that are not to be tried yet. */
+  /** Bearers of an endpoint's lanes that must wait. */
   waitingOf(endpointId: string, now: number): string[] {
     const waiting = [...this.#missing.entries()].filter(
       ([, each]) => each.endpointId === endpointId && each.until > now,

@@ -11,11 +11,14 @@ import { Alarm } from "./alarm.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { startClaiming } from "./claim-rounds.ts";
+import { createDeleteUndelivered, type DeleteUndelivered } from "./delete-undelivered.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { startEndingOld } from "./end-old-deliveries.ts";
 import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-directory.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
-import { createReactions, type EndpointName, type EndpointReactions } from "./endpoint-reactions.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
+import { createReactions, type EndpointReactions } from "./endpoint-reactions.ts";
+import { FreshTenants } from "./fresh-tenants.ts";
 import { MissingBodies } from "./missing-bodies.ts";
 import { createPayloadCache, type PayloadCache } from "./payload-cache.ts";
 import { Sender } from "./sender.ts";
@@ -38,26 +41,33 @@ interface LanesDeps extends Pick<
   readonly log: Logger;
 }
 
-/** Everything that sends. */
+/** The parts of the service that send. */
 export interface Lanes {
   readonly sender: Sender;
   readonly directory: EndpointDirectory;
   readonly payloads: PayloadCache;
   readonly leaseMs: number;
+  readonly deleteUndelivered: DeleteUndelivered;
   readonly announce: EndpointReactions["announce"];
-  /** Has an endpoint probed within seconds if its breaker is open. A probe is an attempt that is due. */
+  /** Makes a probe of an endpoint with an open breaker due at once. */
   wantProbe(endpoint: EndpointName): Promise<void>;
-  /** Makes all that waits for an endpoint due: it was mended. Its breaker and its limits still hold. */
+  /**
+   * Makes all waiting lanes of an endpoint due, because it was repaired. Its breaker and its limits
+   * still apply.
+   */
   expediteAll(endpoint: EndpointName): Promise<void>;
-  /** Call it when other replicas run than before: this one may be preferred for more tenants. */
+  /**
+   * Call this when the set of running replicas has changed: this one may be preferred for more
+   * tenants.
+   */
   takeOver(): void;
 }
 
-/** The most bytes of bodies that leased lanes need at once. */
+/** Most bytes of bodies that leased lanes need at once. */
 const bodyBytesMax = 40 * 1024 * 1024;
 
 /**
- * Opens what attempts deliveries: those that ingest hands over, and those that come due. Resolves
+ * Opens the parts that attempt deliveries: those from ingest, and those that become due. Resolves
  * when it is known which endpoints are in trouble; nothing is sent before.
  */
 export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, signal: AbortSignal): Promise<Lanes> {
@@ -67,7 +77,8 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   const alarm = new Alarm();
   const wake = () => alarm.ring();
   const directory = createEndpointDirectory(endpoints);
-  const payloads = createPayloadCache(deps, signal);
+  const fresh = new FreshTenants();
+  const payloads = createPayloadCache(deps, fresh, signal);
   const { announce, announceClosed, announceExpiry, disableGone } = createReactions(
     { deliveries, endpoints, lanes, directory, wake, log },
     signal,
@@ -80,12 +91,12 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   const queues = new EndpointQueues({ shared, states, gates, isPreferredFor });
   queues.noteTakeover();
   await queues.readGates();
+  const deleteUndelivered = createDeleteUndelivered({ deliveries, log }, signal);
   const metrics = createDeliveryMetrics({ registry, lanes, endpoints, queues });
   const { journal, resentRows, post } = deps;
   const attempting = { directory, payloads, lanes, journal, resentRows, post, retries, attemptMs, leaseMs, log };
-  const sender = stack.use(
-    new Sender({ ...attempting, queues, gates, bodies, missingBodies, alarm, deliveries, disableGone, metrics }),
-  );
+  const known = { queues, gates, bodies, fresh, missingBodies, alarm, deleteUndelivered, disableGone, metrics };
+  const sender = stack.use(new Sender({ ...attempting, ...known }));
   stack.use(watchWantedProbes({ states, queues, sender, pollMs, log }));
   stack.use(startClaiming({ lanes, queues, sender, alarm, isPreferredFor, pollMs, overdueMs, log }));
   const { ageMsMax } = retries;
@@ -100,5 +111,5 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   };
   const takeOver = () => takeOverUntilDone({ queues, lanes, endpoints, announce, wake, log }, signal);
   takeOver();
-  return { sender, directory, payloads, leaseMs, announce, wantProbe, expediteAll, takeOver };
+  return { sender, directory, payloads, leaseMs, deleteUndelivered, announce, wantProbe, expediteAll, takeOver };
 }

@@ -5,6 +5,7 @@ import { SignSnapshotsResponseSchema } from "@vidimus/contracts/vidimus/signing/
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Payload, Reference } from "../domain/payload.ts";
+import { FreshTenants } from "./fresh-tenants.ts";
 import { createPayloadCache } from "./payload-cache.ts";
 
 const bytes = Buffer.from("{}");
@@ -39,12 +40,13 @@ function open() {
       },
       isListed: () => true,
     },
+    new FreshTenants(),
     new AbortController().signal,
   );
   return { cache, pulled, signed };
 }
 
-/** What a tenant that is to be sent much asks for at once. */
+/** The payloads that a tenant with a backlog asks for at once. */
 const backlogOf = (tenantId: string) =>
   Array.from({ length: 40 }, (_, at): Reference => ({ tenantId, documentId: "owed", sequence: at + 1 }));
 

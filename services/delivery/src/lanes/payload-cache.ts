@@ -1,26 +1,27 @@
 import { LRUCache } from "lru-cache";
+import { movingMean } from "../domain/moving-mean.ts";
 import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts";
-import { FreshTenants } from "./fresh-tenants.ts";
+import type { FreshTenants } from "./fresh-tenants.ts";
 import { createPayloadMaker, type MakePayload, type PayloadMakerDeps } from "./payload-maker.ts";
 
-/** The payload of a snapshot whose deliveries were stored, and how many these are. */
+/** The payload of a snapshot, and the number of its stored deliveries. */
 export interface StoredPayload {
   readonly reference: Reference;
   readonly payload: Payload;
   readonly uses: number;
 }
 
-/** Payloads for attempts. */
 export interface PayloadCache {
   put(stored: StoredPayload): void;
-  /** A delivery of a snapshot has ended. After the last one its payload is dropped. */
+  /** Notes the end of a snapshot's delivery. After the last one its payload is dropped. */
   noteEnded(reference: Reference): void;
-  /** Begins to make those that are not in memory. */
+  /** Starts making the payloads that are not cached. */
   prefetch(references: readonly Reference[]): void;
   /**
-   * The payload; undefined when documents or signing have none. Rejects when one cannot be used.
+   * Returns the payload; undefined when documents or signing have none. Rejects when one of them is
+   * unavailable.
    *
-   * @param next what will be asked for next; it is made in the same calls
+   * @param next will be asked for next, and is made in the same calls
    */
   get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
   /** Mean size of the last bodies, in bytes. */
@@ -33,51 +34,52 @@ interface PayloadCacheDeps extends PayloadMakerDeps {
 }
 
 const cacheBytesMax = 40 * 1024 * 1024;
-/** While signing cannot be asked for the trust list, a payload is sent no longer than this. */
+/**
+ * While signing cannot be asked for the trust list, cached payloads are used no longer than this.
+ */
 const cacheMs = 60_000;
-/** Most payloads that are made beside the one that is asked for. */
+/** Most payloads that are made together with the requested one. */
 const nextMax = 63;
-/** How many bodies the mean size is of, about. */
+/** Number of bodies in the mean size. */
 const meanOf = 64;
 
-/** A payload, and how many deliveries of it are still to be made. */
+/** A payload, and the number of deliveries that still need it. */
 interface Kept {
   readonly payload: Payload;
   uses: number;
 }
 
 /**
- * Keeps the newest payloads that are still to be sent, up to 40 MiB. The others are made again, many
- * at once, from documents' bytes and signing's signature; signing gives the one that stands, or a new
- * one when its key was revoked.
+ * Caches the newest payloads that are still to be sent, up to 40 MiB. Others are made again, many
+ * at once, from documents' bytes and signing's signature; signing returns the current signature, or
+ * a new one when its key was revoked.
  */
-export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal): PayloadCache {
+export function createPayloadCache(deps: PayloadCacheDeps, fresh: FreshTenants, signal: AbortSignal): PayloadCache {
   const cache = new LRUCache<string, Kept>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
-  const fresh = new FreshTenants();
   const make = createPayloadMaker(deps, fresh, signal);
-  // Peeking leaves the order of the insertions as it is. So what was sent already is dropped first,
-  // and not what still waits to be sent.
+  // `peek` keeps the order of insertion, so that payloads that were sent are dropped before those
+  // that still wait.
   const known = (reference: Reference) => {
     const payload = cache.peek(snapshotKey(reference))?.payload;
     return payload && deps.isListed(payload.keyId) ? payload : undefined;
   };
-  let meanBytes = 0;
+  let meanBytes: number | undefined;
 
   function keep({ reference, payload, uses }: StoredPayload): void {
     cache.set(snapshotKey(reference), { payload, uses });
-    const bytes = payload.body.byteLength;
-    meanBytes += meanBytes === 0 ? bytes : (bytes - meanBytes) / meanOf;
+    meanBytes = movingMean(meanBytes, payload.body.byteLength, meanOf);
   }
 
   const begin = onceAtATime(async (reference) => {
     const payload = await make(reference);
-    // A claim has lanes of one endpoint; lanes of others may send the same payload later.
+    // The number of uses is unknown, because lanes of other endpoints may send the same payload
+    // later.
     if (payload) keep({ reference, payload, uses: Number.POSITIVE_INFINITY });
     return payload;
   });
 
   function prefetch(references: readonly Reference[]): void {
-    // What fails is made again when it is asked for.
+    // A failed payload is made again when it is asked for.
     for (const each of references) if (!known(each)) begin(each).catch(() => {});
   }
   return {
@@ -100,11 +102,11 @@ export function createPayloadCache(deps: PayloadCacheDeps, signal: AbortSignal):
       prefetch(next.slice(0, nextMax));
       return asked;
     },
-    meanBytes: () => meanBytes,
+    meanBytes: () => meanBytes ?? 0,
   };
 }
 
-/** Makes what is being made already for others once. */
+/** Shares the making of a payload between concurrent callers. */
 function onceAtATime(make: MakePayload): MakePayload {
   const underway = new Map<string, Promise<Payload | undefined>>();
   return (reference) => {

@@ -4,8 +4,8 @@ import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signi
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts";
-import { pullMax, pullSnapshots } from "../ingest/pull-snapshots.ts";
-import { signSnapshots } from "../ingest/sign-snapshots.ts";
+import { pullMax, pullSnapshots } from "../snapshots/pull-snapshots.ts";
+import { signSnapshots } from "../snapshots/sign-snapshots.ts";
 import type { FreshTenants } from "./fresh-tenants.ts";
 
 export interface PayloadMakerDeps {
@@ -16,15 +16,15 @@ export interface PayloadMakerDeps {
 /** Makes a payload; undefined when documents or signing have none. */
 export type MakePayload = (reference: Reference) => Promise<Payload | undefined>;
 
-/** Most payloads of a batch that gives way. */
+/** Most payloads of a batch while other tenants have just published. */
 const givingWayMax = 8;
 const restMsMax = 1_000;
 
 /**
- * Makes payloads of snapshots that were taken in earlier, many at once. A backlog has its next batch
- * ready: beside batches of 256, other tenants' webhooks took 110 to 135 ms at the median, on two busy
- * cores. So while others have just published, batches are small and run one at a time, and twice the
- * time that one has taken passes until the next one.
+ * Makes payloads of snapshots that were ingested earlier, many at once. With batches of 256 for a
+ * backlog, other tenants' webhooks took 110 to 135 ms at the median on two busy cores. So while
+ * others have just published, batches are small, run one at a time, and are followed by a rest of
+ * twice their duration.
  */
 export function createPayloadMaker(
   deps: PayloadMakerDeps,
@@ -60,7 +60,10 @@ async function make(
   return references.map((reference) => made.get(snapshotKey(reference)));
 }
 
-/** Runs one work after the other, and rests after each for twice the time it has taken, a second at most. */
+/**
+ * Runs one piece of work after the other, each followed by a rest of twice its duration, at most a
+ * second.
+ */
 function createTurns() {
   let turn: Promise<unknown> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -1,23 +1,24 @@
 import type { LeasedLane } from "../store/delivery-rows.ts";
-import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { Prepared } from "./attempt-lane.ts";
+import type { DeleteUndelivered } from "./delete-undelivered.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { rowOf } from "./lanes-in-hand.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
 
 interface ReturnLaneDeps {
-  readonly deliveries: Pick<DeliveryStore, "deletePending">;
+  readonly deleteUndelivered: DeleteUndelivered;
   readonly lanes: Pick<LaneStore, "appointBearers" | "release">;
   readonly missingBodies: MissingBodies;
 }
 
 /**
- * Returns a lane whose next attempt cannot be made, and with it those that wait for the same reason.
- * The rows of a disabled endpoint stay as they are: only their leases end.
+ * Releases a lane whose next attempt cannot be made, and all waiting lanes with the same reason.
+ * The rows of a disabled endpoint stay undelivered: only leases end, so each lane is due at once when
+ * the endpoint is enabled.
  */
 export async function returnLane(
-  { deliveries, lanes, missingBodies }: ReturnLaneDeps,
+  { deleteUndelivered, lanes, missingBodies }: ReturnLaneDeps,
   queue: EndpointQueue,
   lane: LeasedLane,
   kind: Exclude<Prepared["kind"], "ready">,
@@ -26,7 +27,7 @@ export async function returnLane(
   switch (kind) {
     case "gone":
       queue.drain();
-      return deliveries.deletePending(queue.tenantId, queue.endpointId);
+      return deleteUndelivered(queue);
     case "disabled":
       queue.noteDisabled();
       return lanes.release([lane, ...queue.drain()], new Date());

@@ -81,7 +81,8 @@ async function openSender(body: () => Promise<void> = async () => {}) {
     },
     journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
     resentRows: { endOutrun: async () => [] },
-    deliveries: { deletePending: nothing },
+    fresh: { hasOthers: () => false },
+    deleteUndelivered: nothing,
     disableGone: nothing,
     metrics: createDeliveryMetrics({
       registry: new Registry(),
@@ -97,7 +98,7 @@ async function openSender(body: () => Promise<void> = async () => {}) {
   return { sender, posted, ended, queues };
 }
 
-it("gives the places of a tenant to its endpoints in turn once it has all of them", async () => {
+it("gives a tenant's attempts to its endpoints in turn once it has as many as it may", async () => {
   const { sender, posted } = await openSender();
   for (let endpoint = 0; endpoint < 17; endpoint++) {
     const lanes = Array.from({ length: 32 }, (_, n) => laneOf(endpoint, n));
@@ -127,7 +128,7 @@ it("goes on at the pace that an endpoint had before it was idle", async () => {
   expect(known.of("e0")).toBe(256);
 });
 
-it("leases no further ahead of an endpoint that is quick than bodies can be had for it", async () => {
+it("leases ahead of a quick endpoint only as far as there is memory for its bodies", async () => {
   const { sender, posted, queues } = await openSender(() => new Promise((end) => setTimeout(end, 300)));
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
@@ -137,7 +138,7 @@ it("leases no further ahead of an endpoint that is quick than bodies can be had 
   expect(known.of("e0")).toBeLessThan(128);
 });
 
-it("sends a probe that is wanted at once, of a lane that is leased and waits beside a hanging attempt", async () => {
+it("sends a wanted probe at once, from a leased lane that waits beside a hanging attempt", async () => {
   const { sender, posted, queues } = await openSender();
   sender.take(
     Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
@@ -155,7 +156,7 @@ it("sends a probe that is wanted at once, of a lane that is leased and waits bes
   await sender[Symbol.asyncDispose]();
 });
 
-it("lets go of the payload when its delivery has ended, and not while it is to be tried again", async () => {
+it("drops the payload when its delivery has ended, but not while it is to be tried again", async () => {
   const { sender, posted, ended } = await openSender();
   sender.take([laneOf(0, 0), laneOf(0, 1)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(2), patient);

@@ -2,7 +2,6 @@ import type { Lane } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { type GateChange, isNews, newGate } from "../domain/endpoint-gate.ts";
 import type { LeasedLane } from "../store/delivery-rows.ts";
-import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { LaneJournal } from "../store/lane-journal.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { Alarm } from "./alarm.ts";
@@ -17,10 +16,12 @@ import {
 import { AttemptPlaces } from "./attempt-places.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { claimLanes } from "./claim-lanes.ts";
+import type { DeleteUndelivered } from "./delete-undelivered.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
+import type { FreshTenants } from "./fresh-tenants.ts";
 import { returnLane } from "./return-lane.ts";
 import { rowOf } from "./lanes-in-hand.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
@@ -34,13 +35,14 @@ export interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly queues: EndpointQueues;
   readonly gates: Pick<StoredGates, "ensureKnown" | "keep">;
   readonly bodies: BodyBudget;
+  readonly fresh: Pick<FreshTenants, "hasOthers">;
   readonly missingBodies: MissingBodies;
-  /** Wakes who looks for due lanes in the database. */
+  /** Wakes the search for due lanes in the database. */
   readonly alarm: Pick<Alarm, "ring" | "ringAt">;
   readonly payloads: PayloadCache;
   readonly lanes: AttemptDeps["lanes"] & Pick<LaneStore, "claim" | "release" | "expediteEndpoint">;
   readonly journal: Pick<LaneJournal, "record" | "noteAccepted">;
-  readonly deliveries: Pick<DeliveryStore, "deletePending">;
+  readonly deleteUndelivered: DeleteUndelivered;
   readonly disableGone: EndpointReactions["disableGone"];
   readonly metrics: DeliveryMetrics;
 }
@@ -52,8 +54,8 @@ export class Sender implements AsyncDisposable {
   readonly #reservations: LaneReservations;
   readonly #places = new AttemptPlaces();
   readonly #running = new Set<Promise<void>>();
-  /** Queues with lanes that are due in the database, whose bodies had no room. */
-  readonly #withoutRoom = new Set<EndpointQueue>();
+  /** Queues with lanes due in the database whose bodies did not fit. */
+  readonly #withoutCapacity = new Set<EndpointQueue>();
   #isStopping = false;
 
   constructor(deps: SenderDeps) {
@@ -63,8 +65,8 @@ export class Sender implements AsyncDisposable {
   }
 
   /**
-   * Reserves capacity for lanes that are about to be stored, so many of each endpoint. If it may wait,
-   * it waits for endpoints that are quick, half a second at most.
+   * Reserves capacity for lanes that are about to be stored, by endpoint. With `mayWait` it waits
+   * for quick endpoints, at most half a second.
    */
   async reserve(counts: ReadonlyMap<Endpoint, number>, mayWait: boolean): Promise<Reservation> {
     const wanted = Array.from(this.#isStopping ? [] : counts, ([endpoint, count]) => {
@@ -79,22 +81,22 @@ export class Sender implements AsyncDisposable {
     return this.#deps.queues.find(lane.endpointId)?.has(lane) ?? false;
   }
 
-  /** Looks for due lanes in the database. */
+  /** Wakes the search for due lanes in the database. */
   wake(): void {
     this.#deps.alarm.ring();
   }
 
-  /** Brings the next probe of an open breaker forward. */
+  /** Makes the next probe of an open breaker due at once. */
   wantProbe(endpointId: string): void {
     const queue = this.#deps.queues.find(endpointId);
     queue?.wantProbe(Date.now());
-    // A lane that is leased already is not claimed again.
+    // A leased lane is probed here, because it is not claimed again.
     if (queue) this.#pump(queue);
     this.wake();
   }
 
   /**
-   * Takes lanes that were leased. What has no room for its body is given back.
+   * Takes leased lanes. Releases those whose body does not fit.
    *
    * @param payloads that attempts may need
    */
@@ -112,20 +114,20 @@ export class Sender implements AsyncDisposable {
     this.#deps.payloads.prefetch(taken.flatMap((lane) => rowOf(lane) ?? []).filter(({ notice }) => !notice));
     if (refused.length > 0) {
       this.#release(queue, refused);
-      this.#waitForRoom(queue);
+      this.#waitForCapacity(queue);
     }
     this.#pump(queue);
   }
 
   /**
-   * Claims lanes of an endpoint that are due, as far as there is capacity, and starts them. Claims
-   * nothing for an endpoint that is disabled. Rejects when MongoDB cannot be used.
+   * Claims due lanes of an endpoint as far as there is capacity, and starts them. Claims nothing
+   * for a disabled endpoint. Rejects when MongoDB is unavailable.
    */
   async claim(queue: EndpointQueue, dueBy: Date): Promise<void> {
     if (this.#isStopping) return;
     const isCut = await claimLanes(this.#deps, queue, dueBy, (lanes) => this.take(lanes, []));
-    if (isCut) this.#waitForRoom(queue);
-    // A lane that waits is probed before another one is claimed.
+    if (isCut) this.#waitForCapacity(queue);
+    // A waiting lane is probed before another one is claimed.
     this.#pump(queue);
     this.#deps.queues.forgetIdle(queue);
   }
@@ -149,7 +151,7 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /** Nothing may start before the gate opens: for long, others may have the lanes. */
+  /** Waits until the gate admits attempts; ends the lanes' leases when it is shut and nothing is in flight. */
   #wait(queue: EndpointQueue, now: number): void {
     const until = queue.opensAt(now);
     if (until === undefined) return;
@@ -182,7 +184,7 @@ export class Sender implements AsyncDisposable {
     else {
       queue.noteNotMade(isProbe, Date.now());
       this.#freePlace(queue);
-      this.#letGo(queue, lane);
+      this.#drop(queue, lane);
       await returnLane(this.#deps, queue, lane, prepared.kind);
     }
     this.#pump(queue);
@@ -198,41 +200,42 @@ export class Sender implements AsyncDisposable {
     queue.applySettings(prepared.endpoint, Date.now());
     const outcome = await postAttempt(this.#deps, prepared);
     const before = queue.gate;
-    // An attempt keeps its place from others while it waits for its body, too.
+    // The wait for the body counts, too, because it has kept other attempts from starting.
     const whole = { ...outcome, tookMs: waitedMs + outcome.tookMs };
     const event = queue.noteAnswer(prepared.row, whole, isProbe, Date.now());
     if (isNews(before, queue.gate)) {
-      this.#keep(this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined));
+      const kept = this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined);
+      this.#keep(kept.then(() => this.#deps.queues.forgetIdle(queue)));
     }
-    // The place is free at the answer; the record is written beside the next attempt.
+    // Another attempt may start at the answer; the record is written at the same time.
     this.#freePlace(queue);
     const mayGoOn = () => this.#mayGoOn(queue);
     const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
     logAttempt(this.#deps.log, prepared, outcome, journaled);
     this.#deps.metrics.observe(prepared, outcome, journaled.step);
     if (!journaled.isLost) for (const { row } of journaled.step.ended) this.#deps.payloads.noteEnded(row);
-    this.#letGo(queue, lane);
+    this.#drop(queue, lane);
     if (journaled.lane) this.#takeInto(queue, [journaled.lane]);
     else if (journaled.step.next !== "empty") this.#deps.alarm.ringAt(journaled.step.lane.dueAt.getTime());
     if (event) await this.#react(queue, event);
   }
 
-  /** Whether a lane may be sent again without a claim. It then waits behind the other lanes. */
+  /** Whether a lane's next row may be sent without a claim, behind the other lanes. */
   #mayGoOn(queue: EndpointQueue): boolean {
     return !this.#isStopping && !queue.isShut(Date.now()) && this.#deps.queues.find(queue.endpointId) === queue;
   }
 
   #freePlace(queue: EndpointQueue): void {
     this.#places.free(queue.tenantId);
-    // The endpoint that has waited longest for a place of its tenant comes first.
+    // The queue that has waited longest comes first.
     const longest = this.#places.next();
     if (longest) this.#pump(longest);
     this.#pump(queue);
     const now = Date.now();
     this.#release(queue, queue.takeSurplus(now));
-    // What is due comes before what ingest is about to store.
-    if (queue.wantsMore(now) && !this.#withoutRoom.has(queue)) this.#claimSafely(queue);
-    this.#reservations.noteRoom();
+    // Due lanes come before those that ingest is about to store.
+    if (queue.wantsMore(now) && !this.#withoutCapacity.has(queue)) this.#claimSafely(queue);
+    this.#reservations.noteCapacity();
   }
 
   #claimSafely(queue: EndpointQueue): void {
@@ -243,18 +246,18 @@ export class Sender implements AsyncDisposable {
     this.#keep(run);
   }
 
-  /** Claims for the queue again when bodies have left. */
-  #waitForRoom(queue: EndpointQueue): void {
+  /** Claims for the queue again when bodies have left memory. */
+  #waitForCapacity(queue: EndpointQueue): void {
     queue.noteMoreDue();
-    this.#withoutRoom.add(queue);
+    this.#withoutCapacity.add(queue);
   }
 
-  #letGo(queue: EndpointQueue, lane: LeasedLane): void {
+  #drop(queue: EndpointQueue, lane: LeasedLane): void {
     queue.release(lane);
-    // The one that has waited longest and whose tenant has room now.
-    for (const waiting of this.#withoutRoom) {
-      if (!this.#deps.bodies.hasRoom(waiting.tenantId)) continue;
-      this.#withoutRoom.delete(waiting);
+    // The queue that has waited longest and whose tenant has free memory.
+    for (const waiting of this.#withoutCapacity) {
+      if (!this.#deps.bodies.hasCapacity(waiting.tenantId)) continue;
+      this.#withoutCapacity.delete(waiting);
       this.#claimSafely(waiting);
       return;
     }
@@ -276,7 +279,7 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /** Gives back leases of lanes that are in hand no more. They are due at once. */
+  /** Releases the leases of lanes that are no longer in hand. They are due at once. */
   #release(queue: EndpointQueue, lanes: readonly LeasedLane[]): void {
     if (lanes.length === 0) return;
     const run = this.#deps.lanes.release(lanes, new Date()).catch((error: unknown) => {
@@ -285,7 +288,7 @@ export class Sender implements AsyncDisposable {
     this.#keep(run);
   }
 
-  /** Gives back what waits for its turn, lets attempts under way end, and journals them. */
+  /** Releases waiting lanes, lets running attempts end, and journals them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
     this.#reservations.end();

@@ -3,27 +3,29 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import { isTrouble, newGate } from "../domain/endpoint-gate.ts";
 import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-store.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
-import type { EndpointName } from "./endpoint-reactions.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
 
 export interface StoredGatesDeps {
   readonly states: Pick<EndpointStateStore, "findMany" | "put" | "delete">;
-  /** Tells other endpoints that the breaker of this one, open since then, has closed. */
+  /** Announces that the breaker of an endpoint, open since then, has closed. */
   readonly announceClosed: (endpoint: EndpointName, since: Date) => Promise<void>;
   readonly log: Logger;
 }
 
-/** A write under way, and what is to be written after it. */
+/** A running write, and whether another one must follow. */
 interface Writing {
   isStale: boolean;
   openSince: number | undefined;
   readonly done: Promise<void>;
 }
 
-/** Reads and writes what processes must know of each other's gates: open breakers, pauses, 410s. */
+/** Reads and writes the parts of gates that other replicas need: open breakers, pauses, 410s. */
 export class StoredGates {
   readonly #deps: StoredGatesDeps;
   readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
-  /** Of the row that was read or written last, by endpoint; absent while there is none. */
+  /**
+   * Generation of the row that was last read or written, by endpoint; absent while there is no row.
+   */
   readonly #generations = new Map<string, string>();
   readonly #writing = new Map<string, Writing>();
 
@@ -39,30 +41,35 @@ export class StoredGates {
     });
   }
 
-  /** Reads the gate of a queue unless it is known. Rejects when it cannot be read: send nothing then. */
+  /** Reads the gate of a queue unless it is known. When it rejects, nothing may be sent. */
   async ensureKnown(queue: EndpointQueue): Promise<void> {
     if (queue.isGateKnown) return;
     const state = await this.#read(queue.endpointId);
     if (!queue.isGateKnown) this.adopt(queue, state);
   }
 
-  /** Gives a queue the gate that is stored; undefined when none is. */
+  /** Gives a queue its stored gate; undefined when none is stored. */
   adopt(queue: EndpointQueue, state: EndpointState | undefined): void {
     queue.adopt(state?.gate ?? newGate);
     if (state) this.#generations.set(queue.endpointId, state.generation);
     else this.#generations.delete(queue.endpointId);
   }
 
-  /** Call it when a queue is forgotten. */
+  /** Whether a gate is being stored. Its queue must not be dropped then. */
+  isKeeping({ endpointId }: EndpointQueue): boolean {
+    return this.#writing.has(endpointId);
+  }
+
+  /** Call this when a queue is dropped. */
   forget({ endpointId }: EndpointQueue): void {
     this.#generations.delete(endpointId);
   }
 
   /**
-   * Stores what another replica must know when it takes the endpoint over. Writes of an endpoint
-   * follow each other. When another process has written since, its gate is taken over.
+   * Stores the parts of a gate that another replica needs to take the endpoint over. Writes of an
+   * endpoint follow each other. When another process has written since, its gate is taken over.
    *
-   * @param openSince of a breaker that has closed now
+   * @param openSince of a breaker that has just closed
    */
   keep(queue: EndpointQueue, openSince?: number): Promise<void> {
     const underway = this.#writing.get(queue.endpointId);

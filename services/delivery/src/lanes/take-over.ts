@@ -1,5 +1,5 @@
+import { untilDone } from "@vidimus/kit/service/until-done";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
@@ -10,7 +10,7 @@ export interface TakeOverDeps {
   readonly lanes: Pick<LaneStore, "appointMissingBearers">;
   readonly endpoints: Pick<EndpointStore, "listUnannounced">;
   readonly announce: EndpointReactions["announce"];
-  /** Looks for due lanes in the database. */
+  /** Wakes the search for due lanes in the database. */
   readonly wake: () => void;
   readonly log: Logger;
 }
@@ -18,23 +18,14 @@ export interface TakeOverDeps {
 const retryMs = 1_000;
 
 /**
- * Takes over what other processes have left: what they know of endpoints, lanes that lost their
- * bearers, changes that are not announced. Until it is done, gates are read endpoint by endpoint, and
- * nothing is sent to one whose gate cannot be read.
+ * Takes over what other processes have left: stored gates, lanes without a bearer, notices that are
+ * not announced. Until that is done, gates are read endpoint by endpoint, and nothing is sent to an
+ * endpoint whose gate cannot be read.
  */
 export function takeOverUntilDone(deps: TakeOverDeps, signal: AbortSignal): void {
   deps.queues.noteTakeover();
-  const work = async () => {
-    while (!signal.aborted) {
-      try {
-        return await takeOver(deps);
-      } catch (error) {
-        deps.log.warn({ err: error }, "what other replicas have left waits");
-        await pause(retryMs, undefined, { signal }).catch(() => {});
-      }
-    }
-  };
-  void work();
+  const onFailure = (error: unknown) => deps.log.warn({ err: error }, "what other replicas have left waits");
+  void untilDone(() => takeOver(deps), { signal, retryMs, onFailure });
 }
 
 async function takeOver({ queues, lanes, endpoints, announce, wake, log }: TakeOverDeps): Promise<void> {
@@ -42,6 +33,6 @@ async function takeOver({ queues, lanes, endpoints, announce, wake, log }: TakeO
   const orphans = await lanes.appointMissingBearers(new Date());
   if (orphans > 0) log.warn({ lanes: orphans }, "lanes had lost their bearers");
   wake();
-  // Of a process that died between a change and its announcement, or of one that is at it.
+  // Notices of a process that died before it announced them, or that is just announcing them.
   for (const endpoint of await endpoints.listUnannounced()) announce(endpoint);
 }

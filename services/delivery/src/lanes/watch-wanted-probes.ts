@@ -1,5 +1,5 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
 import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { Sender } from "./sender.ts";
@@ -13,28 +13,15 @@ interface WatchDeps {
 }
 
 /**
- * Brings probes forward that someone asked for at another replica, until it is disposed. It reads
- * nothing while no breaker is open here.
+ * Makes probes due that were requested at another replica, until it is disposed. Reads nothing
+ * while no breaker is open here.
  */
 export function watchWantedProbes({ states, queues, sender, pollMs, log }: WatchDeps): AsyncDisposable {
-  const stop = new AbortController();
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      const open = [...queues].flatMap(({ endpointId, gate }) => (gate.open ? endpointId : []));
-      try {
-        const wanted = open.length > 0 ? await states.listWanted(open) : [];
-        for (const endpointId of wanted) sender.wantProbe(endpointId);
-      } catch (error) {
-        log.warn({ err: error }, "wanted probes not read");
-      }
-      await pause(pollMs, undefined, { signal: stop.signal }).catch(() => {});
-    }
+  const look = async () => {
+    const open = [...queues].flatMap(({ endpointId, gate }) => (gate.open ? endpointId : []));
+    const wanted = open.length > 0 ? await states.listWanted(open) : [];
+    for (const endpointId of wanted) sender.wantProbe(endpointId);
   };
-  const looping = loop();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await looping;
-    },
-  };
+  const onFailure = (error: unknown) => log.warn({ err: error }, "wanted probes not read");
+  return repeat(look, { everyMs: pollMs, onFailure });
 }

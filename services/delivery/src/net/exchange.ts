@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 
-/** A receiver's answer, as far as it was read. */
+/** The part of a receiver's answer that was read. */
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -8,7 +8,7 @@ export interface Answer {
   readonly beginning: Buffer;
 }
 
-/** There was no answer in time. */
+/** There was no answer before the deadline. */
 export class LateAnswerError extends Error {
   override readonly name = "LateAnswerError";
 }
@@ -16,16 +16,16 @@ export class LateAnswerError extends Error {
 const answerReadBytesMax = 16 * 1024;
 
 /**
- * Makes a request and reads its answer to the end, to 16 KiB or to the deadline. There the
- * connection is closed, because reading on could take for ever. Once the status has come it counts,
- * also when the body breaks off: the receiver has sent it.
+ * Makes a request and reads its answer to the end, to 16 KiB or to the deadline. Then the
+ * connection is closed, because reading on could take forever. A received status counts even when
+ * the body breaks off.
  *
- * It takes undici's events as they come. undici's `request` makes a stream, an iterator and
- * listeners of a signal for each answer, which costs more than the request itself.
+ * It handles undici's events directly: undici's `request` makes a stream, an iterator and listeners
+ * of a signal for each answer, which costs more than the request itself.
  *
  * @param withinMs from now to the end of the answer
- * @throws LateAnswerError at the deadline, when no status has come; whatever undici and the agent's
- * lookup fail with
+ * @throws LateAnswerError at the deadline, when no status has come; errors of undici and the
+ * agent's lookup
  */
 export function exchange(
   agent: Pick<Dispatcher, "dispatch">,
@@ -47,7 +47,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #head: Pick<Answer, "status" | "retryAfter"> | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Why nothing more is read. */
+  /** Why reading was ended. */
   #cut: Error | undefined;
 
   constructor(withinMs: number) {
@@ -61,7 +61,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Its deadline passed while it waited for a connection: it is not sent.
+    // The deadline passed while the request waited for a connection, so it is not sent.
     if (this.#cut) controller.abort(this.#cut);
   }
 

@@ -2,42 +2,38 @@ import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { Agent } from "undici";
 import { bareHost, portOf } from "../domain/endpoint-url.ts";
+import { type CheckedAddresses, createCheckedAddresses } from "./checked-addresses.ts";
+import { createProxyConnector, type EgressProxy } from "./proxy-connector.ts";
 import type { Resolve } from "./resolve.ts";
 
-/** A receiver's port, or its address in the URL itself, that must not be dialled. */
+/** The receiver's port, or the IP address in its URL, must not be dialled. */
 export class AddressRefusedError extends Error {
   override readonly name = "AddressRefusedError";
-}
-
-/**
- * A receiver's name that leads nowhere, or where nothing may be dialled. Which of the two, and to which
- * address, the tenant must not learn: it could ask for names of the network that this process is in.
- */
-export class ResolveError extends Error {
-  override readonly name = "ResolveError";
-
-  constructor(host: string, options?: ErrorOptions) {
-    super(`${host} has no address that may be dialled (DELIVERY_ALLOW_CIDRS)`, options);
-  }
 }
 
 interface GuardedAgentOptions {
   resolve: Resolve;
   mayDial: (address: string) => boolean;
   connectMs: number;
+  /** Opens every connection, when present. */
+  proxy?: EgressProxy | undefined;
 }
 
 /**
- * An HTTP agent that dials checked addresses only. The checked lookup's own result is dialled, so a
- * name cannot change between check and dial.
+ * An HTTP agent that dials only checked addresses. It dials the result of the checked lookup, so a
+ * name cannot change between check and dial. A proxy is told this address, too.
  *
- * Node calls no lookup for an IP literal, so pass each URL to `assertMayDial` before the first request.
+ * Node calls no lookup for an IP literal, so pass each URL to `assertMayDial` before the first
+ * request.
  */
-export function createGuardedAgent({ resolve, mayDial, connectMs }: GuardedAgentOptions): Agent {
+export function createGuardedAgent({ resolve, mayDial, connectMs, proxy }: GuardedAgentOptions): Agent {
+  const checkedAddresses = createCheckedAddresses(resolve, mayDial);
   return new Agent({
-    connect: { timeout: connectMs, lookup: guardedLookup(resolve, mayDial) },
+    connect: proxy
+      ? createProxyConnector({ proxy, checkedAddresses, connectMs })
+      : { timeout: connectMs, lookup: guardedLookup(checkedAddresses) },
     allowH2: false,
-    // Many servers close a connection that was idle for five seconds. A POST on a closing
+    // Many servers close a connection that was idle for five seconds, and a POST on a closing
     // connection costs a retry.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 30_000,
@@ -63,8 +59,11 @@ export function assertMayDial(url: URL, { mayDial, mayUsePort }: DialRule): void
   }
 }
 
-function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
-  const check = callbackify((hostname: string) => checkedAddresses(bareHost(hostname), resolve, mayDial));
+function guardedLookup(checkedAddresses: CheckedAddresses): LookupFunction {
+  const check = callbackify(async (hostname: string) => {
+    const addresses = await checkedAddresses(bareHost(hostname));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  });
   return (hostname, options, callback) => {
     check(hostname, (error, addresses) => {
       const [first] = error ? [] : addresses;
@@ -72,16 +71,4 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
       else callback(null, first.address, first.family);
     });
   };
-}
-
-/**
- * One special-purpose address among public ones refuses the whole name: a mixture is a sign of an
- * attack.
- */
-async function checkedAddresses(host: string, resolve: Resolve, mayDial: (address: string) => boolean) {
-  const addresses = await resolve(host).catch((error: unknown) => {
-    throw new ResolveError(host, { cause: error });
-  });
-  if (!addresses.every(mayDial)) throw new ResolveError(host);
-  return addresses.map((address) => ({ address, family: isIP(address) }));
 }

@@ -128,7 +128,7 @@ describe("posting a webhook", () => {
     expect(outcome.status).toBe(200);
     expect(outcome.answer).toHaveLength(1_024);
     await closed;
-    // What was under way when the connection was cut stood in socket buffers.
+    // At the cut the rest of the body was in socket buffers, and was never read.
     expect(written).toBeLessThan(20e6);
   });
 
@@ -180,7 +180,7 @@ describe("posting a webhook", () => {
     expect((await sender.post(`http://127.0.0.1:${server.port}/`)).retryAfterMs).toBe(120_000);
   });
 
-  it("tells a refused connection, a name without address and a server without TLS apart", async () => {
+  it("distinguishes a refused connection, a name without address and a server without TLS", async () => {
     const server = await listen((_request, response) => response.end());
     await using plain = await listen((_request, response) => response.end());
     await server[Symbol.asyncDispose]();
@@ -243,7 +243,7 @@ describe("the guard", () => {
 
   it("dials what it checked when the name changes its address between check and dial", async () => {
     await using server = await listen((_request, response) => response.writeHead(204).end());
-    // Every question gets another answer: a second look-up at the dial would reach the server.
+    // Each lookup gets another answer, so a second lookup while connecting would reach the server.
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
     let asked = 0;
     const resolve = async () => answers[asked++] ?? ["127.0.0.1"];

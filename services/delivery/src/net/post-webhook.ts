@@ -4,10 +4,10 @@ import type { AttemptFailure, AttemptOutcome } from "../domain/delivery.ts";
 import type { Reference } from "../domain/payload.ts";
 import { beginningWithout, hiddenValuesOf } from "../domain/hidden-headers.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
+import { ResolveError } from "./checked-addresses.ts";
 import { exchange, LateAnswerError } from "./exchange.ts";
-import { AddressRefusedError, assertMayDial, type DialRule, ResolveError } from "./guarded-agent.ts";
+import { AddressRefusedError, assertMayDial, type DialRule } from "./guarded-agent.ts";
 
-/** A webhook that is about to be posted. */
 export interface OutgoingWebhook {
   readonly url: string;
   readonly headers: Record<string, string>;
@@ -18,7 +18,7 @@ export interface OutgoingWebhook {
 
 /** An attempt as its span shows it. */
 export interface TracedAttempt extends Reference {
-  /** Of the call that made the snapshot. */
+  /** Traceparent of the call that made the snapshot. */
   readonly traceparent: string;
   readonly endpointId: string;
   /** From 1. */
@@ -26,7 +26,7 @@ export interface TracedAttempt extends Reference {
   readonly webhookId: string;
 }
 
-/** Posts a webhook once. Never rejects: a failure is an outcome too. */
+/** Posts a webhook once. Never rejects, because a failure is an outcome, too. */
 export type PostWebhook = (webhook: OutgoingWebhook) => Promise<AttemptOutcome>;
 
 interface PostWebhookOptions {
@@ -39,8 +39,8 @@ interface PostWebhookOptions {
 const answerBytesMax = 1_024;
 
 /**
- * Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept, without
- * what the request's own headers hide.
+ * Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept,
+ * without values that are hidden in the request's headers.
  */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);
@@ -66,7 +66,7 @@ type Target = Pick<Dispatcher.DispatchOptions, "path"> & { readonly origin: stri
 
 const targetsMax = 1_000;
 
-/** Checks each URL once: the rule does not change. Names are checked at every dial. */
+/** Each URL is checked once, because the rule does not change. Names are checked at every dial. */
 function createTargets(rule: DialRule): (url: string) => Target {
   const targets = new LRUCache<string, Target>({ max: targetsMax });
   return (text) => {

@@ -5,7 +5,7 @@ import type { OutgoingWebhook, PostWebhook, TracedAttempt } from "./post-webhook
 
 const untraced = {};
 
-/** What the span of an attempt will say; nothing when the trace of its snapshot is not recorded. */
+/** The facts for an attempt's span; undefined when the snapshot's trace is not recorded. */
 export function attemptOf(
   { traceparent, webhookId }: Postable,
   { tenantId, documentId, sequence }: Reference,
@@ -17,8 +17,9 @@ export function attemptOf(
 }
 
 /**
- * Records the attempts of snapshots whose traces are recorded. A span has the host of the receiver
- * and no path: integrators put tokens into paths and queries. The receiver is not told of the trace.
+ * Records attempts of snapshots whose traces are recorded. A span has the host of the receiver but
+ * no path, because integrators put tokens into paths and queries. The receiver does not get the
+ * trace context.
  */
 export function traceAttempts(tracing: Tracing, post: PostWebhook): PostWebhook {
   return async (webhook) => {

@@ -11,7 +11,7 @@ export interface ListedSnapshot extends Reference {
   readonly committedAt: Date;
 }
 
-/** What became of a snapshot in a replay. */
+/** The result of a snapshot in a replay. */
 export type Replayed = "delivered" | "failed" | "skipped";
 
 /** The receiver cannot be reached, or asks to wait. */
@@ -31,13 +31,13 @@ export interface ReplaySnapshotDeps extends ResendDeps {
   readonly untilAllowed: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Refusals of the receiver after which a replay goes on without the snapshot. */
+/** After this many refusals a replay continues without the snapshot. */
 const refusalsMax = 4;
 
 /**
- * Sends a snapshot that the replay is for. After four refusals it goes on without. What is pending is
- * skipped, whether its delivery is stored or ingest is still to store it: a final row would take its
- * place.
+ * Sends a snapshot of the replay; after four refusals gives up on it. Pending snapshots are
+ * skipped, also before ingest has stored their deliveries, because a final row would take the place
+ * of the pending one.
  *
  * @throws Unreachable when the replay has to wait
  */
@@ -54,12 +54,12 @@ export async function replaySnapshot(
     endpoint: Endpoint;
     snapshot: ListedSnapshot;
     stored: SignedDelivery | undefined;
-    /** Whether it was settled before `stored` was read. */
+    /** Whether the snapshot was settled before `stored` was read. */
     isSettled: boolean;
   },
   signal: AbortSignal,
 ): Promise<Replayed> {
-  // An earlier process has ended with it, and died before it noted the page.
+  // A process that died before it noted the page was done with the snapshot.
   if (stored?.endedReplayId === replay.replayId) return stored.state === "delivered" ? "delivered" : "failed";
   if (!isFor(replay, stored) || (!stored && !isSettled)) return "skipped";
   const { replayId } = replay;
@@ -78,17 +78,24 @@ export async function replaySnapshot(
   }
 }
 
-/** Pending deliveries are sent by themselves. One that this replay has tried already is still its own. */
-function isFor({ replayId, states }: Replay, stored: SignedDelivery | undefined): boolean {
+/**
+ * Whether a replay includes a snapshot with this delivery, or without one. Pending deliveries are
+ * sent by their lanes. A delivery that this replay has attempted stays included, whatever its
+ * state.
+ */
+export function isFor(
+  { replayId, states }: Pick<Replay, "replayId" | "states">,
+  stored: SignedDelivery | undefined,
+): boolean {
   if (stored?.state === "pending") return false;
   const named: ReplayState = stored?.state ?? "missing";
   return states.includes(named) || stored?.lastReplayId === replayId;
 }
 
-/** An outage is asked about at least every five minutes. */
+/** Longest delay between two attempts during an outage. */
 const delayMsMax = 5 * 60_000;
 
-/** How long to wait after so many attempts, in milliseconds. */
+/** Delay after a number of attempts, in milliseconds. */
 export function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, retryAfterMs = 0): number {
   const planned = delaysMs[Math.min(attempt, delaysMs.length) - 1] ?? 0;
   return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, 24 * 60 * 60_000));

@@ -10,28 +10,27 @@ import type { Resent } from "../store/delivery-log-store.ts";
 export interface ResendDeps {
   readonly payloads: { get(reference: Reference): Promise<Postable | undefined> };
   readonly post: PostWebhook;
-  /** `DeliveryLogStore.recordResent`, of one or of many at once. */
+  /** `DeliveryLogStore.recordResent`; may be batched. */
   readonly record: (resent: Resent) => Promise<void>;
 }
 
-/** What is sent again. */
 export interface Resend {
   readonly endpoint: Endpoint;
   readonly reference: Reference;
-  /** Marks the webhook. */
+  /** Set as a header of the webhook. */
   readonly replayId: string;
   /** From 1, within this replay. */
   readonly attempt: number;
-  /** Whether nothing more will be tried when this fails. */
+  /** Whether there will be no further attempt when this one fails. */
   readonly isLast: (outcome: AttemptOutcome) => boolean;
 }
 
 /**
- * Posts a snapshot once, outside of its lane, and records the attempt. The process may die after the
- * post: the webhook then arrives again, with the same id.
+ * Posts a snapshot once, outside of its lane, and records the attempt. When the process dies after
+ * the post, the webhook is posted again with the same id.
  *
- * @returns undefined when documents or signing have no such snapshot, or the endpoint does not get
- * its event
+ * @returns undefined when documents or signing have no such snapshot, or the endpoint does not ask
+ * for its event
  */
 export async function resend(
   { payloads, post, record }: ResendDeps,

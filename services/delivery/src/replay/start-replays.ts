@@ -1,4 +1,5 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { withLease } from "@vidimus/kit/service/with-lease";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { Alarm } from "../lanes/alarm.ts";
 import type { DeliveryLogStore, Resent } from "../store/delivery-log-store.ts";
@@ -13,12 +14,13 @@ export interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
   readonly log: Logger;
 }
 
-/** Replays that this process works on at the same time. */
+/** Most replays at once in this process. */
 const atOnceMax = 4;
 
 /**
- * Works on replays that are not leased, until it is disposed; other processes then go on with them. Replays
- * take turns of one page each, and those of a tenant come after those of tenants that have none here.
+ * Works on replays that are not leased, until it is disposed; other processes then continue them.
+ * Replays alternate after each page, and a tenant with a running replay here comes after tenants
+ * without one.
  */
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const stop = new AbortController();
@@ -26,7 +28,7 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const alarm = new Alarm();
   const record = createBatcher<Resent, void>({
     itemsMax: 128,
-    // While one batch is recorded, the next one is.
+    // The next batch is recorded while one is running.
     inFlightMax: 2,
     run: async (resent) => {
       await deps.deliveryLog.recordResent(resent, new Date());
@@ -66,27 +68,22 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   };
 }
 
-/** Keeps the lease while it works. When the lease is lost, or the replay was cancelled, it ends. */
+/**
+ * Works on a replay and renews its lease. Ends when the lease is lost or the replay was cancelled.
+ */
 async function workOn(deps: ReplaysDeps & ReplayTurnDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
-  const lost = new AbortController();
-  const signal = AbortSignal.any([stopped, lost.signal]);
-  const leaseOf = () => new Date(Date.now() + deps.leaseMs);
-  const renewal = setInterval(() => {
-    deps.replays.renew(claimed, leaseOf()).then(
-      (kept) => kept || lost.abort(),
-      () => {},
-    );
-  }, deps.leaseMs / 4);
-  const { failedTurns } = claimed.replay;
-  try {
-    const next = await takeTurn(deps, claimed, signal);
-    if (next) await deps.replays.release(claimed, next.at, next.failedTurns);
-  } catch (error) {
-    if (!signal.aborted) deps.log.warn({ err: error, replayId: claimed.replay.replayId }, "a replay waits");
-    // Others go on at once when this process stops; after an error a second later.
-    const at = new Date(Date.now() + (signal.aborted ? 0 : deps.pollMs));
-    await deps.replays.release(claimed, at, failedTurns).catch(() => {});
-  } finally {
-    clearInterval(renewal);
-  }
+  const { leaseMs, replays, pollMs, log } = deps;
+  const { failedTurns, replayId } = claimed.replay;
+  const renew = (until: Date) => replays.renew(claimed, until);
+  await withLease({ leaseMs, renew, signal: stopped }, async ({ signal }) => {
+    try {
+      const next = await takeTurn(deps, claimed, signal);
+      if (next) await replays.release(claimed, next.at, next.failedTurns);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error, replayId }, "a replay waits");
+      // When this process stops, others continue at once; after an error, a second later.
+      const at = new Date(Date.now() + (signal.aborted ? 0 : pollMs));
+      await replays.release(claimed, at, failedTurns).catch(() => {});
+    }
+  });
 }

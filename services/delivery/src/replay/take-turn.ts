@@ -1,12 +1,10 @@
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
-import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Replay, ReplayCounts } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { snapshotKey } from "../domain/payload.ts";
-import { referenceFromProto, referenceToProto } from "../ingest/references.ts";
+import { referenceFromProto, referenceToProto } from "../snapshots/references.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
@@ -17,42 +15,42 @@ import {
   type ReplaySnapshotDeps,
   Unreachable,
 } from "./replay-snapshot.ts";
+import { readPage, type SnapshotPage, type SnapshotPageDeps } from "./snapshot-page.ts";
 
-export interface ReplayTurnDeps extends Omit<ReplaySnapshotDeps, "untilAllowed"> {
-  readonly feed: Pick<Client<typeof SnapshotFeedService>, "listSnapshots">;
+export interface ReplayTurnDeps extends Omit<ReplaySnapshotDeps, "untilAllowed">, SnapshotPageDeps {
   readonly audit: Pick<Client<typeof SignatureAuditService>, "getSignatures">;
   readonly directory: Pick<EndpointDirectory, "find">;
   readonly deliveryLog: Pick<DeliveryLogStore, "findSnapshots">;
   readonly replays: Pick<ReplayStore, "advance" | "finish">;
 }
 
-/** When the next turn of a replay may come. */
+/** When the next turn of a replay may start. */
 export interface NextTurn {
   readonly at: Date;
   readonly failedTurns: number;
 }
 
 /**
- * Snapshots of one page. A replay that goes on after a crash looks at one page again. Its end waits
- * for the slowest answer, because a document may go on in the next page.
+ * Snapshots of one page. After a crash a replay repeats at most one page. The end of a page waits
+ * for the slowest answer, because a document may continue on the next page.
  */
 const pageMax = 128;
 
 /**
- * Attempts of one replay in flight, besides the endpoint's own limit: new snapshots, which have as
- * many places of their own, are not crowded out.
+ * Most attempts of one replay in flight, besides the endpoint's own limit. They do not count
+ * against the attempts of new snapshots.
  */
 const inFlightMax = 32;
 
-/** How soon a replay of a disabled endpoint looks again. */
+/** Delay until a replay of a disabled endpoint checks it again. */
 const disabledMs = 5_000;
 
 /**
- * Works on one page of a replay, so that replays take turns. One that cannot send, because its endpoint
- * is disabled or cannot be reached, gives its turn up; what it has sent of its page is not sent again.
- * Rejects when a service cannot be used.
+ * Works on one page of a replay, so that replays alternate. Ends the turn early when the endpoint
+ * is disabled or cannot be reached; what was sent of the page is not sent again. Rejects when a
+ * service is unavailable.
  *
- * @returns when to go on; undefined when it has ended, or is another's
+ * @returns when to continue; undefined when the replay has ended, or another process has it
  */
 export async function takeTurn(
   deps: ReplayTurnDeps,
@@ -66,7 +64,7 @@ export async function takeTurn(
     return undefined;
   }
   if (!endpoint.enabled) return { at: new Date(Date.now() + disabledMs), failedTurns: 0 };
-  const page = await readPage(deps, replay, replay.pageToken, signal);
+  const page = await readPage(deps, replay, { pageToken: replay.pageToken, limit: pageMax }, signal);
   try {
     const untilAllowed = createPace(endpoint);
     const counts = add(
@@ -84,7 +82,7 @@ export async function takeTurn(
 async function endPage(
   { replays }: Pick<ReplayTurnDeps, "replays">,
   claimed: ClaimedReplay,
-  { snapshots, nextPageToken }: Page,
+  { snapshots, nextPageToken }: SnapshotPage,
   counts: ReplayCounts,
 ): Promise<NextTurn | undefined> {
   const reached = snapshots.at(-1)?.committedAt;
@@ -94,34 +92,7 @@ async function endPage(
   return undefined;
 }
 
-interface Page {
-  readonly snapshots: readonly ListedSnapshot[];
-  readonly nextPageToken: string;
-}
-
-async function readPage(deps: ReplayTurnDeps, replay: Replay, pageToken: string, signal: AbortSignal): Promise<Page> {
-  const { tenantId, since, until, latestOnly, documentTypes = [] } = replay;
-  const request = {
-    tenantId,
-    ...(since ? { committedSince: timestampFromDate(since) } : {}),
-    committedUntil: timestampFromDate(until),
-    documentTypes: [...documentTypes],
-    latestOnly,
-    limit: pageMax,
-    pageToken,
-  };
-  const { snapshots, nextPageToken } = await deps.feed.listSnapshots(request, { signal });
-  return { nextPageToken, snapshots: snapshots.map(fromProto) };
-}
-
-type Listed = Awaited<ReturnType<ReplayTurnDeps["feed"]["listSnapshots"]>>["snapshots"][number];
-
-function fromProto({ reference, committedAt }: Listed): ListedSnapshot {
-  if (!reference || !committedAt) throw new TypeError("documents listed a snapshot without reference or commit time");
-  return { ...referenceFromProto(reference), committedAt: timestampDate(committedAt) };
-}
-
-/** The snapshots of a document go one after the other, those of several documents beside each other. */
+/** Snapshots of one document follow each other; those of several documents run at the same time. */
 async function replayPage(
   deps: ReplayTurnDeps & ReplaySnapshotDeps,
   replay: Replay,
@@ -129,7 +100,8 @@ async function replayPage(
   snapshots: readonly ListedSnapshot[],
   signal: AbortSignal,
 ): Promise<ReplayCounts> {
-  // First what is settled, then the rows: what ingest stores between the two is seen as pending.
+  // What is settled is read before the rows, so that snapshots that ingest stores in between count
+  // as pending.
   const settled = await settledOf(deps, replay, snapshots, signal);
   const known = await deps.deliveryLog.findSnapshots(endpoint, snapshots);
   const counts = { seen: snapshots.length, delivered: 0, failed: 0, skipped: 0 };
@@ -147,7 +119,7 @@ async function replayPage(
   return counts;
 }
 
-/** Those of the snapshots that are settled: documents has their signatures. */
+/** Returns the keys of the settled snapshots, of which documents has the signatures. */
 async function settledOf(
   { audit }: Pick<ReplayTurnDeps, "audit">,
   { states }: Replay,
@@ -164,8 +136,9 @@ async function settledOf(
 }
 
 /**
- * Runs work several times beside each other. When one fails, the others end before this rejects:
- * the process that goes on with the replay would send beside them what they send.
+ * Runs work several times at once. When one run fails, waits for the others before it rejects:
+ * another process that continues the replay would otherwise send the same snapshots at the same
+ * time.
  */
 async function runBeside(
   count: number,
@@ -179,7 +152,7 @@ async function runBeside(
   failed.signal.throwIfAborted();
 }
 
-/** Waits so that the attempts of a replay are spread by the endpoint's rate. */
+/** Spreads the attempts of a replay by the endpoint's rate. */
 function createPace({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
   let nextAt = 0;
   return async (signal) => {

@@ -1,47 +1,51 @@
 import { partitionOf } from "@vidimus/contracts/snapshot-subject";
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { LRUCache } from "lru-cache";
-import { setTimeout as pause } from "node:timers/promises";
 import { preferredReplica } from "../domain/preferred-replica.ts";
 import type { ReplicaStore } from "../store/replica-store.ts";
 
-/** How often a replica says that it runs, and looks who else does. */
+/** Interval at which a replica reports that it runs, and reads which others do. */
 export const beatMs = 1_000;
 /** A replica that was not seen for this long counts as gone. */
 const freshMs = 4_000;
-/** Most tenants whose partitions are remembered: a hash for each reference counts in a burst. */
+/**
+ * Most tenants whose partition is cached, because hashing each reference is noticeable in a burst.
+ */
 const tenantsMax = 10_000;
 
 interface MembershipDeps {
   readonly replicas: Pick<ReplicaStore, "join" | "beat" | "fresh" | "delete">;
-  /** Names this process. */
+  /** Id of this process. */
   readonly replica: string;
-  /** `host:port` of a port that it has, if the port is a fixed one. */
+  /** `host:port` of one of its ports, when that is a fixed one. */
   readonly address: string | undefined;
   readonly log: Pick<Logger, "info" | "warn">;
 }
 
 /**
- * Knows which tenants this replica is preferred for. A wrong answer costs a lost race at most: the
- * rows decide who sends.
+ * Knows for which tenants this replica is preferred. A wrong answer costs at most a lost race,
+ * because the rows decide who sends.
  */
 export class Membership implements AsyncDisposable {
   readonly #deps: MembershipDeps;
-  readonly #stop = new AbortController();
   readonly #partitions = new LRUCache<string, number>({ max: tenantsMax });
   readonly #preferred = new Map<number, boolean>();
   readonly #listeners: (() => void)[] = [];
   #replicas: readonly string[] = [];
-  readonly #loop: Promise<void>;
+  readonly #beats: AsyncDisposable;
 
   private constructor(deps: MembershipDeps) {
     this.#deps = deps;
-    this.#loop = this.#beatUntilStopped();
+    this.#beats = repeat(() => this.#beat(), {
+      everyMs: beatMs,
+      pausesFirst: true,
+      onFailure: (error) => deps.log.warn({ err: error }, "the other replicas are not known"),
+    });
   }
 
   /**
-   * Joins the other replicas, in the place of one that had the same address. Resolves once it is
-   * known which they are.
+   * Joins the other replicas, and replaces one with the same address. Resolves once they are known.
    */
   static async join(deps: MembershipDeps): Promise<Membership> {
     await deps.replicas.join(deps.replica, deps.address);
@@ -50,7 +54,7 @@ export class Membership implements AsyncDisposable {
     return membership;
   }
 
-  /** Calls back whenever other replicas run than before. */
+  /** Calls the listener whenever the set of running replicas has changed. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -71,25 +75,15 @@ export class Membership implements AsyncDisposable {
 
   /** Leaves, so that the others take over at once. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+    await this.#beats[Symbol.asyncDispose]();
     await this.#deps.replicas.delete(this.#deps.replica).catch((error: unknown) => {
       this.#deps.log.warn({ err: error }, "the other replicas take over in four seconds");
     });
   }
 
-  async #beatUntilStopped(): Promise<void> {
-    const { signal } = this.#stop;
-    for (;;) {
-      await pause(beatMs, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        await this.#deps.replicas.beat(this.#deps.replica);
-        await this.#look();
-      } catch (error) {
-        this.#deps.log.warn({ err: error }, "the other replicas are not known");
-      }
-    }
+  async #beat(): Promise<void> {
+    await this.#deps.replicas.beat(this.#deps.replica);
+    await this.#look();
   }
 
   async #look(): Promise<void> {

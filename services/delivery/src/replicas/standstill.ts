@@ -1,13 +1,13 @@
 /**
- * Sees whether the front of a queue moves. A replica takes over another one's work when it is overdue
- * and its front has stood still: a long queue is overdue, too, while its replica works it off, and two
- * replicas at work on one endpoint would exceed its limits.
+ * Notices whether the front of a queue moves. A replica takes over another one's work when it is
+ * overdue and its front stands still: a long queue is overdue even while its replica works on it,
+ * and two replicas at one endpoint would exceed its limits.
  */
 export class Standstill {
   readonly #ms: number;
   readonly #fronts = new Map<string, { readonly front: string; readonly sinceMs: number; seenMs: number }>();
 
-  /** @param ms for how long a front has to stand still */
+  /** @param ms for how long a front must stand still */
   constructor(ms: number) {
     this.#ms = ms;
   }
@@ -15,8 +15,7 @@ export class Standstill {
   /**
    * Notes the front of a queue.
    *
-   * @returns when the queue counts as standing still if its front stays the same: now or earlier for
-   * one that does
+   * @returns the time from which the queue counts as standing still if its front does not change
    */
   note(queue: string, front: string, nowMs: number): number {
     const known = this.#fronts.get(queue);
@@ -25,7 +24,7 @@ export class Standstill {
     return sinceMs + this.#ms;
   }
 
-  /** Forgets the queues that were not noted since a time. */
+  /** Forgets queues that were not noted since a time. */
   forgetBefore(ms: number): void {
     for (const [queue, { seenMs }] of this.#fronts) if (seenMs < ms) this.#fronts.delete(queue);
   }

@@ -5,23 +5,23 @@ import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import type { DeliveryFate } from "../store/resent-row-store.ts";
 
-/** A snapshot that was signed anew. */
+/** A snapshot that was signed again. */
 export interface SignedAnew {
   readonly snapshot: Snapshot;
   /** 2 or higher. */
   readonly signingNumber: number;
 }
 
-/** Ids of the deliveries of a snapshot to an endpoint, under each of its signatures. */
+/** Ids of the deliveries of a snapshot to an endpoint, one for each of its signatures. */
 export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoint: Endpoint): string[] {
   const numbers = Array.from({ length: signingNumber }, (_, index) => index + 1);
   return numbers.map((number) => deliveryIdOf(endpoint, webhookIdOf(snapshot, number)));
 }
 
 /**
- * Plans the deliveries of a snapshot that was signed anew: to each endpoint that has it with a
- * signature of the revoked key, and still wants it. Whoever waits for it gets it with the new
- * signature anyway; whoever was given up never had it.
+ * Plans deliveries of a snapshot that was signed again: to each endpoint that has it with a
+ * signature of the revoked key and still wants it. Pending deliveries get the new signature anyway,
+ * and endpoints whose delivery was given up never had it.
  *
  * @param fates of earlier deliveries, as far as their rows are kept, by delivery id
  */
@@ -47,7 +47,7 @@ export function planResends(
 }
 
 /**
- * @param known its rows; there are none when they were deleted after 30 days
+ * @param known its rows; empty when they were deleted after 30 days
  * @param isOlder whether the endpoint existed when the snapshot was committed
  */
 function hasOldSignature(known: readonly DeliveryFate[], webhookId: string, isOlder: boolean): boolean {

@@ -3,9 +3,9 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Reference } from "../domain/payload.ts";
-import { pullSnapshots } from "../ingest/pull-snapshots.ts";
+import { pullSnapshots } from "../snapshots/pull-snapshots.ts";
 import { settlementToProto } from "../ingest/settle-snapshots.ts";
-import { type SignResult, signSnapshots } from "../ingest/sign-snapshots.ts";
+import { type SignResult, signSnapshots } from "../snapshots/sign-snapshots.ts";
 import type { ResendStore } from "../store/resend-store.ts";
 
 export interface ReplaceSignaturesDeps {
@@ -17,14 +17,15 @@ export interface ReplaceSignaturesDeps {
   readonly log: Pick<Logger, "error">;
 }
 
-/** What signing made of a snapshot, unless it may make something else of it later. */
+/** Signing's final result for a snapshot. */
 export type Signed = Exclude<SignResult, { isUnattested: true }>;
 
 /**
- * Has snapshots signed anew and hands the signatures to documents. What is to be sent again is noted
- * before that, because the signature in documents is what a repeat finds the snapshots by.
+ * Has snapshots signed again and hands the signatures to documents. What must be sent again is
+ * noted before that: a repetition finds snapshots by their old signature in documents, which is
+ * then gone.
  *
- * @returns how many signatures were replaced
+ * @returns the number of replaced signatures
  */
 export async function replaceSignatures(
   deps: ReplaceSignaturesDeps,
@@ -45,7 +46,7 @@ export async function replaceSignatures(
   return replaced;
 }
 
-/** @throws Error when signing may accept a snapshot later: then all of it is to be repeated */
+/** @throws Error when signing may accept a snapshot later, so that all must be repeated */
 export function requireAttested(results: readonly SignResult[]): Signed[] {
   return results.map((result) => {
     if ("isUnattested" in result) throw new Error("signing does not accept what documents attested");
@@ -53,7 +54,7 @@ export function requireAttested(results: readonly SignResult[]): Signed[] {
   });
 }
 
-/** It keeps the signature of the revoked key, which does not verify any more. */
+/** The snapshot keeps the signature of the revoked key, which no longer verifies. */
 function reportUnsendable(log: Pick<Logger, "error">, result: Extract<Signed, { unsendable: string }>): void {
   const { tenantId: tenant, documentId, sequence } = result.snapshot;
   const reason = result.unsendable;

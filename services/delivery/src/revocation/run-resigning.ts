@@ -3,7 +3,7 @@ import type { SignatureAuditService } from "@vidimus/contracts/vidimus/documents
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
 import { setTimeout as pause } from "node:timers/promises";
-import { referenceFromProto } from "../ingest/references.ts";
+import { referenceFromProto } from "../snapshots/references.ts";
 import type { ResendStore } from "../store/resend-store.ts";
 import type { ClaimedResigning, ResigningStore } from "../store/resigning-store.ts";
 import type { ResigningRun } from "../store/rows.ts";
@@ -14,7 +14,7 @@ export interface RunResigningDeps extends Omit<SendResendsDeps, "resends"> {
   readonly audit: Pick<Client<typeof SignatureAuditService>, "listSignatures" | "getSignatures">;
   readonly resigning: Pick<ResigningStore, "save" | "finish">;
   readonly resends: Pick<ResendStore, "add" | "due" | "remove" | "tenants">;
-  /** Keys that were listed and are no more, now. */
+  /** Returns the keys that were listed and no longer are. */
   readonly revoked: () => readonly string[];
   /** Whether the trust list has a key. */
   readonly isListed: (keyId: string) => boolean;
@@ -28,12 +28,12 @@ const secondMs = 1_000;
 const reportEveryMs = 60_000;
 
 /**
- * Does what follows a revocation: replaces the signatures of keys that are not listed, in documents,
- * and sends the newest snapshots of documents again. Replacing goes first: sending takes more than an
- * hour for 100,000 documents, and a key that is revoked meanwhile interrupts it. Every step may be
- * repeated; where it stands is stored, so another process goes on.
+ * Does the work that follows a revocation: replaces signatures of unlisted keys in documents, then
+ * sends the newest snapshots of documents again. Signatures come first: sending takes more than an
+ * hour for 100,000 documents, and another revocation interrupts it. Every step may be repeated, and
+ * progress is stored, so another process can continue.
  *
- * @returns once all is done, or another process has the lease
+ * @returns when all is done, or another process has the lease
  */
 export async function runResigning(
   deps: RunResigningDeps,
@@ -56,7 +56,7 @@ export async function runResigning(
   deps.log.info({ keyIds, replaced, resent }, "signatures of revoked keys are replaced");
 }
 
-/** Revoked keys that neither an earlier run nor this one is for. */
+/** Revoked keys that neither an earlier run nor this one covers. */
 function newlyRevoked({ revoked }: RunResigningDeps, { doneKeyIds }: ClaimedResigning, run?: ResigningRun): string[] {
   return revoked().filter((keyId) => !doneKeyIds.includes(keyId) && !run?.keyIds.includes(keyId));
 }
@@ -64,7 +64,8 @@ function newlyRevoked({ revoked }: RunResigningDeps, { doneKeyIds }: ClaimedResi
 function begin({ hasFinished }: ClaimedResigning, keyIds: string[]): ResigningRun {
   const now = new Date();
   const phase = keyIds.length === 0 && hasFinished ? "send" : "walk";
-  // Without a revocation that delivery has seen, none was made a moment ago.
+  // Without a revocation that delivery has seen, no signature of a revoked key can still be on its
+  // way.
   const since = keyIds.length > 0 ? now : new Date(0);
   return { keyIds, since, phase, passAt: now, pageToken: "", replaced: 0 };
 }
@@ -86,7 +87,7 @@ async function walkAll(
   return undefined;
 }
 
-/** A run that is for more keys. A pass that is under way goes on, and another one follows it. */
+/** A run with more keys. The current pass continues, and another one follows it. */
 function extended(run: ResigningRun, added: readonly string[]): ResigningRun {
   const since = new Date();
   const keyIds = [...run.keyIds, ...added];
@@ -95,7 +96,7 @@ function extended(run: ResigningRun, added: readonly string[]): ResigningRun {
     : { ...run, keyIds, since, phase: "walk", passAt: since, pageToken: "" };
 }
 
-/** Replaces signatures of one page. @returns where it stands then; undefined without the lease */
+/** Replaces signatures of one page. @returns the progress; undefined without the lease */
 async function walkPage(
   deps: RunResigningDeps,
   claimed: ClaimedResigning,
@@ -113,8 +114,9 @@ async function walkPage(
 }
 
 /**
- * Signatures of a revoked key may come in for a while after the revocation, behind a pass that is
- * under way. Only a pass that began after that finds all; another one follows until then.
+ * Signatures of a revoked key may come in for a while after the revocation, behind the position of
+ * a running pass. Only a pass that began after that time finds all, so passes are repeated until
+ * then.
  */
 async function afterPass(
   { resigningGraceMs }: RunResigningDeps,
@@ -128,7 +130,8 @@ async function afterPass(
 }
 
 /**
- * Sends again what is noted, each second a share of every tenant, so that none waits for another.
+ * Sends the noted snapshots again, each second a share of every tenant, so that none waits for
+ * another.
  *
  * @param isInterrupted ends it early; the rest stays noted
  */

@@ -14,14 +14,14 @@ export interface SendAgainDeps {
 }
 
 /**
- * Stores deliveries of snapshots of one tenant that were signed anew. They go through their lanes
- * like all others. Calling it again stores nothing twice.
+ * Stores deliveries of one tenant's snapshots that were signed again. They are sent by their lanes.
+ * Repeating the call stores nothing twice.
  *
- * A snapshot that is not its document's newest one any more must not follow a newer one. A newer one
- * whose delivery is stored later than this one's stays behind it; what was outrun before that is
- * ended here and, should the process die between, before the attempt (`prepareAttempt`).
+ * A snapshot must not be sent after a newer one of its document. Rows of newer ones that are stored
+ * later stay behind. Snapshots with a newer row already are ended here and, in case the process
+ * dies in between, before their attempt (`prepareAttempt`).
  *
- * @returns how many deliveries it stored
+ * @returns the number of stored deliveries
  */
 export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]): Promise<number> {
   const now = new Date();
@@ -30,7 +30,7 @@ export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]
   const fates = await deps.resentRows.fates(ids);
   const planned = anew.flatMap((each) => planResends(each, endpoints, fates, now));
   if (planned.length === 0) return 0;
-  // None is leased to this process.
+  // None of them is leased to this process.
   const places = await deps.deliveries.insert(planned, now);
   await deps.lanes.expedite(
     planned.filter((_, index) => places[index] === "behind"),

@@ -1,9 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
-import { pullSnapshots } from "../ingest/pull-snapshots.ts";
-import { referenceFromProto, referenceToProto } from "../ingest/references.ts";
-import { signSnapshots } from "../ingest/sign-snapshots.ts";
+import { pullSnapshots } from "../snapshots/pull-snapshots.ts";
+import { referenceFromProto, referenceToProto } from "../snapshots/references.ts";
+import { signSnapshots } from "../snapshots/sign-snapshots.ts";
 import type { ResendStore } from "../store/resend-store.ts";
 import type { SignedAnew } from "./plan-resends.ts";
 import { type ReplaceSignaturesDeps, requireAttested, type Signed } from "./replace-signatures.ts";
@@ -15,12 +15,12 @@ export interface SendResendsDeps extends ReplaceSignaturesDeps {
 }
 
 /**
- * Sends some of a tenant's snapshots again that were signed anew: those that are their documents'
- * newest ones, because the others are of no use to receivers any more. A snapshot is removed from
- * the list once its deliveries are stored.
+ * Sends some of a tenant's snapshots again that were signed again: those that are their documents'
+ * newest ones, because older ones are of no use to receivers. A snapshot is removed from the list
+ * once its deliveries are stored.
  *
- * @param limit the most snapshots, up to 256
- * @returns how many deliveries were stored
+ * @param limit most snapshots, up to 256
+ * @returns the number of stored deliveries
  */
 export async function sendResends(
   deps: SendResendsDeps,
@@ -32,7 +32,7 @@ export async function sendResends(
   if (listed.length === 0) return 0;
   let stored = 0;
   for await (const page of pullSnapshots(deps.feed, await newestOf(deps, listed, signal), signal)) {
-    // What is pending is sent by ingest, with its new signature.
+    // Pending snapshots are sent by ingest, with the new signature.
     const settled = page.filter(({ isPending }) => !isPending);
     const results = settled.length > 0 ? requireAttested(await signSnapshots(deps, settled, signal)) : [];
     stored += await deps.sendAgain(results.flatMap(anewOf));
@@ -41,7 +41,7 @@ export async function sendResends(
   return stored;
 }
 
-/** The snapshots that no newer one of their document has followed. */
+/** Returns the snapshots that are the newest of their document. */
 async function newestOf(
   { audit }: Pick<SendResendsDeps, "audit">,
   references: readonly Reference[],
@@ -56,7 +56,7 @@ async function newestOf(
   return references.filter((reference) => newest.has(snapshotKey(reference)));
 }
 
-/** The snapshot, if another signature was made for it before. */
+/** The snapshot, when it had another signature before. */
 function anewOf(result: Signed): SignedAnew[] {
   if (!("signature" in result) || result.signature.signingNumber === 1) return [];
   return [{ snapshot: result.snapshot, signingNumber: result.signature.signingNumber }];

@@ -1,4 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { repeat } from "@vidimus/kit/service/repeat";
+import { withLease } from "@vidimus/kit/service/with-lease";
 import type { Reference } from "../domain/payload.ts";
 import type { ResendStore } from "../store/resend-store.ts";
 import type { ResigningStore } from "../store/resigning-store.ts";
@@ -13,99 +14,91 @@ export interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revo
   readonly leaseMs: number;
 }
 
-/** Works on what follows a revocation. */
+/** Does the work that follows a revocation. */
 export interface Resigning extends AsyncDisposable {
   /**
-   * Notes snapshots that were signed anew while they were taken in: a process may have sent them and
-   * died before they were settled. Whoever has them with the old signature gets them again.
+   * Notes snapshots that were signed again during ingest: a process may have sent them with the old
+   * signature and died before they were settled. Endpoints that have them with the old signature
+   * get them again.
    */
   noteSignedAnew(references: readonly Reference[]): Promise<void>;
 }
 
 /**
- * Watches for keys that were revoked and works on what follows, in one process at a time, until it
- * is disposed; another process then goes on. Nothing is read while no key was revoked. A database
- * without any record of it is walked once, because a key may have been revoked before.
+ * Watches for revoked keys and does the work that follows, in one process at a time, until it is
+ * disposed; another process then continues. Reads nothing while no key was revoked. A database
+ * without a record of this work is walked once, because a key may have been revoked before.
  */
 export function startResigning(deps: ResigningDeps): Resigning {
-  const stop = new AbortController();
-  // The process before may have died with something noted.
+  // A process may have died with noted snapshots, so they are looked for once.
   const noted = { isLikely: true };
-  const looping = loop(deps, noted, stop.signal);
+  const loop = startLooking(deps, noted);
   return {
     async noteSignedAnew(references) {
       await deps.resends.add(references, new Date(Date.now() + deps.resigningGraceMs));
       noted.isLikely = true;
     },
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await looping;
-    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
 }
 
-/** Whether `resends` may have anything. */
+/** Whether `resends` may have rows. */
 interface Noted {
   isLikely: boolean;
 }
 
-async function loop(deps: ResigningDeps, noted: Noted, signal: AbortSignal): Promise<void> {
+function startLooking(deps: ResigningDeps, noted: Noted): AsyncDisposable {
   let done: ReadonlySet<string> = new Set();
   let isDone = false;
   let waitingFor = "";
-  while (!signal.aborted) {
-    try {
-      const revoked = deps.trustList.revoked();
-      if (revoked && !(isDone && revoked.every((keyId) => done.has(keyId)))) {
-        const known = await deps.resigning.done();
-        done = new Set(known);
-        isDone = known !== undefined && revoked.every((keyId) => done.has(keyId));
-        if (!isDone) await workIfFree(deps, signal);
-      } else if (revoked && noted.isLikely) {
-        noted.isLikely = false;
-        const isFree = (await deps.resends.isEmpty()) || (await workIfFree(deps, signal));
-        noted.isLikely ||= !isFree;
-      }
-      waitingFor = "";
-    } catch (error) {
-      noted.isLikely = true;
-      // Log a reason once: while signing has no key, every look fails with the same one.
-      const reason = error instanceof Error ? error.message : String(error);
-      if (!signal.aborted && reason !== waitingFor) {
-        deps.log.warn({ err: error }, "signatures of revoked keys wait to be replaced");
-      }
-      waitingFor = reason;
+  const look = async (signal: AbortSignal) => {
+    const revoked = deps.trustList.revoked();
+    if (revoked && !(isDone && revoked.every((keyId) => done.has(keyId)))) {
+      const known = await deps.resigning.done();
+      done = new Set(known);
+      isDone = known !== undefined && revoked.every((keyId) => done.has(keyId));
+      if (!isDone) await workIfFree(deps, signal);
+    } else if (revoked && noted.isLikely) {
+      noted.isLikely = false;
+      const isFree = (await deps.resends.isEmpty()) || (await workIfFree(deps, signal));
+      noted.isLikely ||= !isFree;
     }
-    await pause(deps.pollMs, undefined, { signal }).catch(() => {});
-  }
+    waitingFor = "";
+  };
+  return repeat(look, {
+    everyMs: deps.pollMs,
+    onFailure(error) {
+      noted.isLikely = true;
+      // A reason is logged once: while signing has no key, every run fails with the same one.
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== waitingFor) deps.log.warn({ err: error }, "signatures of revoked keys wait to be replaced");
+      waitingFor = reason;
+    },
+  });
 }
 
 /**
- * Works unless another process does, and keeps the lease meanwhile. When the lease is lost, it ends.
+ * Works unless another process does, and renews the lease meanwhile. Ends when the lease is lost.
  *
  * @returns whether no other process had the lease
  */
 async function workIfFree(deps: ResigningDeps, stopped: AbortSignal): Promise<boolean> {
-  const leaseUntil = () => new Date(Date.now() + deps.leaseMs);
-  const claimed = await deps.resigning.claim(new Date(), leaseUntil());
+  const { leaseMs, resigning, trustList } = deps;
+  const claimed = await resigning.claim(new Date(), new Date(Date.now() + leaseMs));
   if (!claimed) return false;
-  const lost = new AbortController();
-  const signal = AbortSignal.any([stopped, lost.signal]);
-  const renewal = setInterval(() => {
-    deps.resigning.renew(claimed, leaseUntil()).then(
-      (kept) => kept || lost.abort(),
-      () => {},
-    );
-  }, deps.leaseMs / 4);
-  const isListed = (keyId: string) => deps.trustList.isListed(keyId);
-  const revoked = () => deps.trustList.revoked() ?? [];
+  const isListed = (keyId: string) => trustList.isListed(keyId);
+  const revoked = () => trustList.revoked() ?? [];
+  const renew = (until: Date) => resigning.renew(claimed, until);
   try {
-    await runResigning({ ...deps, isListed, revoked }, claimed, signal);
-  } catch (error) {
-    if (!lost.signal.aborted) throw error;
+    await withLease({ leaseMs, renew, signal: stopped }, async (lease) => {
+      try {
+        await runResigning({ ...deps, isListed, revoked }, claimed, lease.signal);
+      } catch (error) {
+        if (!lease.isLost) throw error;
+      }
+    });
   } finally {
-    clearInterval(renewal);
-    await deps.resigning.release(claimed).catch(() => {});
+    await resigning.release(claimed).catch(() => {});
   }
   return true;
 }

@@ -11,7 +11,6 @@ export interface CancelReplayDeps {
   auditedReplays: Pick<AuditedReplays, "cancel">;
 }
 
-/** Implements `CancelReplay`. */
 export function cancelReplay(
   { replays, auditedReplays }: CancelReplayDeps,
   mayChange: MayChange,

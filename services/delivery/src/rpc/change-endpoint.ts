@@ -1,8 +1,10 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import { requireOpened } from "../domain/change-endpoint.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
+import { overtaken, unlessOvertaken } from "../domain/unless-overtaken.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
@@ -13,21 +15,11 @@ export interface ChangeEndpointDeps {
   directory: Pick<EndpointDirectory, "forget">;
 }
 
-/** A change that an audit tells of. */
 interface AuditedAct {
-  /** Such as `update_endpoint`. */
+  /** For example `update_endpoint`. */
   readonly action: string;
   readonly by: AuditAuthor;
 }
-
-/** How a request names an endpoint. */
-export interface EndpointName {
-  readonly tenantId: string;
-  readonly endpointId: string;
-}
-
-/** Tries of a change that others overtake. */
-const triesMax = 5;
 
 /** @throws DomainError `not_found` when the tenant has no such endpoint */
 export async function requireEndpoint(
@@ -43,10 +35,10 @@ export async function requireEndpoint(
 }
 
 /**
- * Reads an endpoint, changes it and stores it; again when others have changed it meanwhile. A change
- * that returns the endpoint itself stores nothing.
+ * Reads an endpoint, changes it and stores it; repeats that when somebody else has changed it
+ * meanwhile. A change that returns the same object stores nothing.
  *
- * @throws DomainError `not_found`, `conflict`, and what `change` throws
+ * @throws DomainError `not_found`, `conflict`; errors of `change`
  */
 export async function changeEndpoint(
   { endpoints, audited, directory }: ChangeEndpointDeps,
@@ -54,17 +46,15 @@ export async function changeEndpoint(
   name: EndpointName,
   change: (endpoint: ManagedEndpoint, now: Date) => ManagedEndpoint,
 ): Promise<ManagedEndpoint> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return unlessOvertaken(async () => {
     const read = await requireEndpoint(endpoints, name);
     const now = new Date();
     const changed = change(read, now);
     requireOpened(changed);
     if (changed === read) return read;
     const stored = { ...changed, updatedAt: now };
-    if (await audited.replace(read, stored, action, by)) {
-      directory.forget(stored.endpointId);
-      return stored;
-    }
-  }
-  throw new DomainError("conflict", "others change this endpoint at the same time; try again");
+    if (!(await audited.replace(read, stored, action, by))) return overtaken;
+    directory.forget(stored.endpointId);
+    return stored;
+  });
 }

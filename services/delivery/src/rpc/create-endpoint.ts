@@ -19,7 +19,7 @@ export interface CreateEndpointDeps extends EndpointSettingsDeps, KnownTypesDeps
   post: PostWebhook;
 }
 
-/** Implements `CreateEndpoint`. Only this answer contains the secret that was made. */
+/** Only this answer contains the generated secret. */
 export function createEndpoint(
   deps: CreateEndpointDeps,
   mayChange: MayChange,
@@ -50,8 +50,7 @@ export function createEndpoint(
       ...settings,
     };
     const endpoint = request.disabled ? disabled(created, "operator", now, by.actor) : created;
-    // Two that are created at once may both pass: the limit keeps a runaway program in bounds, and
-    // is no promise to the last one.
+    // Two concurrent creations may both pass: the limit only has to stop a runaway program.
     if ((await deps.endpoints.count(tenantId)) >= endpointsMax) {
       throw new DomainError("failed_precondition", `the tenant has ${endpointsMax} endpoints, which is the most`);
     }

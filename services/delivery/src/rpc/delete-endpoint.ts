@@ -2,21 +2,21 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
+import type { DeleteUndelivered } from "../lanes/delete-undelivered.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
-import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface DeleteEndpointDeps {
   audited: Pick<AuditedEndpoints, "delete">;
-  deliveries: Pick<DeliveryStore, "deletePending">;
+  deleteUndelivered: DeleteUndelivered;
   directory: Pick<EndpointDirectory, "forget">;
 }
 
 /**
- * Implements `DeleteEndpoint`. Pending deliveries remain when the process dies between the two
- * deletes, or when a concurrent ingest has read the endpoint before. The next attempt of each finds
- * no endpoint and deletes it.
+ * A backlog of more than a thousand deliveries is deleted after the answer. Pending deliveries
+ * remain when the process dies before they are deleted, or when a concurrent ingest has read the
+ * endpoint before. The next attempt of each finds no endpoint and deletes it.
  */
 export function deleteEndpoint(
   deps: DeleteEndpointDeps,
@@ -29,7 +29,7 @@ export function deleteEndpoint(
     const deleted = endpointId !== undefined && (await deps.audited.delete(tenantId, endpointId, by));
     if (!deleted) throw new DomainError("not_found", "there is no such endpoint");
     deps.directory.forget(endpointId);
-    await deps.deliveries.deletePending(tenantId, endpointId);
+    await deps.deleteUndelivered({ tenantId, endpointId });
     return {};
   };
 }

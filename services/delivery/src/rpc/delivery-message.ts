@@ -10,7 +10,7 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import type { SnapshotFacts } from "../domain/payload.ts";
 
 /**
- * A delivery as its message, with its last attempt.
+ * A delivery as a message, with its last attempt.
  *
  * @param endpoint undefined when it was deleted
  */
@@ -43,14 +43,12 @@ function factsToProto({ event, documentType, version }: SnapshotFacts) {
   return { event, documentType, version: BigInt(version) };
 }
 
-/** An attempt as its message. */
 export function attemptToProto(attempt: LoggedAttempt): MessageInitShape<typeof DeliveryAttemptSchema> {
   const { startedAt, tookMs, status = 0, failure = "", detail = "", answer = "", replayId = "" } = attempt;
   const at = timestampFromDate(startedAt);
   return { at, took: durationFromMs(tookMs), status, failure, detail, answer, replayId };
 }
 
-/** A replay as its message. */
 export function replayToProto(replay: Replay): MessageInitShape<typeof ReplaySchema> {
   const { replayId, tenantId, endpointId, since, until, states, latestOnly } = replay;
   const { state, counts, createdAt, endedAt, reached } = replay;

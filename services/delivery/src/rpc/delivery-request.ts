@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { DeliveryRequestSchema } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { deliveryIdOf } from "../domain/delivery.ts";
 import type { LoggedDelivery } from "../domain/delivery-log.ts";
 import { noticePayload } from "../domain/endpoint-notice.ts";
@@ -13,8 +13,8 @@ import type { ResendDeps } from "../replay/resend.ts";
 export type DeliveryRequestDeps = Pick<ResendDeps, "payloads">;
 
 /**
- * The request of a delivery's last attempt, or of its first one, if there was none yet, as its
- * message. It is computed from the snapshot, its signature and the endpoint as they are now.
+ * The request of a delivery's last attempt (or of its first, when there was none yet) as a message,
+ * computed from the current snapshot, signature and endpoint.
  *
  * @returns undefined when documents or signing have no such snapshot
  */

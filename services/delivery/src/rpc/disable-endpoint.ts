@@ -7,11 +7,10 @@ import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface DisableEndpointDeps extends ChangeEndpointDeps {
-  /** Tells the endpoints that ask for it what was changed, soon. */
+  /** Announces the change to the endpoints that ask for it, in the background. */
   announce: (endpoint: ManagedEndpoint) => void;
 }
 
-/** Implements `DisableEndpoint`. */
 export function disableEndpoint(
   deps: DisableEndpointDeps,
   mayChange: MayChange,

@@ -5,7 +5,7 @@ import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointHealth } from "../domain/endpoint-health.ts";
 import { attemptToProto } from "./delivery-message.ts";
 
-/** An endpoint as its message, which has no secret, and of headers only the names. */
+/** An endpoint as a message, without its secret and with only the names of its headers. */
 export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): MessageInitShape<typeof EndpointSchema> {
   const { endpointId, tenantId, url, events, maxInFlight, disabled, previousSecretEndsAt } = endpoint;
   const { documentTypes = [], ratePerSecond = 0 } = endpoint;

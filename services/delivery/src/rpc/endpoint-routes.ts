@@ -1,7 +1,7 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
-import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
-import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
-import { meshRoute, partialRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/tenancy/audit/list-audit-entries";
+import type { DoorRoutes } from "@vidimus/kit/service/open-doors";
+import { meshRoute, partialRoute, route, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import { createEndpoint, type CreateEndpointDeps } from "./create-endpoint.ts";
 import { deleteEndpoint, type DeleteEndpointDeps } from "./delete-endpoint.ts";
 import { disableEndpoint } from "./disable-endpoint.ts";
@@ -25,7 +25,7 @@ type EndpointRoutesDeps = CreateEndpointDeps &
   ListEndpointsDeps &
   TestEndpointDeps;
 
-/** The management of endpoints, at both doors; the audit of it is for teams. */
+/** The management of endpoints at both doors; its audit log is for teams only. */
 export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
   const mesh = meshRoute(partialRoute(EndpointService, methodsOf(deps, gatewayMayChange)), {
     createEndpoint: ["gateway"],

@@ -33,7 +33,7 @@ type Settings = Pick<
   "url" | "name" | "description" | "events" | "documentTypes" | "headers" | "maxInFlight" | "ratePerSecond"
 >;
 
-/** The settings that a request to create an endpoint has. @throws DomainError `invalid` */
+/** The settings of a request to create an endpoint. @throws DomainError `invalid` */
 export function readSettings(
   deps: EndpointSettingsDeps,
   request: SettingsRequest & { url: string },
@@ -42,9 +42,9 @@ export function readSettings(
 }
 
 /**
- * The endpoint with the settings that a request has.
+ * The endpoint with the settings of a request.
  *
- * @throws DomainError `invalid`, also for a URL of another origin without the headers for it
+ * @throws DomainError `invalid`, also for a URL of another origin without new headers
  */
 export function withSettings(
   deps: EndpointSettingsDeps,
@@ -64,8 +64,8 @@ export function withSettings(
 }
 
 /**
- * Headers hold what a receiver asks for, often its credentials. Who may change an endpoint may not
- * read them, so they go to another server only when they are given again.
+ * Headers often contain the receiver's credentials, which a caller may not read. To send them to
+ * another server, the caller must give them again.
  */
 function requireSameOrigin({ url, headers }: ManagedEndpoint, newUrl: string): void {
   const names = Object.keys(headers).toSorted();

@@ -13,7 +13,6 @@ export interface GetDeliveryDeps extends DeliveryRequestDeps {
   deliveryLog: Pick<DeliveryLogStore, "find">;
 }
 
-/** Implements `GetDelivery`. */
 export function getDelivery(deps: GetDeliveryDeps): MethodImpl<typeof DeliveryLogService.method.getDelivery> {
   return async (request) => {
     const delivery = await requireDelivery(deps.deliveryLog, request);

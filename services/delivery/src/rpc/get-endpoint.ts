@@ -10,7 +10,6 @@ export interface GetEndpointDeps {
   health: Pick<EndpointHealthStore, "find">;
 }
 
-/** Implements `GetEndpoint`. */
 export function getEndpoint({
   endpoints,
   health,

@@ -10,7 +10,6 @@ export interface GetReplayDeps {
   replays: Pick<ReplayStore, "find">;
 }
 
-/** Implements `GetReplay`. */
 export function getReplay({ replays }: GetReplayDeps): MethodImpl<typeof DeliveryLogService.method.getReplay> {
   return async (request) => ({ replay: replayToProto(await requireReplay(replays, request)) });
 }

@@ -1,19 +1,20 @@
 import type { Client } from "@connectrpc/connect";
 import type { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 
 export interface KnownTypesDeps {
   schemas: Pick<Client<typeof SchemaService>, "listSchemaGenerations">;
 }
 
 /**
- * Refuses document types that the tenant does not have, since their snapshots would never come. Types
- * that an endpoint has already are not looked at: it stays as it is whatever became of them.
+ * Refuses document types that the tenant does not have, because their snapshots would never come.
+ * Types that the endpoint already has are not checked, so that an endpoint with a removed type can
+ * still be changed.
  *
- * @param names as a request gives them
- * @param kept those that the endpoint has
- * @throws DomainError `invalid` (`unknown_type`) that names each, and what asking documents failed with
+ * @param names in the request
+ * @param kept the endpoint's types
+ * @throws DomainError `invalid` (`unknown_type`) that names each; errors of the call to documents
  */
 export async function requireKnownTypes(
   { schemas }: KnownTypesDeps,

@@ -17,7 +17,7 @@ export interface ListDeliveriesDeps {
   deliveryLog: Pick<DeliveryLogStore, "list">;
 }
 
-/** Implements `ListDeliveries`. Without an endpoint it lists those of all that are registered. */
+/** Without an endpoint it lists the deliveries of all registered ones. */
 export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof DeliveryLogService.method.listDeliveries> {
   return async (request, { signal }) => {
     const tenantId = requireTenantId(request.tenantId);
@@ -46,7 +46,7 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
   };
 }
 
-/** One endpoint, or all that are registered, by id. One that was deleted is undefined. */
+/** One endpoint, or all registered ones, by id. A deleted endpoint is undefined. */
 async function endpointsOf(
   { endpoints }: Pick<ListDeliveriesDeps, "endpoints">,
   tenantId: string,
@@ -59,12 +59,15 @@ async function endpointsOf(
   return new Map([[id, await endpoints.find(tenantId, id, signal)]]);
 }
 
-/** A delivery's id is a hash of its endpoint and webhook, so those of a webhook need no index of their own. */
+/**
+ * The id of a delivery is a hash of its endpoint and webhook id, so the deliveries of a webhook
+ * need no index.
+ */
 function deliveryIdsOf(endpoints: ReadonlyMap<string, unknown>, webhookId: string): string[] {
   return Array.from(endpoints.keys(), (endpointId) => deliveryIdOf({ endpointId }, webhookId));
 }
 
-/** What is stored of deliveries that are shown in these states. */
+/** The stored states of deliveries that are shown in these states. */
 function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<string, Endpoint | undefined>) {
   const [isHeldWanted, isPendingWanted] = [states.includes("held"), states.includes("pending")];
   const stored = states.flatMap((state) => (state === "held" ? [] : state));
@@ -74,7 +77,7 @@ function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<s
   return { states: [...new Set([...stored, "pending" as const])], pendingOf };
 }
 
-/** The delivery after which a page begins. A malformed token means from the top. */
+/** The delivery after which a page begins. A malformed token starts from the top. */
 function readToken(token: string): { createdAt: Date; deliveryId: string } | undefined {
   const [createdAt, deliveryId] = decodeOpaqueToken(token) ?? [];
   if (!isEpochMs(createdAt) || typeof deliveryId !== "string") return undefined;

@@ -10,7 +10,6 @@ export interface ListEndpointsDeps {
   health: Pick<EndpointHealthStore, "find">;
 }
 
-/** Implements `ListEndpoints`. */
 export function listEndpoints({
   endpoints,
   health,
@@ -19,6 +18,7 @@ export function listEndpoints({
     const { signal } = context;
     const tenantId = requireTenantId(request.tenantId);
     const found = await endpoints.list(tenantId, signal);
+    if (request.namesOnly) return { endpoints: found.map(({ endpointId, name }) => ({ endpointId, name })) };
     const known = await health.find(tenantId, found, signal);
     return { endpoints: found.map((each) => toProto(each, known.get(each.endpointId))) };
   };

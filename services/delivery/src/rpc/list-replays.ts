@@ -13,7 +13,6 @@ export interface ListReplaysDeps {
   replays: Pick<ReplayStore, "list">;
 }
 
-/** Implements `ListReplays`. */
 export function listReplays(deps: ListReplaysDeps): MethodImpl<typeof DeliveryLogService.method.listReplays> {
   return async (request, { signal }) => {
     const limit = requirePageSize(request.limit);
@@ -26,7 +25,7 @@ export function listReplays(deps: ListReplaysDeps): MethodImpl<typeof DeliveryLo
   };
 }
 
-/** The replay after which a page begins. A malformed token means from the top. */
+/** The replay after which a page begins. A malformed token starts from the top. */
 function readToken(token: string): string | undefined {
   const [replayId] = decodeOpaqueToken(token) ?? [];
   return typeof replayId === "string" ? parseUuid(replayId) : undefined;

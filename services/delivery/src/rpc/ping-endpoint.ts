@@ -7,7 +7,7 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import { webhookHeaders } from "../domain/webhook-headers.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 
-/** Posts a signed `endpoint.ping` once. It is signed by HMAC only, since it is no snapshot. */
+/** Posts a signed `endpoint.ping` once. It is signed only by HMAC, because it is no snapshot. */
 export async function pingEndpoint(
   post: PostWebhook,
   endpoint: Endpoint,

@@ -10,7 +10,8 @@ import type { AuditedReplays } from "../store/audited-replays.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
-import { type EndpointName, requireEndpoint } from "./change-endpoint.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
+import { requireEndpoint } from "./change-endpoint.ts";
 import { attemptToProto, deliveryToProto } from "./delivery-message.ts";
 import { requireDelivery } from "./get-delivery.ts";
 import type { MayChange } from "./may-change.ts";
@@ -20,16 +21,16 @@ export interface RedeliverDeps extends Omit<ResendDeps, "record"> {
   deliveryLog: Pick<DeliveryLogStore, "find" | "recordResent">;
   auditedReplays: Pick<AuditedReplays, "noteRedelivery">;
   lanes: Pick<LaneStore, "expedite">;
-  /** Has an endpoint whose breaker is open probed within seconds. */
+  /** Makes a probe of an endpoint with an open breaker due at once. */
   wantProbe: (endpoint: EndpointName) => Promise<void>;
-  /** Looks for due lanes in the database. */
+  /** Wakes the search for due lanes in the database. */
   wake: () => void;
 }
 
 /**
- * Implements `Redeliver`. A final delivery gets one attempt outside of its lane, also at a disabled
- * endpoint. It does not become pending again: its lane would then send an older snapshot after newer
- * ones, for as long as 72 hours.
+ * A final delivery gets one attempt outside of its lane, also at a disabled endpoint. It does not
+ * become pending again, because its lane would then send an older snapshot after newer ones, for up
+ * to 72 hours.
  */
 export function redeliver(
   deps: RedeliverDeps,
@@ -43,14 +44,18 @@ export function redeliver(
       throw new DomainError("failed_precondition", "the delivery is held, and is sent when its endpoint is enabled");
     }
     await deps.auditedReplays.noteRedelivery(delivery, by);
-    const attempt = delivery.state === "pending" ? await hurry(deps, delivery) : await resendOnce(deps, delivery);
+    const attempt =
+      delivery.state === "pending" ? await expediteLane(deps, delivery) : await resendOnce(deps, delivery);
     const now = await requireDelivery(deps.deliveryLog, request);
     return { delivery: deliveryToProto(now, endpoint), ...(attempt ? { attempt } : {}) };
   };
 }
 
-/** Makes the lane of a pending delivery due. Its order stands: an older delivery of it goes first. */
-async function hurry({ lanes, wantProbe, wake }: RedeliverDeps, delivery: LoggedDelivery): Promise<undefined> {
+/**
+ * Makes the lane of a pending delivery due. The order stays: older deliveries of the lane come
+ * first.
+ */
+async function expediteLane({ lanes, wantProbe, wake }: RedeliverDeps, delivery: LoggedDelivery): Promise<undefined> {
   await lanes.expedite([delivery], new Date());
   await wantProbe(delivery);
   wake();

@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** The refusal of a request, for one place of it. */
+/** Refuses a request because of one of its fields. */
 export function refused(pointer: string, message: string): DomainError {
   return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
 }

@@ -8,7 +8,7 @@ import type { MayChange } from "./may-change.ts";
 
 const overlapMsByDefault = 24 * 60 * 60 * 1000;
 
-/** Implements `RotateEndpointSecret`. Only this answer contains the new secret. */
+/** Only this answer contains the new secret. */
 export function rotateEndpointSecret(
   deps: ChangeEndpointDeps,
   mayChange: MayChange,

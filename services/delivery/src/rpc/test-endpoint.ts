@@ -3,18 +3,19 @@ import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/end
 import { requireOpened } from "../domain/change-endpoint.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { type EndpointName, requireEndpoint } from "./change-endpoint.ts";
+import type { EndpointName } from "../domain/endpoint-name.ts";
+import { requireEndpoint } from "./change-endpoint.ts";
 import type { MayChange } from "./may-change.ts";
 import { pingEndpoint } from "./ping-endpoint.ts";
 
 export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
-  /** Makes all that waits for an endpoint due. */
+  /** Makes all waiting lanes of an endpoint due. */
   expediteAll: (endpoint: EndpointName) => Promise<void>;
 }
 
-/** Implements `TestEndpoint`. When the receiver accepts the ping, what waits for it waits no longer. */
+/** When the receiver accepts the ping, its waiting deliveries are sent at once. */
 export function testEndpoint(
   { endpoints, post, expediteAll }: TestEndpointDeps,
   mayChange: MayChange,

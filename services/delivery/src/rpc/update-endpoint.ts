@@ -10,8 +10,8 @@ import { type KnownTypesDeps, requireKnownTypes } from "./known-types.ts";
 import type { MayChange } from "./may-change.ts";
 
 /**
- * Implements `UpdateEndpoint`. URL and secret change in one write, and an attempt takes both from one
- * reading: no server gets a webhook that is signed with the secret of another.
+ * URL and secret change in one write, and an attempt takes both from one reading, so that no server
+ * gets a webhook signed with another server's secret.
  */
 export function updateEndpoint(
   deps: ChangeEndpointDeps & EndpointSettingsDeps & KnownTypesDeps,
@@ -29,7 +29,7 @@ export function updateEndpoint(
   };
 }
 
-/** The secret that takes the place of all others; undefined when they stay. */
+/** The secret that replaces all others; undefined to keep them. */
 function secretOf({ secret, rotateSecret }: UpdateEndpointRequest): Buffer | undefined {
   if (secret === "") return rotateSecret ? newSecret() : undefined;
   if (!rotateSecret) return parseSecret(secret);

@@ -1,10 +1,10 @@
-import type { AuditAuthor, AuditedChange } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor, AuditedChange } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { auditedEndpoint } from "../domain/audited-endpoint.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
-/** Writes changes of endpoints that people ask for, each with its entry of the audit log. */
+/** Writes changes of endpoints that people make, each with its audit entry. */
 export class AuditedEndpoints {
   readonly #endpoints: EndpointStore;
   readonly #audit: Pick<AuditLog, "transact">;
@@ -22,7 +22,7 @@ export class AuditedEndpoints {
   }
 
   /**
-   * Stores a changed endpoint, if nobody else has changed it since it was read.
+   * Stores a changed endpoint, unless somebody else has changed it since it was read.
    *
    * @param changed with the revision that was read
    * @returns whether it was stored
@@ -36,7 +36,7 @@ export class AuditedEndpoints {
   }
 
   /**
-   * Deletes an endpoint, also one that cannot be opened, since that is the remedy for it.
+   * Deletes an endpoint, also one that cannot be opened, because deleting it is the remedy.
    *
    * @returns whether there was such an endpoint
    */

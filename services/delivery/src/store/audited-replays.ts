@@ -1,10 +1,10 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { LoggedDelivery, Replay } from "../domain/delivery-log.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
-/** Writes what people have sent again, each with its entry of the audit log. */
+/** Writes replays and redeliveries that people ask for, each with its audit entry. */
 export class AuditedReplays {
   readonly #replays: ReplayStore;
   readonly #audit: Pick<AuditLog, "transact">;
@@ -14,7 +14,7 @@ export class AuditedReplays {
     this.#audit = audit;
   }
 
-  /** @returns whether it was stored; not while another replay of the endpoint runs */
+  /** @returns whether it was stored; false while another replay of the endpoint runs */
   async start(replay: Replay, by: AuditAuthor): Promise<boolean> {
     const { tenantId, replayId: subject, endpointId, since, until, states, latestOnly } = replay;
     const detail = { endpointId, since, until, states, latestOnly };
@@ -25,13 +25,12 @@ export class AuditedReplays {
       });
       return true;
     } catch (error) {
-      // It has ended the transaction.
+      // The duplicate key has ended the transaction, so it is returned and not repeated.
       if (isDuplicateKey(error)) return false;
       throw error;
     }
   }
 
-  /** Ends a running replay, whoever works on it. */
   async cancel({ tenantId, replayId: subject, endpointId }: Replay, now: Date, by: AuditAuthor): Promise<void> {
     await this.#audit.transact(async (session, record) => {
       if (!(await this.#replays.within(session).cancel(tenantId, subject, now))) return;

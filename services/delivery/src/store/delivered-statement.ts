@@ -4,8 +4,8 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * Whether a record says only that the last row of a lane was delivered, under the id that it was
- * stored with. Most records do.
+ * Whether a record only says that the last row of a lane was delivered, under the id with which it
+ * was stored. Most records do.
  */
 export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
   const { attempted, ended, changed, next } = step;
@@ -21,8 +21,8 @@ export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
 }
 
 /**
- * One statement for records of that kind, with one generation: in mongod 6.0 it costs a third of a
- * statement each. The update picks for each row what stands where its id stands.
+ * One statement for such records with the same generation, which in mongod 6.0 costs a third of a
+ * statement for each. The update picks the values of each row by its id.
  */
 export function deliveredStatement(
   generation: number,

@@ -8,24 +8,25 @@ export function deliveryRows(db: Db): Collection<DeliveryRow> {
   return db.collection("deliveries");
 }
 
-/** Names of indexes that queries name as a hint. */
+/** Names of indexes that queries give as a hint. */
 export const laneIndex = "lane";
 export const dueIndex = "schedule";
-export const pendingIndex = "pending_of_endpoint";
+export const pendingIndex = "pending_by_time";
 
 /**
- * Indexes of `deliveries`. The first four have undelivered rows only, so that their size
- * follows the backlog and not the history. Deliveries are unique by their id.
+ * Indexes of `deliveries`. The first four contain only undelivered rows, so that their size follows
+ * the backlog and not the history. Deliveries are unique by their id.
  */
 export const deliveryIndexes = {
-  // One bearer per lane, whoever believes what: a newer row cannot be sent beside an older one.
+  // Unique, so that a lane has one bearer whatever processes believe: a newer row cannot be sent
+  // beside an older one.
   bearer: {
     key: { tenantId: 1, documentId: 1, endpointId: 1 },
     unique: true,
     partialFilterExpression: { nextAttemptAt: { $exists: true } },
   },
   [dueIndex]: {
-    // With the tenant, so that the schedule is read from the index alone.
+    // Includes the tenant, so that the schedule is read from the index alone.
     key: { endpointId: 1, nextAttemptAt: 1, tenantId: 1 },
     partialFilterExpression: { nextAttemptAt: { $exists: true } },
   },
@@ -34,13 +35,14 @@ export const deliveryIndexes = {
     partialFilterExpression: { state: "pending" },
   },
   [pendingIndex]: {
-    key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 },
+    // Includes the state, although it is the same in all entries: MongoDB reads the row for a
+    // filtered column that the index lacks.
+    key: { tenantId: 1, endpointId: 1, state: 1, createdAt: -1, _id: -1 },
     partialFilterExpression: { state: "pending" },
   },
   expiry: { key: { expiresAt: 1 }, expireAfterSeconds: 0, sparse: true },
 } as const satisfies CollectionIndexes;
 
-/** Matches the rows of a lane. */
 export function laneFilter({ tenantId, documentId, endpointId }: Lane): Filter<DeliveryRow> {
   return { tenantId, documentId, endpointId };
 }

@@ -9,26 +9,25 @@ import {
   type StoredState,
   tellingDelivery,
 } from "../domain/delivery-log.ts";
-import { type Reference, snapshotKey } from "../domain/payload.ts";
+import { type Reference, type SnapshotFacts, snapshotKey } from "../domain/payload.ts";
 import { pendingIndex } from "./delivery-indexes.ts";
 import { attemptsMax, keptMs, toAttemptRow } from "./delivery-rows.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
-/** Which deliveries are asked for. */
 export interface DeliveryQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly documentId?: string;
-  /** Present when not all of them are asked for. */
+  /** Present to list only some of them. */
   readonly deliveryIds?: readonly string[];
-  /** Empty: all. */
+  /** Empty for all. */
   readonly states: readonly StoredState[];
-  /** Present when not the pending ones of all endpoints are asked for. */
+  /** Present to list pending deliveries of these endpoints only. */
   readonly pendingOf?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
   readonly limit: number;
-  /** The last of the page before. */
+  /** The last delivery of the page before. */
   readonly after?: { readonly createdAt: Date; readonly deliveryId: string };
 }
 
@@ -41,28 +40,28 @@ export interface Resent extends Pick<
   readonly outcome: AttemptOutcome;
   readonly isAccepted: boolean;
   readonly replayId: string;
-  /** Its `vidimus-attempt`. */
+  /** The attempt's `vidimus-attempt`. */
   readonly attempt: number;
-  /** Whether nothing more will be tried in this replay. */
+  /** Whether this replay makes no further attempt. */
   readonly isLast: boolean;
 }
 
-/** Names of indexes that queries name as a hint. */
+/** Names of indexes that queries give as a hint. */
 export const logOfEndpointIndex = "log_of_endpoint";
 const ofDocumentIndex = "of_document";
 
 /**
- * They have every row of 30 days, and take 75 and 130 bytes of disk for each. The CPU of mongod 6.0
- * for both is at most 40 µs of the 350 that the two statements of a delivery take. The deliveries of
- * one document are few, so they are sorted in memory: an index with their time and id took 240 bytes,
- * because its keys come in no order and leave pages half empty.
+ * Indexes of every row of 30 days, of 75 and 130 bytes of disk for each. Together they take at most
+ * 40 of the 350 µs of CPU that mongod 6.0 needs for the two statements of a delivery. The
+ * deliveries of one document are few and are sorted in memory: an index with their time and id took
+ * 240 bytes, because its keys arrive in no order and leave pages half empty.
  */
 export const logIndexes = {
   [logOfEndpointIndex]: { key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
   [ofDocumentIndex]: { key: { tenantId: 1, documentId: 1 } },
 } as const satisfies CollectionIndexes;
 
-/** What is read of a delivery to know what became of its snapshot. */
+/** Columns that show what happened to a delivery's snapshot. */
 const snapshotProjection = {
   _id: 0,
   documentId: 1,
@@ -71,13 +70,14 @@ const snapshotProjection = {
   state: 1,
   endedReplayId: 1,
   attempts: { $slice: -1 },
+  "snapshot.event": 1,
 };
 type SnapshotRow = Pick<
   DeliveryRow,
   "documentId" | "sequence" | "signingNumber" | "state" | "endedReplayId" | "attempts"
->;
+> & { snapshot?: Pick<SnapshotFacts, "event"> };
 
-/** Longest that a list may search, for states that are rare. */
+/** Longest time of a search for rare states. */
 const searchMsMax = 5_000;
 
 /** Reads `deliveries` for people, and records what they have sent again. */
@@ -107,8 +107,8 @@ export class DeliveryLogStore {
   }
 
   /**
-   * The deliveries that tell what became of snapshots at an endpoint, by `snapshotKey`. A snapshot
-   * without any is left out; one has a delivery under each of its signatures that was sent.
+   * The deliveries that show what happened to snapshots at an endpoint, by `snapshotKey`. Leaves
+   * out snapshots without any; a snapshot has a delivery for each signature with which it was sent.
    */
   async findSnapshots(
     { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
@@ -125,12 +125,12 @@ export class DeliveryLogStore {
   }
 
   /**
-   * Records attempts at deliveries that are final, or that are not stored. One that became pending
-   * meanwhile is left alone.
+   * Records attempts at deliveries that are final or not stored. A delivery that became pending
+   * meanwhile is not changed.
    */
   async recordResent(resent: readonly Resent[], now: Date): Promise<void> {
     const operations = resent.map((each) => recordOf(each, now));
-    // The id of a pending delivery is refused where a final one is looked for.
+    // The upsert for a delivery that is pending fails with a duplicate id, which is ignored.
     await this.#rows.bulkWrite(operations, { ordered: false }).catch(duplicatePositions);
   }
 }
@@ -142,13 +142,14 @@ function indexFor({ deliveryIds, documentId, states }: DeliveryQuery): string {
   return states.length === 1 && states[0] === "pending" ? pendingIndex : logOfEndpointIndex;
 }
 
-function toSigned({ signingNumber, state, endedReplayId, attempts }: SnapshotRow): SignedDelivery {
+function toSigned({ signingNumber, state, endedReplayId, attempts, snapshot }: SnapshotRow): SignedDelivery {
   const lastReplayId = attempts.at(-1)?.replayId;
   return {
     signingNumber,
     state,
     ...(endedReplayId === undefined ? {} : { endedReplayId }),
     ...(lastReplayId === undefined ? {} : { lastReplayId }),
+    ...(snapshot ? { event: snapshot.event } : {}),
   };
 }
 

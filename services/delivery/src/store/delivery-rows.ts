@@ -1,5 +1,5 @@
 import type { AttemptOutcome, Delivery } from "../domain/delivery.ts";
-import { compareRows, type LaneRow, type LaneState } from "../domain/lane.ts";
+import { compareRows, type LaneRow, type LaneState } from "../domain/advance-lane.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -10,11 +10,10 @@ export const keptMs = 30 * dayMs;
 /** Most attempts that a row keeps. */
 export const attemptsMax = 50;
 
-/** A delivery about to be stored. */
 export interface NewDelivery extends Delivery {
   /**
-   * `leased`: as its lane's bearer, leased to this process. `due`: as its lane's bearer, for
-   * whoever claims it. `behind`: its lane has a bearer.
+   * `leased`: as its lane's bearer, leased to this process. `due`: as its lane's bearer, to be
+   * claimed by any process. `behind`: its lane has a bearer.
    */
   readonly place: "leased" | "due" | "behind";
 }
@@ -25,17 +24,16 @@ export interface SendableRow extends LaneRow, Delivery {
   readonly generation: number;
 }
 
-/** A lane whose lease this process has. */
+/** A lane that this process has leased. */
 export interface LeasedLane {
   readonly bearer: { readonly deliveryId: string; readonly generation: number };
   readonly leaseUntil: Date;
   readonly state: LaneState<SendableRow>;
 }
 
-/** What sending reads of a row. */
+/** Projection of the columns that sending reads. */
 export const sendableProjection = { attempts: 0 } as const;
 
-/** A row without its attempts. */
 export type RowHead = Omit<DeliveryRow, "attempts">;
 
 export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): DeliveryRow {
@@ -63,7 +61,6 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
   };
 }
 
-/** A delivery that was just stored. */
 export function toNewSendable({ place, ...delivery }: NewDelivery): SendableRow {
   const generation = place === "leased" ? 1 : 0;
   return { ...delivery, generation, attemptCount: 0, retryCount: 0, isRefused: false };
@@ -89,7 +86,6 @@ export function toSendable(row: RowHead): SendableRow {
   };
 }
 
-/** All rows of a lane. */
 export function wholeLane(rows: readonly SendableRow[]): LoadedRows {
   const sorted = rows.toSorted(compareRows);
   return { rows: sorted, contiguous: rows.length, hasMore: false, isTailNext: true, isTailEnd: true };

@@ -2,31 +2,35 @@ import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection } from "mongodb";
 import { laneKey } from "../domain/delivery.ts";
 import { type NewDelivery, toRow } from "./delivery-rows.ts";
+import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** What became of a delivery that was to be stored. */
+/** The place at which a delivery was stored; `known` when it was stored before. */
 export type Stored = NewDelivery["place"] | "known";
+
+/** Most rows that are deleted at once. */
+const deletedMax = 1_000;
 
 /** Keeps deliveries, undelivered and final ones, with their attempts. */
 export class DeliveryStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #holder: string;
 
-  /** @param holder names this process in its leases */
+  /** @param holder id of this process in its leases */
   constructor(rows: Collection<DeliveryRow>, holder: string) {
     this.#rows = rows;
     this.#holder = holder;
   }
 
   /**
-   * Stores deliveries. One that is to bear its lane is stored behind when the lane has a bearer; one
-   * that is stored already stays unchanged and is `known`.
+   * Stores deliveries. A planned bearer is stored behind when the lane has another one; a delivery
+   * that was stored before stays unchanged and is `known`.
    *
-   * What goes behind a new bearer is stored after it: a lane that another process loads meanwhile has
-   * no newer row without the older one.
+   * Rows behind a new bearer are stored after it, so that a process that loads the lane meanwhile
+   * never gets a newer row without the older one.
    *
    * @param deliveries of a lane, older before newer
-   * @returns for each delivery what became of it
+   * @returns for each delivery its place
    */
   async insert(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Stored[]> {
     const bearers = deliveries.filter(isBearer);
@@ -44,7 +48,7 @@ export class DeliveryStore {
     return deliveries.map(({ deliveryId, place }) => fates.get(deliveryId) ?? place);
   }
 
-  /** @returns those that a unique index refused */
+  /** @returns the deliveries that a unique index refused */
   async #insertUnlessRefused(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<NewDelivery[]> {
     if (deliveries.length === 0) return [];
     const rows = deliveries.map((each) => toRow(each, this.#holder, leaseUntil));
@@ -57,18 +61,26 @@ export class DeliveryStore {
     }
   }
 
-  /** Deletes rows of a snapshot that turned out to be unsendable. */
+  /** Deletes the rows of an unsendable snapshot. */
   async delete(deliveryIds: readonly string[]): Promise<void> {
     await this.#rows.deleteMany({ _id: { $in: [...deliveryIds] }, attemptCount: 0 });
   }
 
-  /** Deletes the undelivered deliveries to an endpoint. Final ones are kept. */
-  async deletePending(tenantId: string, endpointId: string): Promise<void> {
-    await this.#rows.deleteMany({ tenantId, endpointId, state: "pending" });
+  /**
+   * Deletes up to a thousand undelivered deliveries to an endpoint. Final ones are kept.
+   *
+   * @returns whether there may be more
+   */
+  async deletePending(tenantId: string, endpointId: string): Promise<boolean> {
+    const ofEndpoint = { tenantId, endpointId, state: "pending" } as const;
+    const found = this.#rows.find(ofEndpoint, { projection: { _id: 1 }, limit: deletedMax }).hint(pendingIndex);
+    const ids = (await found.toArray()).map(({ _id }) => _id);
+    if (ids.length > 0) await this.#rows.deleteMany({ _id: { $in: ids }, state: "pending" });
+    return ids.length === deletedMax;
   }
 }
 
-/** Whether it is to bear its lane. */
+/** Whether it is planned as its lane's bearer. */
 function isBearer({ place }: NewDelivery): boolean {
   return place === "leased" || place === "due";
 }

@@ -8,10 +8,10 @@ import { heldDeliveries } from "./held-deliveries.ts";
 import type { EndpointStateStore } from "./endpoint-state-store.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
-/** Longest that one of the searches may take: a backlog of a million documents would take seconds. */
+/** Longest time of one search: a backlog of a million documents would take seconds. */
 const searchMsMax = 2_000;
 
-/** Reads how endpoints do, from what is stored of their deliveries and of their answers. */
+/** Reads the state of endpoints from their stored deliveries and gates. */
 export class EndpointHealthStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #states: Pick<EndpointStateStore, "listOf">;
@@ -21,7 +21,10 @@ export class EndpointHealthStore {
     this.#states = states;
   }
 
-  /** By endpoint id; empty when it takes too long. What waits for a disabled endpoint is held, and no backlog. */
+  /**
+   * By endpoint id; empty when it takes too long. Deliveries of a disabled endpoint are held, and
+   * are no backlog.
+   */
   async find(
     tenantId: string,
     endpoints: readonly Pick<Endpoint, "endpointId" | "enabled" | "unopened">[],
@@ -57,7 +60,7 @@ export class EndpointHealthStore {
     }
   }
 
-  /** Of endpoints that have pending deliveries. A lane's bearer is its oldest row. */
+  /** Backlogs of endpoints with pending deliveries. A lane's bearer is its oldest row. */
   async #backlogs(tenantId: string, endpointIds: readonly string[], signal: AbortSignal | undefined) {
     const found = this.#rows.aggregate<{ _id: string; oldestAt: Date; documents: number; last: AttemptRow | null }>(
       [
@@ -82,7 +85,7 @@ export class EndpointHealthStore {
     );
   }
 
-  /** Of the deliveries that were stored last. */
+  /** Searches the most recently stored deliveries. */
   async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
     const [found] = await this.#rows
       .find({ tenantId, endpointId, state: "delivered" }, { projection: { endedAt: 1 }, ...(signal ? { signal } : {}) })

@@ -10,7 +10,7 @@ import {
 import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** An endpoint as its row. Secrets and headers are sealed anew, for its URL of now. */
+/** An endpoint as a row. Secrets and headers are sealed again, for its current URL. */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   if (endpoint.unopened !== undefined) throw new Error(`endpoint ${endpoint.endpointId} cannot be opened`);
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
@@ -36,7 +36,7 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   };
 }
 
-/** A row as its endpoint. A secret whose time has ended is left out. */
+/** A row as an endpoint, without secrets that have ended. */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
   const owner = { tenantId: row.tenantId, endpointId: row._id, url: row.url };
   const { name = "", description = "", documentTypes, ratePerSecond, enabledAt, disabled } = row;
@@ -63,8 +63,8 @@ export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEnd
 }
 
 /**
- * A row that does not open, as an endpoint to which nothing is sent. It may be half written. Its secret
- * is random, so nothing that is signed by mistake verifies.
+ * A row that cannot be opened, as an endpoint to which nothing is sent. The row may be incomplete.
+ * The secret is random, so that anything signed with it by mistake does not verify.
  */
 export function fromUnopenedRow(row: Partial<EndpointRow>, why: string): ManagedEndpoint {
   const { _id: endpointId = "", tenantId = "", url = "", name = "", description = "" } = row;
@@ -92,7 +92,7 @@ export function fromUnopenedRow(row: Partial<EndpointRow>, why: string): Managed
   };
 }
 
-/** Whether a row has anything that another KEK has sealed. */
+/** Whether a row has values that another KEK has sealed. */
 export function needsSealing(box: SecretBox, { secrets, headers }: EndpointRow): boolean {
   const sealed = [...secrets.map((each) => each.sealed), ...(headers ? [headers] : [])];
   return sealed.some((each) => !box.isCurrent(each.value()));
@@ -124,7 +124,7 @@ function openHeaders(box: SecretBox, owner: Parameters<SecretBox["open"]>[0], se
   return JSON.parse(box.open(owner, "headers", sealed.value()).toString()) as Record<string, string>;
 }
 
-/** A release after this one may have stored events that this one does not know. */
+/** A later release may have stored events that this one does not know; they are left out. */
 function isEndpointEvent(text: string): text is EndpointEvent {
   return endpointEvents.some((event) => event === text);
 }

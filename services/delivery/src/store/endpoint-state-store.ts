@@ -5,22 +5,23 @@ import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointStateRow } from "./rows.ts";
 
-/** What an endpoint's answers have taught. */
+/** What is remembered of an endpoint's answers. */
 export interface EndpointState {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly gate: GateState;
-  /** Of the write that was read. */
+  /** Generation of the row that was read. */
   readonly generation: string;
 }
 
 /**
- * Keeps the states of endpoints in trouble, for the replica that takes them over. A write names the
- * generation that it follows; when another process has written since, it changes nothing.
+ * Keeps the gates of endpoints in trouble, for the replica that takes them over. A write names the
+ * generation that it replaces; when another process has written since, it changes nothing.
  */
 export class EndpointStateStore {
   static readonly indexes = {
-    // An open breaker is stored again at every probe; a row that old is of a deleted endpoint.
+    // An open breaker is stored again at every probe, so a row of this age belongs to a deleted
+    // endpoint.
     endpoint_states: { expiry: { key: { updatedAt: 1 }, expireAfterSeconds: 3 * 24 * 60 * 60 } },
   } as const satisfies DatabaseIndexes;
   readonly #states: Collection<EndpointStateRow>;
@@ -33,12 +34,12 @@ export class EndpointStateStore {
     return (await this.#states.find().toArray()).map(fromRow);
   }
 
-  /** Those of a tenant's endpoints that are in trouble. */
+  /** The gates of a tenant's endpoints in trouble. */
   async listOf(tenantId: string, signal?: AbortSignal): Promise<EndpointState[]> {
     return (await this.#states.find({ tenantId }, signal ? { signal } : {}).toArray()).map(fromRow);
   }
 
-  /** Those of the endpoints that are in trouble. */
+  /** The gates of those endpoints that are in trouble. */
   async findMany(endpointIds: readonly string[]): Promise<EndpointState[]> {
     return (await this.#states.find({ _id: { $in: [...endpointIds] } }).toArray()).map(fromRow);
   }
@@ -68,14 +69,20 @@ export class EndpointStateStore {
     }
   }
 
-  /** Asks whichever replica sends to an endpoint for a probe. @returns whether its breaker is open */
+  /**
+   * Requests a probe from the replica that sends to an endpoint. @returns whether its breaker is
+   * open
+   */
   async wantProbe(tenantId: string, endpointId: string): Promise<boolean> {
     const filter = { _id: endpointId, tenantId, "gate.open": { $exists: true } };
     const { matchedCount } = await this.#states.updateOne(filter, { $set: { isProbeWanted: true } });
     return matchedCount === 1;
   }
 
-  /** Those of the endpoints whose probe someone wants. It is forgotten when a state is stored anew. */
+  /**
+   * Those of the endpoints for which a probe was requested. The next stored state removes the
+   * request.
+   */
   async listWanted(endpointIds: readonly string[]): Promise<string[]> {
     const filter = { _id: { $in: [...endpointIds] }, isProbeWanted: true as const };
     const found = await this.#states.find(filter, { projection: { _id: 1 } }).toArray();

@@ -8,8 +8,8 @@ import type { SecretBox } from "./secret-box.ts";
 import { UnopenedEndpoints } from "./unopened-endpoints.ts";
 
 /**
- * Keeps endpoints. Their secrets and headers rest encrypted. One that cannot be opened is read as one
- * that is not enabled, so that it keeps nothing from the others; it cannot be stored as it is.
+ * Keeps endpoints, with encrypted secrets and headers. An endpoint that cannot be opened is read as
+ * a disabled one, so that other endpoints are not affected; it cannot be stored as it is.
  */
 export class EndpointStore {
   static readonly indexes = {
@@ -19,12 +19,12 @@ export class EndpointStore {
       disabled: { key: { "disabled.at": 1 }, sparse: true },
     },
   } as const satisfies DatabaseIndexes;
-  /** Of all that was read. */
+  /** Endpoints that could not be opened when they were read. */
   readonly unopened: UnopenedEndpoints;
   readonly #db: Db;
   readonly #endpoints: Collection<EndpointRow>;
   readonly #box: SecretBox;
-  /** Of writes. */
+  /** Options of writes. */
   readonly #options: { readonly session?: ClientSession };
 
   constructor(db: Db, box: SecretBox, session?: ClientSession, unopened = new UnopenedEndpoints()) {
@@ -35,7 +35,7 @@ export class EndpointStore {
     this.#options = session ? { session } : {};
   }
 
-  /** The same store, whose writes belong to the transaction of a session. */
+  /** The same store with writes in the transaction of a session. */
   within(session: ClientSession): Pick<EndpointStore, "insert" | "replace" | "delete"> {
     return new EndpointStore(this.#db, this.#box, session, this.unopened);
   }
@@ -55,7 +55,6 @@ export class EndpointStore {
     return found;
   }
 
-  /** The endpoints of several tenants. */
   async listOf(tenantIds: readonly string[]): Promise<ManagedEndpoint[]> {
     return this.#find({ tenantId: { $in: [...tenantIds] } });
   }
@@ -64,12 +63,11 @@ export class EndpointStore {
     return this.#find({ _id: { $in: [...endpointIds] } });
   }
 
-  /** Endpoints with a change that is not announced. */
+  /** Endpoints with notices that are not announced. */
   async listUnannounced(): Promise<ManagedEndpoint[]> {
     return this.#find({ "notices.at": { $gt: new Date(0) } });
   }
 
-  /** The ids of all endpoints that are disabled. */
   async listDisabledIds(): Promise<string[]> {
     const found = this.#endpoints.find({ "disabled.at": { $gt: new Date(0) } }, { projection: { _id: 1 } });
     return (await found.toArray()).map(({ _id }) => _id);
@@ -80,7 +78,7 @@ export class EndpointStore {
   }
 
   /**
-   * Stores a changed endpoint, if nobody else has changed it since it was read.
+   * Stores a changed endpoint, unless somebody else has changed it since it was read.
    *
    * @param endpoint with the revision that was read
    * @returns whether it was stored
@@ -104,11 +102,12 @@ export class EndpointStore {
   }
 
   /**
-   * Seals every secret anew that rests under another KEK. Opens every other one, so that a wrong KEK
-   * is found at the start and not at the first webhook. Endpoints that cannot be opened are left.
+   * Seals every secret again that another KEK has sealed. Opens all others, so that a wrong KEK is
+   * noticed at the start and not at the first webhook. Endpoints that cannot be opened are skipped.
    *
-   * @returns how many endpoints were sealed
-   * @throws ConfigError when there are endpoints and all are under KEKs that are not known here
+   * @returns number of endpoints that were sealed again
+   * @throws ConfigError when there are endpoints and none can be opened with the KEKs of this
+   * process
    */
   async sealAll(): Promise<number> {
     let [sealed, foreign, others]: [number, ConfigError | undefined, number] = [0, undefined, 0];

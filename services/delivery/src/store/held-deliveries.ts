@@ -3,12 +3,12 @@ import type { HeldBacklog } from "../domain/endpoint-health.ts";
 import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Counting more would take longer than a look at an endpoint may. */
+/** Counting stops here, because counting more would take longer than showing an endpoint may. */
 const countMax = 10_000;
 
 /**
- * What waits for an endpoint that is disabled. Both searches read one end of the index of what is
- * pending, whatever has been delivered.
+ * The pending deliveries of a disabled endpoint. Both searches read one end of the index of pending
+ * rows, whatever number was delivered.
  */
 export async function heldDeliveries(
   rows: Collection<DeliveryRow>,

@@ -1,11 +1,13 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import { type Lane, laneKey } from "../domain/delivery.ts";
-import { compareRows } from "../domain/lane.ts";
+import { compareRows } from "../domain/advance-lane.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** More undelivered rows than any snapshot has: one for each of its signatures. */
+/**
+ * Upper bound of the undelivered rows of one snapshot in a lane, one for each of its signatures.
+ */
 const signaturesMax = 16;
 
 const absent = { $exists: false } as const;
@@ -23,8 +25,7 @@ export class LaneBearers {
   /**
    * Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer.
    *
-   * @returns the lanes with undelivered rows, unless it has given all of them one: some have one from
-   * elsewhere
+   * @returns the lanes with undelivered rows when some of them already had a bearer, else none
    */
   async appoint<Named extends Lane>(lanes: readonly Named[], now: Date): Promise<Named[]> {
     const distinct = new Map(lanes.map((each) => [laneKey(each), each]));
@@ -39,7 +40,7 @@ export class LaneBearers {
    * Gives a bearer to every lane that has undelivered rows and none. A lane loses it when MongoDB's
    * primary and the process die together between two statements.
    *
-   * @returns how many lanes there were
+   * @returns the number of such lanes
    */
   async appointMissing(now: Date): Promise<number> {
     const found = this.#rows.aggregate<{ first: string; bearers: number }>(
@@ -62,7 +63,10 @@ export class LaneBearers {
     return oldest.length;
   }
 
-  /** By lane. The index has no signing number: a sort by it would read the whole lane. */
+  /**
+   * The oldest row of each lane. The index has no signing number: a sort by it would read the whole
+   * lane.
+   */
   async #oldestOf(lane: Lane): Promise<Map<string, string>> {
     const filter: Filter<DeliveryRow> = { ...laneFilter(lane), state: "pending" };
     const projection = { sequence: 1, signingNumber: 1 };
@@ -110,7 +114,7 @@ export class LaneBearers {
 
 const row = { _id: "$_id", sequence: "$sequence", signingNumber: "$signingNumber" };
 
-/** Makes a row its lane's bearer, due now, if it may be. */
+/** Makes a row its lane's bearer, due now, unless the lane has one. */
 export function appointment(_id: string, now: Date): AnyBulkWriteOperation<DeliveryRow> {
   return {
     updateOne: {

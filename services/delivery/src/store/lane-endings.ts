@@ -1,7 +1,7 @@
 import { duplicatePositions } from "@vidimus/kit/mongo/mongo-errors";
 import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import { type Delivery, type Lane, laneKey } from "../domain/delivery.ts";
-import { compareRows } from "../domain/lane.ts";
+import { compareRows } from "../domain/advance-lane.ts";
 import { dueIndex, laneFilter, laneIndex } from "./delivery-indexes.ts";
 import { keptMs, type LeasedLane } from "./delivery-rows.ts";
 import { appointment, LaneBearers } from "./lane-bearers.ts";
@@ -18,10 +18,10 @@ type Pending = Pick<
 >;
 
 const laneFields = { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } as const;
-/** Most lanes of one batch: other statements go between two. */
+/** Most lanes of one batch, so that other statements can run between two batches. */
 const lanesMax = 500;
 
-/** Ends undelivered rows that are not to be sent any more. */
+/** Ends undelivered rows that must not be sent any more. */
 export class LaneEndings {
   readonly #rows: Collection<DeliveryRow>;
   readonly #bearers: LaneBearers;
@@ -33,7 +33,7 @@ export class LaneEndings {
 
   /**
    * Ends the undelivered rows of lanes that are older than a snapshot which the endpoint's filter
-   * excludes. What is newer there has a bearer afterwards. One command, where nothing is older.
+   * excludes. Newer rows there then have a bearer. Takes one command when there are no older rows.
    */
   async supersede(excluded: readonly (Lane & Pick<Delivery, "sequence">)[], now: Date): Promise<void> {
     if (excluded.length === 0) return;
@@ -52,11 +52,11 @@ export class LaneEndings {
   }
 
   /**
-   * Ends what has yielded to a row that has ended since: a process died while it journaled the end.
-   * What is left of those lanes has a bearer afterwards, and no lease.
+   * Ends rows that have yielded to a row that has ended since, because a process died while it
+   * journaled that. The rest of these lanes then has a bearer and no lease.
    *
    * @param lanes whose `yieldedTo` is not among their rows
-   * @returns those that were as they should be
+   * @returns the lanes that needed no change
    */
   async endYielded(lanes: readonly LeasedLane[], now: Date): Promise<LeasedLane[]> {
     const ids = lanes.flatMap(({ state }) => state.yieldedTo ?? []);
@@ -93,12 +93,12 @@ export class LaneEndings {
   }
 
   /**
-   * Gives up, without an attempt, lanes of an endpoint whose next row was stored before a time: that
-   * row, and all that are as old. Lanes under a lease are left for the next call, and so are those
-   * that have yielded to a row that is younger: what is older must not be sent after it.
+   * Gives up, without an attempt, rows of an endpoint's lanes whose next row was stored before a
+   * time: that row, and all rows as old. Lanes under a lease are left to the next call, and so are
+   * lanes that have yielded to a younger row, after which no older one must be sent.
    *
    * @param from `next` of the call before
-   * @returns how many lanes it has shortened, and where to go on; no `next` when it has seen all
+   * @returns the number of shortened lanes and where to continue; no `next` when all were examined
    */
   async exhaust(
     { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
@@ -124,7 +124,7 @@ export class LaneEndings {
     return { ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
   }
 
-  /** Those of the rows that are old, or ended already, with their sequences. */
+  /** Returns the rows that are old or have ended already, with their sequences. */
   async #old(deliveryIds: readonly string[], storedBefore: Date): Promise<Map<string, number>> {
     if (deliveryIds.length === 0) return new Map();
     const filter = { _id: { $in: [...deliveryIds] }, createdAt: { $lte: storedBefore } };
@@ -132,7 +132,7 @@ export class LaneEndings {
     return new Map(rows.map(({ _id, sequence }) => [_id, sequence]));
   }
 
-  /** The bearers end first: without one, no process takes what is left of a lane. */
+  /** Ends the bearers first, because no process claims a lane without a bearer meanwhile. */
   async #exhaustLanes(
     bearers: readonly Bearer[],
     heirs: ReadonlyMap<string, number>,

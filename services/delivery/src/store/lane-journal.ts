@@ -8,8 +8,8 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * What became of a record. `followed`: nothing was journaled, because another process has stored
- * rows behind; load them, and decide again. `lost`: the lane is another process's.
+ * The result of a record. `followed`: nothing was journaled, because another process has stored
+ * rows behind; load them, and decide again. `lost`: another process has the lane.
  */
 export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
 
@@ -18,17 +18,17 @@ export class LaneJournal {
   readonly #rows: Collection<DeliveryRow>;
   readonly #holder: string;
 
-  /** @param holder names this process in its leases */
+  /** @param holder id of this process in its leases */
   constructor(rows: Collection<DeliveryRow>, holder: string) {
     this.#rows = rows;
     this.#holder = holder;
   }
 
   /**
-   * Journals attempts, and what they mean for their lanes. A record that is repeated after an error
-   * is journaled once.
+   * Journals attempts and their effects on lanes. A record that is repeated after an error is
+   * journaled once.
    *
-   * @returns for each record what became of it
+   * @returns the result of each record
    */
   async record(records: readonly LaneRecord[]): Promise<Journaled[]> {
     const { simple = [], others = [] } = Object.groupBy(records, (each) => (isSimple(each) ? "simple" : "others"));
@@ -38,7 +38,10 @@ export class LaneJournal {
     return records.map((each) => fates.get(each) ?? done(each));
   }
 
-  /** Records that change the bearer's row alone. @returns whether all are known to be journaled */
+  /**
+   * Journals records that change only the bearer's row. @returns whether all are known to be
+   * journaled
+   */
   async #recordSimple(records: readonly LaneRecord[]): Promise<boolean> {
     if (records.length === 0) return true;
     const { delivered = [], single = [] } = Object.groupBy(records, (each) =>
@@ -54,7 +57,8 @@ export class LaneJournal {
   }
 
   /**
-   * The statements of a lane stand in order: the next bearer is refused while the old one is one.
+   * The statements of a lane are ordered, because the next bearer is refused while the old one is
+   * one.
    *
    * @returns whether all are known to be journaled
    */
@@ -65,7 +69,8 @@ export class LaneJournal {
       ...rowStatements(each),
       ...this.#promotion(each),
     ]);
-    // A statement for many rows matches any number of them.
+    // A statement for many rows matches any number of them, so only single-row statements can be
+    // counted.
     const areSingle = statements.every((each) => "updateOne" in each);
     try {
       const { matchedCount } = await this.#rows.bulkWrite(statements, { ordered: false });
@@ -95,7 +100,7 @@ export class LaneJournal {
     return [{ updateOne: { filter: { _id, generation, state: "pending" }, update } }];
   }
 
-  /** What a bearer has beside its own fields. */
+  /** The fields of a bearer besides its row's own. */
   #laneUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
     const { step, leaseUntil, token } = record;
     if (bearerAfter(record)?.deliveryId !== deliveryId) return { $unset: bearerFields };
@@ -109,7 +114,7 @@ export class LaneJournal {
     );
   }
 
-  /** Reads what became of records whose statements may not all have matched. */
+  /** Reads the results of records whose statements may not all have matched. */
   async #fates(records: readonly LaneRecord[]): Promise<Map<LaneRecord, Journaled>> {
     const ids = records.flatMap((each) => [each.before.bearer.deliveryId, bearerAfter(each)?.deliveryId ?? []].flat());
     const projection = { generation: 1, state: 1, lease: 1, isFollowed: 1 } as const;
@@ -131,9 +136,9 @@ export class LaneJournal {
   }
 
   /**
-   * Notes that a receiver has accepted a webhook whose lane was lost meanwhile. A fact needs no
-   * lease. Older rows had yielded to it, and end first: when the process dies between the two
-   * statements, the accepted one is sent again, and nothing older after it.
+   * Notes that a receiver has accepted a webhook whose lane was lost meanwhile, which needs no
+   * lease because it is a fact. Older rows had yielded to it, and end first: when the process dies
+   * between the two statements, the accepted webhook is sent again, and no older one after it.
    */
   async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
     const changed = { $inc: { generation: 1 }, $unset: bearerFields };
@@ -179,7 +184,7 @@ function done(record: LaneRecord): Journaled {
   return { kind: "done", lane: { bearer, leaseUntil, state: { ...step.lane, rows } } };
 }
 
-/** The statements for rows beside the bearer. */
+/** The statements for rows other than the bearer. */
 function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[] {
   const { before, step, outcome } = record;
   const bearerId = before.bearer.deliveryId;
@@ -191,14 +196,14 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
       : [
           {
             updateOne: {
-              // The token makes a repeated record write nothing.
+              // The token keeps a repeated record from being written twice.
               filter: { _id: attempted.deliveryId, state: "pending" as const, "attempts.token": { $ne: record.token } },
               update: rowUpdate(record, attempted.deliveryId),
             },
           },
         ]),
     ...own.map(({ deliveryId: _id }) => ({ updateOne: { filter: { _id }, update: rowUpdate(record, _id) } })),
-    // By sequence, because rows that are not in memory end too.
+    // By sequence, because rows that are not in memory end, too.
     ...(step.olderEnd === undefined || before.state.yieldedTo === undefined
       ? []
       : [
@@ -212,14 +217,14 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
   ];
 }
 
-/** Matches the undelivered rows of a lane that come before a row. */
+/** Matches the undelivered rows of a lane before a row. */
 function olderFilter(row: SendableRow): Filter<DeliveryRow> {
   const { sequence, signingNumber } = row;
   const older = [{ sequence: { $lt: sequence } }, { sequence, signingNumber: { $lt: signingNumber } }];
   return { ...laneFilter(row), state: "pending", $or: older };
 }
 
-/** What a step changes in a row of its lane. */
+/** The update of a row of the lane by a step. */
 function rowUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
   const { before, step, outcome, webhookId } = record;
   const token = deliveryId === before.bearer.deliveryId ? {} : { token: record.token };
@@ -244,7 +249,6 @@ function ending(state: DeliveryRow["state"], { startedAt, tookMs }: AttemptOutco
   return { $set: { state, endedAt, expiresAt: new Date(endedAt.getTime() + keptMs) } };
 }
 
-/** Joins updates of one row, operator by operator. */
 function merge(...updates: readonly UpdateFilter<DeliveryRow>[]): UpdateFilter<DeliveryRow> {
   const merged: Record<string, object> = {};
   for (const update of updates) {

@@ -1,6 +1,6 @@
 import type { Collection, Filter } from "mongodb";
 import { type Lane, laneKey } from "../domain/delivery.ts";
-import { arrive, compareRows } from "../domain/lane.ts";
+import { arrive, compareRows } from "../domain/advance-lane.ts";
 import { assembleLane, needsUntried } from "../domain/lane-pages.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
 import {
@@ -13,12 +13,12 @@ import {
 } from "./delivery-rows.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Most rows that are read behind the bearers of a claim at once. */
+/** Most rows that are read at once behind the bearers of a claim. */
 const rowsMax = 1_000;
-/** Most rows of a page of one lane. A lane with more behind its bearer is not read whole. */
+/** Most rows of a page of one lane. A lane with more behind its bearer is not read completely. */
 const laneRowsMax = 100;
 
-/** Reads the rows of lanes whose leases this process has. */
+/** Reads the rows of lanes that this process has leased. */
 export class LaneLoader {
   readonly #rows: Collection<DeliveryRow>;
 
@@ -41,7 +41,7 @@ export class LaneLoader {
   }
 
   /**
-   * The rows behind the bearers of an endpoint's lanes, by document. Of a lane with more than
+   * The rows behind the bearers of an endpoint's lanes, by document. For a lane with more than
    * `laneRowsMax` some may be missing.
    */
   async #loadBehind(
@@ -55,7 +55,7 @@ export class LaneLoader {
       const found = await this.#rows
         .find<RowHead>(
           { tenantId, endpointId, documentId: { $in: rest }, state: "pending", _id: { $nin: ids } },
-          // In one batch: the first one would end at 101 rows.
+          // One batch; the default would end the first one at 101 rows.
           { projection: sendableProjection, limit: rowsMax, batchSize: rowsMax },
         )
         .sort({ documentId: 1, sequence: 1 })
@@ -63,7 +63,7 @@ export class LaneLoader {
         .toArray();
       const page = Map.groupBy(found, ({ documentId }) => documentId);
       for (const [documentId, rows] of page) behind.set(documentId, rows);
-      // Rows of this document, and of all later ones, may be missing from what was found.
+      // Rows of this document, and of all later ones, may be missing.
       const cutAt = found.length < rowsMax ? undefined : found.at(-1)?.documentId;
       if (cutAt === undefined) break;
       const isDeep = (page.get(cutAt)?.length ?? 0) > laneRowsMax;
@@ -72,7 +72,7 @@ export class LaneLoader {
     return behind;
   }
 
-  /** The oldest rows of a lane and its newest ones. */
+  /** Reads the oldest and the newest rows of a lane. */
   async #loadDeep(bearer: RowHead, leaseUntil: Date): Promise<LeasedLane> {
     const filter = { ...laneFilter(bearer), state: "pending" as const };
     const options = { projection: sendableProjection };
@@ -98,9 +98,9 @@ export class LaneLoader {
   }
 
   /**
-   * Finds lanes that have older undelivered rows than those that were just stored with their lease: a
-   * bearer had ended a moment before, and the next one was not appointed yet. Nothing older comes
-   * later. Reads nothing for the first snapshots of documents.
+   * Finds lanes that have older undelivered rows than those that were just stored with their lease:
+   * a bearer had ended a moment before, and the next one was not appointed yet. No older rows can
+   * come later. Reads nothing for the first snapshots of documents.
    */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     const later = lanes.filter(({ state: { rows } }) => (rows[0]?.sequence ?? 0) > 1);
@@ -120,7 +120,7 @@ export class LaneLoader {
     return later.filter(({ state: { rows } }) => rows[0] !== undefined && keys.has(laneKey(rows[0])));
   }
 
-  /** Adds the newest rows of a lane, as far as they are not known. */
+  /** Adds the newest rows of a lane that are not known yet. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const newest = lane.state.rows.toSorted(compareRows).at(-1);
     if (!newest) return lane;

@@ -19,8 +19,8 @@ export interface EndpointDue {
 /** A row that was stored behind its lane's bearer. */
 export interface Arrival extends Lane {
   /**
-   * Present when the row may have been there before: a bearer that was attempted since then keeps
-   * its backoff. An attempt that is made while a row is being stored knows nothing of it.
+   * Present when the row may have been stored before: a bearer that was attempted since this time
+   * keeps its backoff. An attempt that was made while a row was being stored did not know of it.
    */
   readonly knownSince?: Date;
 }
@@ -28,16 +28,16 @@ export interface Arrival extends Lane {
 /** Which lanes of an endpoint a claim may take. */
 export interface ClaimScope {
   readonly endpointId: string;
-  /** Due by then; absent: also lanes that wait for their backoff, for a probe. */
+  /** Latest due time; absent for a probe, which also takes lanes in backoff, but no leased one. */
   readonly dueBy?: Date;
   readonly limit: number;
-  /** Bearers that are left out. */
+  /** Bearers to leave out. */
   readonly without?: readonly string[];
 }
 
-/** The bearer of each endpoint that is due first. */
+/** The first due bearer of each endpoint. */
 const firstOfEach = [
-  // With a bound on the endpoint too, MongoDB reads one row an endpoint, else all of them.
+  // With a bound on the endpoint, too, MongoDB reads one row for each endpoint; otherwise all rows.
   { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
   { $sort: { endpointId: 1, nextAttemptAt: 1 } },
   {
@@ -49,7 +49,7 @@ const firstOfEach = [
   },
 ];
 
-/** The lanes in `deliveries` as a queue that any number of processes take from. */
+/** The lanes in `deliveries` as a queue for any number of processes. */
 export class LaneStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #loader: LaneLoader;
@@ -57,7 +57,7 @@ export class LaneStore {
   readonly #endings: LaneEndings;
   readonly #holder: string;
 
-  /** @param holder names this process in its leases */
+  /** @param holder id of this process in its leases */
   constructor(rows: Collection<DeliveryRow>, holder: string) {
     this.#rows = rows;
     this.#loader = new LaneLoader(this.#rows);
@@ -67,7 +67,8 @@ export class LaneStore {
   }
 
   /**
-   * For each endpoint with anything pending, when its next attempt is due or its first lease ends.
+   * For each endpoint with pending deliveries, when its next attempt is due or its first lease
+   * ends.
    */
   async schedule(): Promise<EndpointDue[]> {
     const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(firstOfEach, {
@@ -79,16 +80,16 @@ export class LaneStore {
   }
 
   /**
-   * Takes the leases of an endpoint's lanes, longest due first, and loads them.
+   * Leases an endpoint's lanes, longest due first, and loads them.
    *
-   * @param mayTake asked about each before its lease is taken; the first refusal ends the claim
+   * @param mayTake asked before each lease; the first refusal ends the claim
    */
   async claim(
     { endpointId, dueBy, limit, without = [] }: ClaimScope,
     leaseUntil: Date,
     mayTake: (bearer: RowHead) => boolean = () => true,
   ): Promise<LeasedLane[]> {
-    const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : { nextAttemptAt: { $gt: new Date(0) }, lease: absent };
+    const due = dueBy ? { nextAttemptAt: { $lte: dueBy } } : unleased(new Date());
     const others = without.length > 0 ? { _id: { $nin: [...without] } } : {};
     const found = this.#rows.find<RowHead>({ endpointId, ...due, ...others }, { projection: { attempts: 0 }, limit });
     const bearers = await found.sort({ nextAttemptAt: 1 }).hint(dueIndex).toArray();
@@ -97,7 +98,7 @@ export class LaneStore {
     try {
       return await this.#load(leased, leaseUntil);
     } catch (error) {
-      // The lanes would wait for the end of their leases. When this fails too, they do.
+      // Otherwise the lanes would wait until their leases end, as they do when this fails, too.
       await this.#releaseBearers(
         leased.map(({ _id, generation }) => ({ deliveryId: _id, generation })),
         new Date(),
@@ -115,7 +116,7 @@ export class LaneStore {
     return doubtful.length === 0 ? sound : [...sound, ...(await this.#endings.endYielded(doubtful, new Date()))];
   }
 
-  /** Takes those leases whose rows are still as they were read. */
+  /** Leases those bearers whose rows are unchanged since they were read. */
   async #lease(bearers: RowHead[], until: Date): Promise<RowHead[]> {
     if (bearers.length === 0) return [];
     const token = randomUUID();
@@ -124,7 +125,7 @@ export class LaneStore {
       $unset: { isFollowed: 1 as const },
       $inc: { generation: 1 },
     };
-    // Rows that change alike change in one statement: it costs a third of one statement each.
+    // Rows with the same change share a statement, which costs a third of one for each.
     const operations = Array.from(
       Map.groupBy(bearers, ({ generation }) => generation),
       ([generation, rows]) => {
@@ -145,12 +146,14 @@ export class LaneStore {
     return bearers.filter(({ _id }) => leased.has(_id));
   }
 
-  /** Those of the lanes that were just stored with their lease which have older undelivered rows. */
+  /**
+   * Those of the lanes that were just stored with their lease which have older undelivered rows.
+   */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     return this.#loader.withOlder(lanes);
   }
 
-  /** Adds what other processes have stored behind a lane since it was claimed. */
+  /** Adds rows that other processes have stored behind a lane since it was claimed. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const { deliveryId: _id, generation } = lane.bearer;
     await this.#rows.updateOne({ _id, generation }, { $unset: { isFollowed: 1 } });
@@ -192,12 +195,12 @@ export class LaneStore {
   }
 
   /**
-   * Makes lanes due at once in which rows were stored behind the bearer. When another process has
-   * the lease, it is told; when the lane has lost its bearer, its oldest row becomes it.
+   * Makes lanes due at once in which rows were stored behind the bearer. Tells the holder of a
+   * lease about them. A lane without a bearer gets its oldest row as bearer.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
-    // A lane may get its next bearer just when none was found: who has that one must be told, too.
+    // When a lane got a bearer in between, `appoint` returns it, so that the holder is told, too.
     while (untold.length > 0 && !(await this.#tell(untold, now))) {
       untold = await this.#bearers.appoint(untold, now);
     }
@@ -217,15 +220,15 @@ export class LaneStore {
     await this.#bearers.appoint(lanes, now);
   }
 
-  /** Gives a bearer to every lane that has lost it. @returns how many there were */
+  /** Gives a bearer to every lane that has lost it. @returns the number of such lanes */
   async appointMissingBearers(now: Date): Promise<number> {
     return this.#bearers.appointMissing(now);
   }
 
   /**
-   * When the oldest undelivered row of each endpoint was stored: the hundred oldest ones.
+   * When the oldest undelivered row of each endpoint was stored, for the hundred oldest.
    *
-   * @param without endpoints that are left out
+   * @param without endpoints to leave out
    */
   async backlog(without: readonly string[]): Promise<{ endpointId: string; oldestAt: Date }[]> {
     const ofEndpoint = { tenantId: "$tenantId", endpointId: "$_id" };
@@ -238,7 +241,8 @@ export class LaneStore {
     ];
     const found = this.#rows.aggregate<{ _id: string; oldest: { createdAt: Date } }>(
       [
-        // As for the schedule: one row an endpoint. The index of its undelivered rows has the oldest last.
+        // One row for each endpoint, as in the schedule. The index of undelivered rows has the
+        // oldest last.
         ...firstOfEach,
         { $match: { _id: { $nin: [...without] } } },
         { $lookup: { from: this.#rows.collectionName, let: ofEndpoint, pipeline: oldest, as: "oldest" } },
@@ -251,7 +255,7 @@ export class LaneStore {
     return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
   }
 
-  /** Makes all lanes of an endpoint due that wait for a backoff: it has recovered. */
+  /** Makes all lanes of a recovered endpoint due that wait for a backoff. */
   async expediteEndpoint(endpointId: string, now: Date): Promise<void> {
     await this.#rows.updateMany(
       { endpointId, nextAttemptAt: { $gt: now }, lease: absent },
@@ -260,13 +264,18 @@ export class LaneStore {
   }
 }
 
-/** Orders arrivals; those that were not there before are the newest. */
+/** Orders arrivals; those that were certainly not stored before are the newest. */
 function byAge(a: Arrival, b: Arrival): number {
   return (a.knownSince?.getTime() ?? Number.MAX_VALUE) - (b.knownSince?.getTime() ?? Number.MAX_VALUE);
 }
 
 const absent = { $exists: false } as const;
 const present = { $exists: true } as const;
+
+/** Bearers without a valid lease. The lease of a process that died stays in the row after its end. */
+const unleased = (now: Date) => {
+  return { nextAttemptAt: { $gt: new Date(0) }, $or: [{ lease: absent }, { nextAttemptAt: { $lte: now } }] };
+};
 
 function expedition({ knownSince }: Arrival, now: Date) {
   const isLeased = { $gt: ["$lease.until", now] };
@@ -276,7 +285,8 @@ function expedition({ knownSince }: Arrival, now: Date) {
   return [
     {
       $set: {
-        // Its holder may still renew a lease that has run out, and knows nothing of the row.
+        // Set also on a lease that has ended, because its holder may still renew it without knowing
+        // of the row.
         isFollowed: { $cond: [{ $gt: ["$lease", null] }, true, "$$REMOVE"] },
         isExpedited: { $cond: [stays, { $ifNull: ["$isExpedited", "$$REMOVE"] }, true] },
         nextAttemptAt: { $cond: [stays, "$nextAttemptAt", now] },

@@ -2,6 +2,7 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
 import type { DeliveryConfig } from "../config.ts";
 import { deliveryRows } from "./delivery-indexes.ts";
+import { DeliveryCountStore } from "./delivery-count-store.ts";
 import { DeliveryStore } from "./delivery-store.ts";
 import { DeliveryLogStore } from "./delivery-log-store.ts";
 import { EndpointHealthStore } from "./endpoint-health-store.ts";
@@ -15,21 +16,25 @@ import { ReplicaStore } from "./replica-store.ts";
 import { ResendStore } from "./resend-store.ts";
 import { ResentRowStore } from "./resent-row-store.ts";
 import { ResigningStore } from "./resigning-store.ts";
-import { createSecretBox } from "./secret-box.ts";
+import { createSecretBox, kekChangeOf } from "./secret-box.ts";
 import { TrustListStore } from "./trust-list-store.ts";
 
 export type Stores = ReturnType<typeof openStores>;
 
-/** Opens the stores of this process. */
 export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek" | "otherKek">) {
-  /** Names this process in its leases. */
+  /** Id of this process in its leases. */
   const replica = uuidv7();
-  const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek));
+  const kekChange = kekChangeOf(kek, otherKek);
+  const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek, kekChange));
   const rows = deliveryRows(db);
   const deliveries = new DeliveryStore(rows, replica);
   const states = new EndpointStateStore(db);
-  const replicas = new ReplicaStore(db);
+  const replicas = new ReplicaStore(
+    db,
+    [kekChange.newestId, kekChange.otherId].filter((id) => id !== undefined),
+  );
   const deliveryLog = new DeliveryLogStore(rows);
+  const deliveryCounts = new DeliveryCountStore(rows);
   const replays = new ReplayStore(db);
   const resends = new ResendStore(db);
   const lanes = new LaneStore(rows, replica);
@@ -39,5 +44,5 @@ export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek"
   const resentRows = new ResentRowStore(rows);
   const [trustLists, resigning] = [new TrustListStore(db), new ResigningStore(db)];
   const health = new EndpointHealthStore(rows, states);
-  return { health, replica, ...sending, trustLists, resigning, resends, resentRows };
+  return { health, replica, kekChange, deliveryCounts, ...sending, trustLists, resigning, resends, resentRows };
 }

@@ -7,7 +7,7 @@ import type { ReplayRow } from "./rows.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 const keptMs = 30 * dayMs;
 
-/** A replay that this process works on. Each claim has a name of its own, which writes match. */
+/** A replay that this process works on. Each claim has its own id, which writes match. */
 export interface ClaimedReplay {
   readonly replay: Replay;
   readonly claim: string;
@@ -15,11 +15,11 @@ export interface ClaimedReplay {
 
 const ofEndpointIndex = "of_endpoint";
 
-/** Keeps replays. */
 export class ReplayStore {
   static readonly indexes = {
     replays: {
-      // One at a time: two would send the same document's snapshots beside each other.
+      // One running replay for each endpoint: two would send the same document's snapshots at the
+      // same time.
       running: { key: { endpointId: 1 }, unique: true, partialFilterExpression: { state: "running" } },
       lease: { key: { leaseUntil: 1 }, partialFilterExpression: { state: "running" } },
       [ofEndpointIndex]: { key: { tenantId: 1, endpointId: 1, _id: -1 } },
@@ -28,7 +28,7 @@ export class ReplayStore {
   } as const satisfies DatabaseIndexes;
   readonly #db: Db;
   readonly #replays: Collection<ReplayRow>;
-  /** Of what people ask for. */
+  /** Options of writes that people ask for. */
   readonly #options: { readonly session?: ClientSession };
 
   constructor(db: Db, session?: ClientSession) {
@@ -37,7 +37,7 @@ export class ReplayStore {
     this.#options = session ? { session } : {};
   }
 
-  /** The same store, for writes that belong to the transaction of a session. */
+  /** The same store with writes in the transaction of a session. */
   within(session: ClientSession): Pick<ReplayStore, "insert" | "cancel"> {
     return new ReplayStore(this.#db, session);
   }
@@ -47,13 +47,12 @@ export class ReplayStore {
     await this.#replays.insertOne(toRow(replay), this.#options);
   }
 
-  /** The replay of an endpoint that runs. */
   async findRunning(tenantId: string, endpointId: string): Promise<Replay | undefined> {
     const row = await this.#replays.findOne({ tenantId, endpointId, state: "running" }, { hint: "running" });
     return row ? fromRow(row) : undefined;
   }
 
-  /** An endpoint's, newest first. @param after the last one of the page before */
+  /** The replays of an endpoint, newest first. @param after the last one of the page before */
   async list(
     tenantId: string,
     endpointId: string,
@@ -72,9 +71,9 @@ export class ReplayStore {
   }
 
   /**
-   * Takes the lease of a running replay that nobody works on, the one that has waited longest.
+   * Leases a running replay that nobody works on, the one that has waited longest.
    *
-   * @param lastOf tenants whose turn comes after that of all others
+   * @param lastOf tenants that come after all others
    */
   async claim(now: Date, until: Date, lastOf: readonly string[]): Promise<ClaimedReplay | undefined> {
     const others = lastOf.length > 0 ? await this.#claim(now, until, { tenantId: { $nin: [...lastOf] } }) : undefined;
@@ -91,18 +90,21 @@ export class ReplayStore {
     return row ? { replay: fromRow(row), claim } : undefined;
   }
 
-  /** Extends the lease. @returns false when it is another's, or the replay has ended */
+  /** Extends the lease. @returns false when another process has it, or the replay has ended */
   async renew(claimed: ClaimedReplay, until: Date): Promise<boolean> {
     const { matchedCount } = await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: until } });
     return matchedCount === 1;
   }
 
-  /** Ends the lease: its next turn comes at `at`. */
+  /** Ends the lease. The replay's next turn may start at `at`. */
   async release(claimed: ClaimedReplay, at: Date, failedTurns: number): Promise<void> {
     await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: at, failedTurns } });
   }
 
-  /** Notes that a page is done. @returns false when the lease is another's, or the replay has ended */
+  /**
+   * Notes that a page is done. @returns false when another process has the lease, or the replay has
+   * ended
+   */
   async advance(
     claimed: ClaimedReplay,
     pageToken: string,
@@ -119,7 +121,7 @@ export class ReplayStore {
     await this.#replays.updateOne(mine(claimed), { $set: ended(state, now) });
   }
 
-  /** Ends a running replay, whoever works on it. @returns false when none of that id runs */
+  /** Ends a running replay, whoever works on it. @returns false when no replay with that id runs */
   async cancel(tenantId: string, replayId: string, now: Date): Promise<boolean> {
     const update = { $set: ended("cancelled", now) };
     const filter = { _id: replayId, tenantId, state: "running" as const };

@@ -3,7 +3,10 @@ import type { Collection, Db } from "mongodb";
 import type { Reference } from "../domain/payload.ts";
 import type { ResendRow } from "./rows.ts";
 
-/** Keeps which snapshots are to be sent again because they were signed anew: one for a document. */
+/**
+ * Keeps which snapshots must be sent again because they were signed again, at most one for each
+ * document.
+ */
 export class ResendStore {
   static readonly indexes = {
     resends: { due: { key: { tenantId: 1, dueAt: 1 } } },
@@ -14,7 +17,7 @@ export class ResendStore {
     this.#rows = db.collection("resends");
   }
 
-  /** Notes snapshots. Of one document the one with the highest sequence stays. */
+  /** Notes snapshots. Of one document the highest sequence is kept. */
   async add(references: readonly Reference[], dueAt: Date): Promise<void> {
     if (references.length === 0) return;
     const operations = references.map(({ tenantId, documentId, sequence }) => {
@@ -28,12 +31,12 @@ export class ResendStore {
     return (await this.#rows.findOne({}, { projection: { _id: 1 } })) === null;
   }
 
-  /** The tenants that have any. */
+  /** The tenants with noted snapshots. */
   async tenants(): Promise<string[]> {
     return this.#rows.distinct("tenantId");
   }
 
-  /** Some of a tenant's that are due. */
+  /** Some of a tenant's noted snapshots that are due. */
   async due(tenantId: string, now: Date, limit: number): Promise<Reference[]> {
     const projection = { _id: 0, dueAt: 0 };
     return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection }).toArray();

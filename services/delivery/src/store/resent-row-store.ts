@@ -7,10 +7,10 @@ import type { DeliveryRow } from "./rows.ts";
 
 type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
 
-/** What became of a delivery. */
+/** What happened to a delivery. */
 export interface DeliveryFate {
   readonly state: StoredState;
-  /** Of what was sent last. */
+  /** Id of the last sent webhook. */
   readonly webhookId: string;
 }
 
@@ -22,7 +22,7 @@ export class ResentRowStore {
     this.#rows = rows;
   }
 
-  /** What became of deliveries that are stored, by id. */
+  /** What happened to stored deliveries, by id. */
   async fates(deliveryIds: readonly string[]): Promise<Map<string, DeliveryFate>> {
     if (deliveryIds.length === 0) return new Map();
     const options = { projection: { state: 1, webhookId: 1 } };
@@ -31,10 +31,10 @@ export class ResentRowStore {
   }
 
   /**
-   * Ends undelivered rows, all of one tenant, behind which their lanes have a newer snapshot, and
-   * leaves the others alone. The lanes may have lost their bearers then.
+   * Ends undelivered rows of one tenant whose lanes have a newer snapshot, and leaves the others.
+   * The lanes may then lack a bearer.
    *
-   * @returns those that were ended
+   * @returns the ended rows
    */
   async endOutrun<Row extends Sequenced>(rows: readonly Row[], now: Date): Promise<Row[]> {
     const newest = await this.#newestSequences(rows);

@@ -3,11 +3,11 @@ import { uuidv7 } from "@vidimus/kit/ids";
 import type { Collection, Db } from "mongodb";
 import type { ResigningRow, ResigningRun } from "./rows.ts";
 
-/** The work that follows a revocation, claimed. Each claim has a name of its own, which writes match. */
+/** The claimed work after a revocation. Each claim has its own id, which writes match. */
 export interface ClaimedResigning {
   readonly claim: string;
   readonly doneKeyIds: readonly string[];
-  /** Whether it was ever done to the end. */
+  /** Whether the work was ever completed. */
   readonly hasFinished: boolean;
   /** Absent when there is none yet. */
   readonly run?: ResigningRun;
@@ -15,7 +15,7 @@ export interface ClaimedResigning {
 
 const id = { _id: "resigning" } as const;
 
-/** Keeps how far the work is that follows a revocation. One process works on it at a time. */
+/** Keeps the progress of the work after a revocation. One process works on it at a time. */
 export class ResigningStore {
   readonly #rows: Collection<ResigningRow>;
 
@@ -23,13 +23,13 @@ export class ResigningStore {
     this.#rows = db.collection("resigning");
   }
 
-  /** Keys that it is done for; undefined while it is under way, and before the first time. */
+  /** Keys for which the work is done; undefined while it runs, and before the first time. */
   async done(): Promise<string[] | undefined> {
     const row = await this.#rows.findOne({ ...id, hasFinished: true }, { projection: { doneKeyIds: 1, run: 1 } });
     return row && !row.run ? row.doneKeyIds : undefined;
   }
 
-  /** Takes the lease, if nobody has it. */
+  /** Takes the lease, unless another process has it. */
   async claim(now: Date, until: Date): Promise<ClaimedResigning | undefined> {
     const claim = uuidv7();
     const update = { $set: { holder: claim, leaseUntil: until }, $setOnInsert: { doneKeyIds: [] } };
@@ -40,7 +40,7 @@ export class ResigningStore {
       const { doneKeyIds, hasFinished = false, run } = row;
       return { claim, doneKeyIds, hasFinished, ...(run ? { run } : {}) };
     } catch (error) {
-      // Under a lease the row does not match, and the upsert finds its id taken.
+      // Under another lease the row does not match, and the upsert fails with a duplicate id.
       if (isDuplicateKey(error)) return undefined;
       throw error;
     }
@@ -52,13 +52,13 @@ export class ResigningStore {
     return matchedCount === 1;
   }
 
-  /** Notes how far it is. @returns false when the lease is another's by now */
+  /** Stores the progress. @returns false when another process has the lease */
   async save({ claim }: Pick<ClaimedResigning, "claim">, run: ResigningRun): Promise<boolean> {
     const { matchedCount } = await this.#rows.updateOne({ ...id, holder: claim }, { $set: { run } });
     return matchedCount === 1;
   }
 
-  /** Ends the work, and the lease. */
+  /** Notes that the work is done, and ends the lease. */
   async finish({ claim }: Pick<ClaimedResigning, "claim">, keyIds: readonly string[]): Promise<void> {
     const update = {
       $addToSet: { doneKeyIds: { $each: [...keyIds] } },
@@ -68,7 +68,7 @@ export class ResigningStore {
     await this.#rows.updateOne({ ...id, holder: claim }, update);
   }
 
-  /** Ends the lease. Another process goes on. */
+  /** Ends the lease, so that another process can continue. */
   async release({ claim }: Pick<ClaimedResigning, "claim">): Promise<void> {
     const update = { $unset: { holder: 1 as const }, $set: { leaseUntil: new Date(0) } };
     await this.#rows.updateOne({ ...id, holder: claim }, update);

@@ -6,7 +6,7 @@ import type { DeliveryRow } from "./rows.ts";
 
 const undelivered = { state: "pending" as const };
 
-/** Deliveries of a database that was restored, while no delivery process runs. */
+/** Deliveries of a restored database, while no delivery process runs. */
 export class RestoredDeliveries {
   readonly #rows: Collection<DeliveryRow>;
 
@@ -21,7 +21,7 @@ export class RestoredDeliveries {
     return found?.highest ?? 0;
   }
 
-  /** The snapshots that any endpoint is still owed, each once. */
+  /** The snapshots with undelivered rows, each once. */
   async *undelivered(): AsyncGenerator<Reference> {
     const key = { tenantId: "$tenantId", documentId: "$documentId", sequence: "$sequence" };
     const found = this.#rows.aggregate<{ _id: Reference }>([{ $match: undelivered }, { $group: { _id: key } }], {
@@ -31,11 +31,11 @@ export class RestoredDeliveries {
   }
 
   /**
-   * Gives up the undelivered rows of a snapshot that documents has lost: its body cannot be made any
-   * more, and it would hold up every newer snapshot of its document. The lane's next row becomes its
+   * Gives up the undelivered rows of a snapshot that documents has lost: its body can no longer be
+   * made, and it would block every newer snapshot of its document. The lane's next row becomes its
    * bearer when a process of delivery starts.
    *
-   * @returns how many rows there were
+   * @returns the number of rows
    */
   async giveUp({ tenantId, documentId, sequence }: Reference, now: Date): Promise<number> {
     const { modifiedCount } = await this.#rows.updateMany(

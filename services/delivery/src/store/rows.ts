@@ -1,115 +1,112 @@
 import type { Binary } from "mongodb";
 import type { GateState } from "../domain/endpoint-gate.ts";
-import type { EndpointNotice, NoticeFacts } from "../domain/endpoint-notice.ts";
-import type { Disablement } from "../domain/endpoint.ts";
+import type { EndpointNotice, NoticeFacts } from "../domain/notice.ts";
+import type { Disablement } from "../domain/disablement.ts";
 import type { SnapshotFacts } from "../domain/payload.ts";
 
 /** `endpoints`: one row per endpoint. */
 export interface EndpointRow {
-  /** The endpoint's id. */
   _id: string;
   tenantId: string;
   url: string;
-  /** For people; absent: the host of its URL. */
+  /** Name for people; absent to show the host of its URL. */
   name?: string;
-  /** For people; absent: none. */
+  /** Description for people; absent when empty. */
   description?: string;
   createdAt: Date;
   updatedAt: Date;
-  /** One, or two after a rotation; newest first. */
+  /** Two after a rotation; newest first. */
   secrets: SecretRow[];
   events: string[];
-  /** Absent: all types. */
+  /** Absent for all types. */
   documentTypes?: string[];
-  /** Names and values as JSON, sealed, because receivers ask for credentials in them. */
+  /** Names and values as JSON, sealed, because they may be credentials. */
   headers?: Binary;
   maxInFlight: number;
   ratePerSecond?: number;
-  /** When it was last enabled; absent when it never was disabled. */
+  /** When it was last enabled; absent when it was never disabled. */
   enabledAt?: Date;
   /** Present while it is disabled. */
   disabled?: Disablement;
   /** Changes that are not announced yet; absent when there are none. */
   notices?: EndpointNotice[];
-  /** Grows with every change. */
+  /** Raised by every change. */
   revision: number;
 }
 
 /** A secret, sealed by `secret-box.ts`. */
 export interface SecretRow {
   sealed: Binary;
-  /** The older of two secrets is used until then. */
+  /** The older of two secrets is used until this time. */
   endsAt?: Date;
 }
 
 /**
- * `deliveries`: one row per endpoint and webhook. The id is a hash of both, so it is unique on
+ * `deliveries`: one row for each endpoint and webhook. The id is a hash of both, so it is unique on
  * endpoint, document, sequence and signing number.
  *
  * The undelivered rows of a document and an endpoint are a lane. Exactly one of them is its bearer:
- * it alone has `nextAttemptAt`, and with it the lane's lease and everything else that is journaled
- * of the lane. A unique index refuses a second one.
+ * it alone has `nextAttemptAt`, the lane's lease and everything else that is journaled of the lane.
+ * A unique index refuses a second one.
  */
 export interface DeliveryRow {
-  /** The delivery's id. */
   _id: string;
   tenantId: string;
   endpointId: string;
-  /** Of a notice: the endpoint that it is about. */
+  /** For a notice: the endpoint that it is about. */
   documentId: string;
-  /** Of a notice: its time, in milliseconds since 1970. */
+  /** For a notice: its time, in milliseconds since 1970. */
   sequence: number;
   signingNumber: number;
   webhookId: string;
-  /** What a snapshot's webhook says, for the log. No body is stored. */
+  /** Facts of a snapshot's webhook, for the log. The body is not stored. */
   snapshot?: SnapshotFacts;
-  /** What a notice says. */
   notice?: NoticeFacts;
   /** Length of its body, in bytes, at most a kilobyte too high. */
   bodyBytes: number;
   /**
-   * `pending`: to be attempted, once the endpoint is enabled. The others are final; `superseded` by a
-   * newer one that was accepted, or that the endpoint's filter excludes.
+   * `pending`: to be attempted while the endpoint is enabled. The others are final; `superseded`: a
+   * newer one was accepted, or the endpoint's filter excludes a newer one.
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Grows with every claim and every result of the bearer. Writes match it, so a process that lost
+   * Raised by every claim and every result of the bearer. Writes match it, so a process that lost
    * its lease writes nothing.
    */
   generation: number;
   /**
-   * The bearer only: when the lane's next attempt is due. Under a lease this is the lease's end, so
-   * that the lane of a dead process is claimed again.
+   * Bearer only: when the lane's next attempt is due. Under a lease it is the lease's end, so that
+   * the lane of a dead process is claimed again.
    */
   nextAttemptAt?: Date;
   /**
-   * The bearer only: present while a process may attempt the lane. The token names the claim, or the
-   * attempt, that took it: a process tells its own record from its own later claim by it.
+   * Bearer only: present while a process may attempt the lane. The token is that of the claim or
+   * attempt that took the lease, by which a process tells its own record from a later claim of its
+   * own.
    */
   lease?: { holder: string; until: Date; token?: string };
-  /** The bearer only: the delivery to which all older ones of the lane have yielded. */
+  /** Bearer only: the delivery to which all older ones of the lane have yielded. */
   yieldedTo?: string;
-  /** The bearer only: it was made due before its backoff ended. */
+  /** Bearer only: it was expedited before its backoff ended. */
   isExpedited?: true;
-  /** The bearer only: another process has stored a newer row since the lease was taken. */
+  /** Bearer only: another process has stored a newer row since the lease was taken. */
   isFollowed?: true;
   attemptCount: number;
-  /** Steps of the backoff that its failures have taken. */
+  /** Steps of the backoff that the row's failures have taken. */
   retryCount: number;
-  /** The endpoint has refused it at least once. */
+  /** Whether the endpoint has ever refused it. */
   isRefused?: true;
-  /** The replay that has ended with it. */
+  /** The last replay that is done with the delivery. */
   endedReplayId?: string;
-  /** The last 50. */
+  /** The last 50 attempts. */
   attempts: AttemptRow[];
   createdAt: Date;
   /** When it reached a final state. */
   endedAt?: Date;
-  /** Final rows: when MongoDB deletes it. */
+  /** Final rows only: when MongoDB deletes the row. */
   expiresAt?: Date;
 }
 
-/** One attempt. */
 export interface AttemptRow {
   at: Date;
   tookMs: number;
@@ -120,38 +117,39 @@ export interface AttemptRow {
   answer?: string;
   /** The replay or redelivery that made it. */
   replayId?: string;
-  /** Of what was sent again: its `vidimus-attempt`. */
+  /** `vidimus-attempt` of a webhook that was sent again. */
   number?: number;
-  /** Names the attempt, where its record has to be told from a repeated one. */
+  /** Id of the attempt, where its record must be told from a repeated one. */
   token?: string;
 }
 
-/** `endpoint_states`: what an endpoint's answers have taught, while it is in any trouble. */
+/** `endpoint_states`: the gate of an endpoint in trouble. */
 export interface EndpointStateRow {
-  /** The endpoint's id. */
   _id: string;
   tenantId: string;
   gate: GateState;
-  /** Names this write. The next one matches it, so a process that lost the endpoint writes nothing. */
+  /**
+   * Id of this write. The next one matches it, so a process that lost the endpoint writes nothing.
+   */
   generation: string;
-  /** Someone asked for a probe since the state was stored. */
+  /** Set when a probe was requested since the state was stored. */
   isProbeWanted?: true;
   updatedAt: Date;
 }
 
-/** `replicas`: one row per process of delivery that runs. */
+/** `replicas`: one row for each running process of delivery. */
 export interface ReplicaRow {
-  /** The process's id, which its leases name. */
   _id: string;
   /** By MongoDB's clock. */
   seenAt: Date;
   /** `host:port` of its ops door, if the port is a fixed one. */
   address?: string;
+  /** Ids of the KEKs that the process has. */
+  kekIds?: string[];
 }
 
 /** `replays`: one row per replay. */
 export interface ReplayRow {
-  /** The replay's id. */
   _id: string;
   tenantId: string;
   endpointId: string;
@@ -161,19 +159,19 @@ export interface ReplayRow {
   latestOnly: boolean;
   documentTypes?: string[];
   state: "running" | "done" | "cancelled";
-  /** Token of the page of documents' snapshots that is worked on. */
+  /** Token of the current page of documents' snapshots. */
   pageToken: string;
   counts: { seen: number; delivered: number; failed: number; skipped: number };
-  /** Turns in which its receiver could not be reached, since the last one in which it could. */
+  /** Turns in which the receiver could not be reached, since the last one in which it could. */
   failedTurns: number;
-  /** Commit time of the last snapshot of the pages that are done. */
+  /** Commit time of the last snapshot of the completed pages. */
   reached?: Date;
   createdAt: Date;
   endedAt?: Date;
   /** The claim of the process that works on it, until `leaseUntil`. */
   holder?: string;
   leaseUntil: Date;
-  /** Ended ones: when MongoDB deletes it. */
+  /** Ended replays only: when MongoDB deletes the row. */
   expiresAt?: Date;
 }
 
@@ -183,16 +181,16 @@ export interface TrustListRow {
   /** Of the key ring; greater after each change of the list. */
   revision: number;
   keyIds: string[];
-  /** Every key that any of its revisions has listed, as far as delivery has read them. */
+  /** Every key that delivery has ever read in a trust list. */
   everListed: string[];
 }
 
-/** `resigning`: one row, the work that follows the revocation of a key. */
+/** `resigning`: one row, the work after the revocation of a key. */
 export interface ResigningRow {
   _id: "resigning";
-  /** Revoked keys whose signatures are replaced, and whose snapshots were sent again. */
+  /** Revoked keys for which the work is done. */
   doneKeyIds: string[];
-  /** Whether it was ever done to the end. */
+  /** Whether the work was ever completed. */
   hasFinished?: true;
   /** Present while there is work. */
   run?: ResigningRun;
@@ -201,29 +199,29 @@ export interface ResigningRow {
   leaseUntil: Date;
 }
 
-/** How far the work is. */
+/** How far the work that follows a revocation has come. */
 export interface ResigningRun {
-  /** The revoked keys that it is for; none in the first run of a database. */
+  /** The revoked keys of this run; empty in the first run of a database. */
   keyIds: string[];
   /** When the revocation was noticed. */
   since: Date;
-  /** `walk`: signatures are replaced. `send`: what `resends` has is sent again. */
+  /** `walk`: signatures are replaced. `send`: snapshots of `resends` are sent again. */
   phase: "walk" | "send";
-  /** When the pass over all signatures began that is under way. */
+  /** When the current pass over all signatures began. */
   passAt: Date;
-  /** Token of the page of documents' signatures that is worked on. */
+  /** Token of the current page of documents' signatures. */
   pageToken: string;
   /** How many signatures were replaced. */
   replaced: number;
 }
 
-/** `resends`: a document one of whose snapshots was signed anew; it is sent again if it is the newest. */
+/** `resends`: a snapshot that was signed again; it is sent again if it is its document's newest. */
 export interface ResendRow {
   /** Tenant and document. */
   _id: string;
   tenantId: string;
   documentId: string;
   sequence: number;
-  /** Not to be sent before: an attempt with the old signature may be under way. */
+  /** Not sent before this time, because an attempt with the old signature may be in flight. */
   dueAt: Date;
 }

@@ -1,17 +1,17 @@
 import { box, isWrappedBy, type Kek, kekOf, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
 import type { KeyObject } from "node:crypto";
 
-/** The endpoint that a secret belongs to, and the URL that it may be used at. */
+/** The endpoint that a secret belongs to, and the URL at which it may be used. */
 interface SecretOwner {
   readonly tenantId: string;
   readonly endpointId: string;
   readonly url: string;
 }
 
-/** What is sealed: its owner's secret, or the headers that it asked for. */
+/** What is sealed: the endpoint's secret, or its headers. */
 type SecretKind = "secret" | "headers";
 
-/** Encrypts what endpoints keep secret. */
+/** Encrypts the secrets and headers of endpoints. */
 export interface SecretBox {
   seal(owner: SecretOwner, kind: SecretKind, plain: Uint8Array): Buffer;
   /**
@@ -19,24 +19,45 @@ export interface SecretBox {
    * @throws Error when it was changed, or belongs to another endpoint or URL
    */
   open(owner: SecretOwner, kind: SecretKind, sealed: Uint8Array): Buffer;
-  /** Whether it was sealed by the KEK that seals now. */
+  /** Whether it is sealed with the KEK that seals now. */
   isCurrent(sealed: Uint8Array): boolean;
+}
+
+/** Progress of the replacement of the KEK. */
+export interface KekChange {
+  readonly newestId: string;
+  /** Id of the KEK before, while there is one. */
+  readonly otherId?: string;
+  /** Whether every process has the newest KEK. Until then the one before seals. */
+  isShared: boolean;
+}
+
+/** The initial state of the replacement, before it is known which processes have the newest KEK. */
+export function kekChangeOf(kek: KeyObject, other?: KeyObject): KekChange {
+  const { id: newestId } = kekOf(kek, "");
+  return other ? { newestId, otherId: kekOf(other, "").id, isShared: false } : { newestId, isShared: true };
 }
 
 /**
  * Makes the box. An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens
- * only for its own endpoint and URL: a row's secret that was copied into another row does not open
- * there, and a row whose URL was changed alone sends no credentials to it.
+ * only for its own endpoint and URL: a secret that was copied into another row does not open there,
+ * and when only a row's URL was changed, no credentials are sent to it.
  *
- * @param other opens envelopes too, while the KEK is replaced; it seals none
+ * @param other opens envelopes, too, while the KEK is replaced, and seals until `change` says that
+ * every process has the newest
  */
-export function createSecretBox(kek: KeyObject, other?: KeyObject): SecretBox {
-  const current = kekOf(kek, "DELIVERY_KEK_FILE");
-  const keks = other ? [current, kekOf(other, "DELIVERY_OTHER_KEK_FILE")] : [current];
+export function createSecretBox(
+  kek: KeyObject,
+  other?: KeyObject,
+  change: Pick<KekChange, "isShared"> = { isShared: true },
+): SecretBox {
+  const newest = kekOf(kek, "DELIVERY_KEK_FILE");
+  const before = other && kekOf(other, "DELIVERY_OTHER_KEK_FILE");
+  const keks = before ? [newest, before] : [newest];
   return {
     seal: (owner, kind, plain) => {
-      const aad = binding(current, owner, kind);
-      return Buffer.concat([current.header, box(current.key, Buffer.from(plain), aad)]);
+      const by = before && !change.isShared ? before : newest;
+      return Buffer.concat([by.header, box(by.key, Buffer.from(plain), binding(by, owner, kind))]);
     },
     open: (owner, kind, sealed) => {
       const name = `the ${kind} of endpoint ${owner.endpointId}`;
@@ -47,7 +68,7 @@ export function createSecretBox(kek: KeyObject, other?: KeyObject): SecretBox {
         throw new Error(`${name} was changed where it is stored`, { cause: error });
       }
     },
-    isCurrent: (sealed) => isWrappedBy(sealed, current),
+    isCurrent: (sealed) => !change.isShared || isWrappedBy(sealed, newest),
   };
 }
 

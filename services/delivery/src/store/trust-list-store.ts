@@ -3,12 +3,12 @@ import type { KeptCopy } from "@vidimus/kit/newest-copy";
 import type { Collection, Db } from "mongodb";
 import type { TrustListRow } from "./rows.ts";
 
-/** A trust list, as far as delivery needs it. */
+/** The part of a trust list that delivery needs. */
 export interface KnownTrustList {
   /** Of the key ring; greater after each change of the list. */
   readonly revision: number;
   readonly keyIds: readonly string[];
-  /** Every key that was ever listed, as far as delivery knows. */
+  /** Every key that delivery has ever read in a trust list. */
   readonly everListed: readonly string[];
 }
 
@@ -22,13 +22,16 @@ export class TrustListStore {
     this.#rows = db.collection("trust_list");
   }
 
-  /** When it was stated is not kept: a list of another process has not been confirmed to this one. */
+  /**
+   * The time of the last statement is not stored, because a list of another process was not
+   * confirmed to this one.
+   */
   async read(): Promise<KeptCopy<KnownTrustList> | undefined> {
     const copy = await this.#rows.findOne(id);
     return copy ? { copy, ageMs: Number.POSITIVE_INFINITY } : undefined;
   }
 
-  /** Keeps a list, unless one as new or newer is kept. @returns the one that is kept */
+  /** Stores a list, unless one as new or newer is stored. @returns the stored one */
   async keep({ revision, keyIds }: Pick<KnownTrustList, "revision" | "keyIds">): Promise<KnownTrustList> {
     const update = { $set: { revision, keyIds: [...keyIds] }, $addToSet: { everListed: { $each: [...keyIds] } } };
     try {
@@ -36,7 +39,7 @@ export class TrustListStore {
       const kept = await this.#rows.findOneAndUpdate(isOlder, update, { upsert: true, returnDocument: "after" });
       if (kept) return kept;
     } catch (error) {
-      // The row of a newer revision does not match, and the upsert finds its id taken.
+      // A newer revision does not match, and the upsert fails with a duplicate id.
       if (!isDuplicateKey(error)) throw error;
     }
     const newer = await this.read();

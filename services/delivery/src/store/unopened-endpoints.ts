@@ -1,12 +1,12 @@
-/** An endpoint that cannot be opened, or that can again. */
+/** An endpoint that cannot be opened, or can be opened again. */
 export interface UnopenedChange {
   readonly tenantId: string;
   readonly endpointId: string;
-  /** Absent: it can be opened again, or was deleted. */
+  /** Absent when it can be opened again or was deleted. */
   readonly why?: string;
 }
 
-/** Knows which endpoints could not be opened when they were last read here. */
+/** Keeps which endpoints could not be opened when they were last read here. */
 export class UnopenedEndpoints {
   readonly #why = new Map<string, string>();
   #tell: (change: UnopenedChange) => void = () => {};
@@ -15,12 +15,12 @@ export class UnopenedEndpoints {
     return this.#why.size;
   }
 
-  /** @param tell is told of each change once */
+  /** @param tell called once for each change */
   onChange(tell: (change: UnopenedChange) => void): void {
     this.#tell = tell;
   }
 
-  /** Notes how the reading of an endpoint went. */
+  /** Notes the result of reading an endpoint. */
   note(change: UnopenedChange): void {
     const { endpointId, why } = change;
     if (this.#why.get(endpointId) === why) return;

@@ -8,7 +8,7 @@ type Settle = Pick<Client<typeof SnapshotFeedService>, "settleSnapshots">;
 
 /**
  * Signing, whose signatures are refused unless the trust list has their keys. A signing process may
- * sign with a revoked key for five seconds more; a repeated call gets another signature then.
+ * use a revoked key for five seconds more; a repeated call then gets another signature.
  */
 export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<TrustList, "require">): Sign {
   return {
@@ -24,8 +24,8 @@ export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<Trus
 }
 
 /**
- * How old the trust list may be when signatures are handed to documents. The walk over signatures of
- * revoked keys relies on it: none comes in behind it (`resigningGraceMs`).
+ * Oldest trust list with which signatures are handed to documents. The walk over signatures of
+ * revoked keys relies on this limit (`resigningGraceMs`): later ones cannot come in behind it.
  */
 const listAgeMsMax = 15_000;
 

@@ -2,9 +2,9 @@ import type { Client } from "@connectrpc/connect";
 import type { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { NewestCopy } from "@vidimus/kit/newest-copy";
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import type { KnownTrustList, TrustListStore } from "../store/trust-list-store.ts";
 
@@ -13,20 +13,20 @@ interface TrustListDeps {
   readonly trustLists: Pick<TrustListStore, "read" | "keep">;
   readonly log: Pick<Logger, "warn" | "error">;
   readonly registry: Registry;
-  /** How often signing is asked for the list. */
+  /** Interval at which signing is asked for the list. */
   readonly trustListMs: number;
 }
 
 type StatedList = Pick<KnownTrustList, "revision" | "keyIds">;
 
-/** A signing that is down or has an old ring is found at every look. */
+/** Every look finds the same failure, so its log line is throttled to one a minute. */
 const reportEveryMs = 60_000;
 
 /**
- * The trust list that receivers verify with. Delivery uses no signature of a key that is not in it:
- * the key was revoked, or it never was one of signing's. The newest list is kept over restarts, and
- * while signing states an older one nothing is signed: whoever brought an old key ring back could
- * otherwise have a revoked key sign again.
+ * The trust list with which receivers verify. Delivery uses no signature of an unlisted key, which
+ * was revoked or is not signing's. The newest list is kept across restarts, and while signing
+ * states an older one nothing is signed: otherwise an old key ring that was put back could sign
+ * with a revoked key again.
  */
 export class TrustList implements AsyncDisposable {
   readonly #deps: TrustListDeps;
@@ -37,7 +37,7 @@ export class TrustList implements AsyncDisposable {
     of: undefined,
     keyIds: new Set(),
   };
-  #loop: Promise<void> = Promise.resolve();
+  #looks: AsyncDisposable | undefined;
 
   private constructor(deps: TrustListDeps) {
     this.#deps = deps;
@@ -47,11 +47,11 @@ export class TrustList implements AsyncDisposable {
     this.#newest = new NewestCopy({ name: "trust_list", ask, keeper, keepEveryMs: Infinity, log, registry });
   }
 
-  /** Opens it with the list that was kept. Signing need not run. */
+  /** Opens it with the stored list. Signing need not run. */
   static async open(deps: TrustListDeps): Promise<TrustList> {
     const list = new TrustList(deps);
     await list.#newest.readKept();
-    list.#loop = list.#lookUntilStopped();
+    list.#looks = repeat(() => list.#newest.look(), { everyMs: deps.trustListMs, onFailure: list.#reportFault });
     return list;
   }
 
@@ -60,7 +60,7 @@ export class TrustList implements AsyncDisposable {
     return this.#keyIds().has(keyId);
   }
 
-  /** Keys that were listed and are no more; undefined before the first list is known. */
+  /** Keys that were listed and no longer are; undefined before the first list is known. */
   revoked(): string[] | undefined {
     return this.#newest.copy?.everListed.filter((keyId) => !this.isListed(keyId));
   }
@@ -69,7 +69,7 @@ export class TrustList implements AsyncDisposable {
    * Resolves when all keys are listed. Asks signing when one is not, when signing last stated an
    * older list, and when the list was confirmed longer ago than `ageMsMax`.
    *
-   * @throws DomainError `unavailable` when one is not listed; whatever asking throws
+   * @throws DomainError `unavailable` when one is not listed; errors of the call to signing
    */
   async require(keyIds: readonly string[], ageMsMax = Number.POSITIVE_INFINITY): Promise<void> {
     const newest = this.#newest;
@@ -90,18 +90,8 @@ export class TrustList implements AsyncDisposable {
     return { revision: Number(revision), keyIds: keys.map(({ keyId }) => keyId) };
   }
 
-  async #lookUntilStopped(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.#newest.look().catch((error: unknown) => {
-        if (!signal.aborted) this.#reportFault(error);
-      });
-      await pause(this.#deps.trustListMs, undefined, { signal }).catch(() => {});
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await this.#loop;
+    await this.#looks?.[Symbol.asyncDispose]();
   }
 }

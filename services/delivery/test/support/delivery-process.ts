@@ -5,6 +5,9 @@ import { startDelivery } from "../../src/delivery.ts";
 
 /** Runs delivery with the configuration that its argument has as JSON. */
 await runUntilStopped(() => {
-  const { kek, ...config } = JSON.parse(process.argv[2] ?? "") as Omit<DeliveryConfig, "kek"> & { kek: string };
-  return startDelivery({ ...config, kek: createSecretKey(kek, "base64") });
+  const { kek, otherKek, ...config } = JSON.parse(process.argv[2] ?? "") as Given;
+  const other = otherKek === undefined ? {} : { otherKek: createSecretKey(otherKek, "base64") };
+  return startDelivery({ ...config, kek: createSecretKey(kek, "base64"), ...other });
 });
+
+type Given = Omit<DeliveryConfig, "kek" | "otherKek"> & { kek: string; otherKek?: string };

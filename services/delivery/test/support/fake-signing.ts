@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { SigningService, type SnapshotDigest } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import { route } from "@vidimus/kit/rpc/server";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { silentProcess } from "./scratch-log.ts";
 
@@ -96,7 +96,7 @@ export async function openFakeSigning() {
       released = promise;
       return resolve;
     },
-    /** Of the first key. */
+    /** The public key of the first key. */
     spki: toTrusted(activeKey()).publicKey,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

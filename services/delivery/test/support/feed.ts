@@ -5,9 +5,9 @@ import {
   type ListSnapshotsRequest,
   SnapshotFeedService,
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import { partialRoute } from "@vidimus/kit/rpc/route";
-import { route } from "@vidimus/kit/rpc/server";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
+import { partialRoute } from "@vidimus/kit/rpc/doors/shared/route";
+import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { createHash } from "node:crypto";
 import { silentProcess } from "./scratch-log.ts";
 
@@ -20,7 +20,7 @@ export interface FeedSnapshot {
   committedAt: Date;
   /** Digest of `json`, unless a test needs a wrong one. */
   sha256: Buffer;
-  /** Of the call that made it; absent when its trace is not recorded. */
+  /** Traceparent of the call that made it; absent when its trace is not recorded. */
   traceparent?: string;
 }
 
@@ -30,6 +30,7 @@ interface Ref {
   sequence: bigint | number;
 }
 
+const documentKey = ({ tenantId, documentId }: Ref) => `${tenantId} ${documentId}`;
 const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
 
 /** The snapshots that documents keeps. */
@@ -106,10 +107,6 @@ function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
 
 /** The signatures that were settled: three on a page, in the order of their settling. */
 function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
-  const newestOf = ({ tenantId, documentId }: FeedSnapshot) => {
-    const own = [...snapshots.values()].filter((each) => each.tenantId === tenantId && each.documentId === documentId);
-    return BigInt(Math.max(...own.map(({ sequence }) => sequence)));
-  };
   return route(SignatureAuditService, {
     listSignatures: async ({ pageToken }) => {
       held.get("listSignatures")?.onCall();
@@ -124,16 +121,28 @@ function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof 
     },
     getSignatures: ({ references }) => {
       const found = references.flatMap((reference) => snapshots.get(keyOf(reference)) ?? []);
-      const signature = { keyId: "k", statement: "s", value: Buffer.alloc(64) };
+      const asked = new Set(found.map(documentKey));
+      const newest = new Map<string, number>();
+      for (const each of snapshots.values()) {
+        const key = documentKey(each);
+        if (asked.has(key)) newest.set(key, Math.max(each.sequence, newest.get(key) ?? 0));
+      }
       return {
         signatures: found.map((each) => {
-          const held = { reference: toReference(each), newestSequence: newestOf(each) };
+          const held = { reference: toReference(each), newestSequence: BigInt(newest.get(documentKey(each)) ?? 0) };
           if (pending.has(keyOf(each))) return held;
-          return Object.assign(held, { signature: signatures.get(keyOf(each)) ?? signature });
+          return Object.assign(held, { signature: signatures.get(keyOf(each)) ?? signatureOf(each) });
         }),
       };
     },
   });
+}
+
+/** The signature of a snapshot that was signed before the test. */
+function signatureOf({ tenantId, documentId, sequence, status, committedAt, sha256 }: FeedSnapshot) {
+  const facts = [tenantId, documentId, sequence, sequence + 3, status, committedAt.toISOString(), "k"];
+  const statement = ["vidimus-snapshot-v1", ...facts, sha256.toString("hex")].join("\n");
+  return { keyId: "k", statement, value: Buffer.alloc(64) };
 }
 
 /** A page of a tenant's snapshots, in the order of their commits. */

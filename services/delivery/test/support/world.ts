@@ -7,8 +7,8 @@ import { openNatsServer } from "@vidimus/devstack/backing/nats-server";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openEventBus } from "@vidimus/kit/nats/event-bus";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
-import { createSecretKey, randomUUID } from "node:crypto";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { createSecretKey, type KeyObject, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import type {
   DeliveryRow,
   EndpointRow,
   EndpointStateRow,
+  ReplicaRow,
   ResendRow,
   ResigningRow,
   TrustListRow,
@@ -42,13 +43,15 @@ export const testPace: DeliveryPace = {
   trustListMs: 200,
   endOldMs: 500,
   resigningGraceMs: 1_000,
+  kekMs: 100,
+  kekGoneMs: 2_000,
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
 
 /** Call options of one who may change endpoints. */
 export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "kari" } };
 
-/** Of every test's database. */
+/** The KEK of every test's database. */
 export const testKek = createSecretKey(Buffer.alloc(32, 5));
 
 /**
@@ -71,6 +74,7 @@ export async function openWorld() {
     broker,
     endpoints: () => mongo.db.collection<EndpointRow>("endpoints"),
     states: () => mongo.db.collection<EndpointStateRow>("endpoint_states"),
+    replicas: () => mongo.db.collection<ReplicaRow>("replicas"),
     deliveries: () => mongo.db.collection<DeliveryRow>("deliveries"),
     trustList: () => mongo.db.collection<TrustListRow>("trust_list"),
     resigning: () => mongo.db.collection<ResigningRow>("resigning"),
@@ -91,6 +95,7 @@ export async function openWorld() {
       kek: testKek,
       allowHttp: true,
       allowCidrs: ["127.0.0.0/8", "::1/128"],
+      denyCidrs: [],
       allowPorts: "1-65535",
       pace: { ...testPace, ...pace },
     }),
@@ -135,8 +140,12 @@ async function openBroker(dir: string) {
 }
 
 /** Starts delivery in this process, with a client. */
-export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {}) {
-  const service = await startDelivery(world.configOf(pace));
+export async function openDelivery(
+  world: World,
+  pace: Partial<DeliveryPace> = {},
+  settings: Partial<DeliveryConfig> = {},
+) {
+  const service = await startDelivery({ ...world.configOf(pace), ...settings });
   const endpoints = openRpcClient(EndpointService, { target: `127.0.0.1:${service.grpcPort}` });
   return {
     service,
@@ -156,14 +165,22 @@ export async function openDelivery(world: World, pace: Partial<DeliveryPace> = {
  * Starts delivery in a process of its own, which can be killed. Its leases are short, because tests
  * wait for their ends.
  */
-export async function openDeliveryProcess(world: World, pace: Partial<DeliveryPace> = {}) {
+export async function openDeliveryProcess(
+  world: World,
+  pace: Partial<DeliveryPace> = {},
+  keks: Partial<Pick<DeliveryConfig, "kek" | "otherKek">> = {},
+) {
   const script = fileURLToPath(new URL("./delivery-process.ts", import.meta.url));
   const dir = await mkdtemp(join(tmpdir(), "vidimus-delivery-process-"));
   const logFile = join(dir, "delivery.log");
-  const config = world.configOf({ attemptMs: 1_000, ...pace });
+  const config = { ...world.configOf({ attemptMs: 1_000, ...pace }), ...keks };
+  const text = (key: KeyObject | undefined) => key?.export().toString("base64");
   const child = await startChild({
     command: process.execPath,
-    args: [script, JSON.stringify({ ...config, kek: config.kek.export().toString("base64"), logLevel: "warn" })],
+    args: [
+      script,
+      JSON.stringify({ ...config, kek: text(config.kek), otherKek: text(config.otherKek), logLevel: "warn" }),
+    ],
     logFile,
   });
   return {

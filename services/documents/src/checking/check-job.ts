@@ -8,9 +8,7 @@ import type { Tier, TypeSource } from "../domain/types/document-type.ts";
 import { type Progress, schemaCheck, type SchemaCheck } from "../domain/types/json-schema-type.ts";
 import { readSchema } from "../domain/types/read-schema.ts";
 
-/**
- * A piece of checking, with the shape of what comes of it. All of it can be passed between threads.
- */
+/** The jobs of checking, each with its result. All of it can be passed between threads. */
 export interface JobShapes {
   read: { job: { readonly json: Uint8Array; readonly form: DraftForm }; result: Draft };
   check: {
@@ -20,13 +18,11 @@ export interface JobShapes {
   schema: { job: { readonly field: string; readonly bytes: Uint8Array }; result: Uint8Array };
 }
 
-/** Names of the pieces. */
 type JobKind = keyof JobShapes;
 
-/** One piece to do. */
 export type Job = { [K in JobKind]: { readonly kind: K } & JobShapes[K]["job"] }[JobKind];
 
-/** What a thread says of its job: how far it is, or how it ended. */
+/** What a thread reports of its job: its progress or its end. */
 export type Report =
   | { readonly progress: readonly Violation[] | undefined }
   | { readonly done: unknown }
@@ -35,10 +31,10 @@ export type Report =
     }
   | { readonly failed: string };
 
-/** Tells what a thread has to say, and passes on the buffers that it owns instead of copying them. */
+/** Reports to the owner of the thread. Buffers in `owned` are transferred instead of copied. */
 type Tell = (report: Report, owned?: ArrayBuffer[]) => void;
 
-/** Does a job and reports it, its progress included; never throws. */
+/** Does a job and reports its progress and its result; never throws. */
 export function runJob(job: Job, report: Tell): void {
   try {
     const result = resultOf(job, (progress) => report({ progress }));
@@ -66,22 +62,26 @@ function resultOf(job: Job, progress: Progress): JobShapes[JobKind]["result"] {
 }
 
 /**
- * Also checks what it read against the built-in shape of its type, as most tenants do next: another
- * job would copy and parse 1 MiB once more.
+ * Also checks the draft against the built-in shape of its type, the next step for most tenants: a
+ * job of its own would copy and parse 1 MiB once more.
  */
 function readAndCheck({ json, form }: JobShapes["read"]["job"], progress: Progress): Draft {
   const draft = readDraft(json, form);
   if (!draft.document) return draft;
   const { type, parts, digest, value = parseParts(parts) } = draft.document;
   progress();
-  // The draft is not there to say where the faults are when its job is cut.
+  // A job that is cut has no draft to locate its faults in the request, so they are converted when
+  // they are found.
   const tell: Progress = (found) => progress(found && draftViolations(draft, found));
   const builtInFaults = coreChecks.get(type)?.(value, "shape", tell);
-  // Without the value, which costs more to pass on than to parse again from its parts.
+  // The value is left out, because transferring it costs more than parsing the parts again.
   return { ...draft, document: { type, parts, digest, ...(builtInFaults ? { builtInFaults } : {}) } };
 }
 
-/** The buffers of bytes that a job has to itself. They are passed on, and empty for its sender then. */
+/**
+ * Buffers that only this job uses. Sending the job transfers them, which empties them for the
+ * sender.
+ */
 export function buffersOfJob(job: Job): ArrayBuffer[] {
   switch (job.kind) {
     case "read":
@@ -99,14 +99,14 @@ function partBuffers({ content, links, meta, title, titleRich }: DocumentParts):
   return buffersOf([content, links, meta, title, ...(titleRich ? [titleRich] : [])]);
 }
 
-/** The buffers of which these bytes are all, so not Node's pool of small ones. */
+/** Leaves out buffers that hold other bytes, too, such as Node's pool for small ones. */
 function buffersOf(bytes: readonly Uint8Array[]): ArrayBuffer[] {
   return bytes.flatMap(({ buffer, byteLength }) =>
     buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [],
   );
 }
 
-/** Checks a document here and now; see `DocumentType.check`. */
+/** Checks a document in this thread; see `DocumentType.check`. */
 export function checkDocument(
   source: TypeSource,
   { parts, value = parseParts(parts) }: CheckableDocument,
@@ -116,7 +116,9 @@ export function checkDocument(
   return checkOf(source)(value, tier, progress);
 }
 
-/** Checks of tenants' types. What is compiled takes some 60 times the bytes of its schema. */
+/**
+ * Compiled checks of tenants' types. A compiled check takes some 60 times the bytes of its schema.
+ */
 const checks = new LRUCache<string, SchemaCheck>({ maxSize: 1024 * 1024 });
 
 function checkOf(source: TypeSource): SchemaCheck {

@@ -3,15 +3,15 @@ import { parentPort } from "node:worker_threads";
 import { type Job, runJob } from "./check-job.ts";
 
 /**
- * Niceness of the thread. While others need the CPU, Linux gives it a third of their share, so that
- * event loops seldom wait for it.
+ * Niceness of the thread: while other threads need the CPU, Linux gives it a third of their share,
+ * so that event loops seldom wait for it.
  */
 const niceness = 5;
 
 // On Linux this sets the priority of the calling thread, elsewhere that of the whole process.
 if (process.platform === "linux") setPriority(niceness);
 
-/** Runs in a thread: does one job after the other. */
+/** The thread does one job after the other. */
 parentPort?.on("message", (job: Job) => {
   runJob(job, (report, owned = []) => parentPort?.postMessage(report, owned));
 });

@@ -1,19 +1,25 @@
 import type { Worker } from "node:worker_threads";
 
-/** How often a deadline is looked at, in parts of itself. */
+/** Number of checks within a deadline. */
 const looks = 4;
-/** A thread that gets no CPU time is given up after so many deadlines by the clock. */
+/** After this many deadlines by the clock a thread without CPU time is ended. */
 const wallFactor = 10;
-/** What counts as none, as a part of the deadline. A busy machine gives a thread little, but more. */
+/**
+ * A thread that got less CPU time than this part of the deadline counts as stalled. On a busy
+ * machine it gets little, but more than this.
+ */
 const idleShare = 0.01;
 
-/** Why a job is ended: it has used its CPU time, or it got none for ten times as long. */
+/**
+ * Why a job is ended: `time` when it used its CPU time, `stalled` when it got none for ten times as
+ * long.
+ */
 export type Overdue = "time" | "stalled";
 
 /**
- * Ends a thread's job after so much CPU time, not time by the clock: on a busy machine a thread may
- * stand still for long through no fault of its document. A job is cut at most half a deadline late;
- * a short one costs a timer.
+ * Ends a thread's job after it used this much CPU time. Time by the clock does not count, because
+ * on a busy machine a thread may wait long for a CPU whatever its document is. A job is ended at
+ * most half a deadline late; a short job costs one timer.
  */
 export class CpuDeadline {
   readonly #worker: Pick<Worker, "cpuUsage">;
@@ -21,9 +27,9 @@ export class CpuDeadline {
   readonly #end: (reason: Overdue) => void;
   #timer: NodeJS.Timeout | undefined;
   #looked = 0;
-  /** Of the thread at the first look since the start, in ms. */
+  /** CPU milliseconds of the thread at the first check since `start`. */
   #usedBefore: number | undefined;
-  /** When it was last seen to get on. */
+  /** CPU milliseconds at the last check at which the thread had not stalled. */
   #usedAtProgress = 0;
   #run = 0;
 
@@ -33,7 +39,7 @@ export class CpuDeadline {
     this.#end = end;
   }
 
-  /** Begins to count, or begins anew. */
+  /** Starts the deadline, or starts it again. */
   start(): void {
     this.stop();
     this.#looked = 0;
@@ -41,7 +47,6 @@ export class CpuDeadline {
     this.#lookLater(this.#run);
   }
 
-  /** Counts no more. */
   stop(): void {
     this.#run += 1;
     clearTimeout(this.#timer);
@@ -53,7 +58,7 @@ export class CpuDeadline {
 
   async #look(run: number): Promise<void> {
     const used = await cpuMs(this.#worker);
-    // The job ended while the thread was asked.
+    // The job may have ended while its thread was asked.
     if (run !== this.#run) return;
     this.#looked += 1;
     this.#usedBefore ??= used;
@@ -67,13 +72,15 @@ export class CpuDeadline {
   }
 }
 
-/** Milliseconds of CPU a thread has used in its life; it answers even while it computes. */
+/**
+ * Milliseconds of CPU that a thread has used since its start. A thread that computes answers, too.
+ */
 async function cpuMs(worker: Pick<Worker, "cpuUsage">): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();
     return (user + system) / 1_000;
   } catch {
-    // The thread has ended; its job is told so by the thread's own events.
+    // The thread has ended; its own events report that to the job.
     return 0;
   }
 }

@@ -39,7 +39,7 @@ test.each([
     "",
   ],
   ["wrapped", { version: 1, payload: { type: "core/article", title: "T", content: { blocks: 7 } } }, "/payload"],
-])("a read job tells what it has found with places in its request, which is %s", (_, body, pointer) => {
+])("a read job returns what it has found as positions in its request, which is %s", (_, body, pointer) => {
   const told: Violation[] = [];
   const form = { as: "create", tenantId: "demo", intakeToken: "t" } as const;
   runJob({ kind: "read", json: Buffer.from(JSON.stringify(body)), form }, (report) => {

@@ -2,13 +2,18 @@ import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { invalidDocument } from "../domain/document/invalid-document.ts";
 import { JobCut, type JobLimits } from "./job-thread.ts";
 
-/** What had been found when a check was cut, else that it was; throws any other error. */
+/**
+ * The violations found before a check was cut, or one that says it was cut. Throws any other error.
+ */
 export function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
   if (!(error instanceof JobCut)) throw error;
   return error.found ?? [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
 }
 
-/** Refuses with what a job had found when it was cut, else with what it cost; throws any other error. */
+/**
+ * Refuses with the violations found before a job was cut, or with its limits when there are none.
+ * Throws any other error.
+ */
 export function refuseCut(subject: string, limits: JobLimits): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof JobCut)) throw error;

@@ -3,19 +3,20 @@ import { Worker } from "node:worker_threads";
 import { buffersOfJob, type Job, type Report } from "./check-job.ts";
 import { CpuDeadline } from "./cpu-deadline.ts";
 
-/** What one job may cost. */
 export interface JobLimits {
-  /** CPU time of each step: compiling a schema, finding a first fault, finding all. */
+  /**
+   * CPU milliseconds of each step: compiling a schema, finding a first fault, finding all faults.
+   */
   readonly cpuMs: number;
-  /** Heap of a thread. */
+  /** Heap of a thread in MiB. */
   readonly heapMiB: number;
 }
 
-/** A job was ended because it cost too much. */
+/** A job was ended because it exceeded its limits. */
 export class JobCut extends Error {
   override readonly name = "JobCut";
   readonly reason: "time" | "memory";
-  /** What had been found before. */
+  /** Violations found before the end. */
   readonly found: readonly Violation[] | undefined;
 
   constructor(reason: JobCut["reason"], found: readonly Violation[] | undefined) {
@@ -32,14 +33,13 @@ interface Running {
 }
 
 /**
- * How long a thread waits for its next job before it ends. Until then its heap keeps up to 100 MiB
- * of a large document.
+ * An idle thread ends after this time. Until then its heap may hold 100 MiB of a large document.
  */
 const idleMsMax = 30_000;
 
 /**
- * One thread, which does one job at a time. It starts with its first job; one that ended, on its
- * own, because its job was cut or because it had none for 30 s, is replaced by the next job.
+ * One thread, which does one job at a time. It starts with its first job. After it has ended (by
+ * itself, because its job was cut, or after 30 s without a job), the next job starts another one.
  */
 export class JobThread implements AsyncDisposable {
   readonly #entry: URL;
@@ -55,10 +55,10 @@ export class JobThread implements AsyncDisposable {
   }
 
   /**
-   * Does a job, whose bytes are passed on: they are empty afterwards.
+   * Does a job. The job's buffers are transferred, which empties them for the caller.
    *
-   * Rejects with a `DomainError` when the job refuses, `JobCut` when it costs too much, else with
-   * what went wrong.
+   * Rejects with a `DomainError` when the job refuses, with `JobCut` when it exceeds its limits,
+   * else with the error of the thread.
    */
   run(job: Job): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -90,11 +90,11 @@ export class JobThread implements AsyncDisposable {
   }
 
   #hear(worker: Worker, report: Report): void {
-    // What a thread said before it was cut may arrive after that.
+    // Messages of a thread that was ended may still arrive.
     if (worker !== this.#worker) return;
     if ("progress" in report) {
       this.#deadline?.start();
-      // Nothing found so far does not mean that nothing is wrong.
+      // An empty list only means that no fault was found so far, so it is not kept.
       if (this.#running && report.progress?.length) this.#running.found = report.progress;
       return;
     }
@@ -115,7 +115,6 @@ export class JobThread implements AsyncDisposable {
     return new JobCut(reason, this.#running?.found);
   }
 
-  /** Ends the thread, and rejects its job. */
   #end(reason: unknown): void {
     void this.#drop()?.terminate();
     this.#settle()?.reject(reason);
@@ -128,7 +127,7 @@ export class JobThread implements AsyncDisposable {
     return running;
   }
 
-  /** The next job starts another thread. */
+  /** Forgets the thread, so that the next job starts another one. */
   #drop(): Worker | undefined {
     const worker = this.#worker;
     this.#worker = undefined;

@@ -1,10 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { Holdings } from "@vidimus/kit/queues/holdings";
-import { TurnQueue } from "@vidimus/kit/queues/turn-queue";
+import { Holdings } from "@vidimus/kit/fair/holdings";
+import { TurnQueue } from "@vidimus/kit/fair/turn-queue";
 import type { Job, JobShapes } from "./check-job.ts";
 import { type JobLimits, JobThread } from "./job-thread.ts";
 
-/** How many threads do jobs, and what one of these may cost. */
+/** Number of threads, and the limits of a job. */
 interface JobThreadsOptions extends JobLimits {
   readonly entry: URL;
   /** At least 2. */
@@ -19,29 +19,31 @@ interface Waiting {
 }
 
 /**
- * A tenant rests when its jobs together took this long while others of it waited. Usual batches
- * take less.
+ * A tenant must rest after its jobs took this long in total while others of its jobs waited. Usual
+ * batches take less.
  */
 const restAfterMs = 20;
-/** Longest rest. At a high load a job waits for CPU most of its time. */
+/**
+ * Longest rest. Under high load the time of a job is mostly waiting for a CPU, so rests would be
+ * too long without a limit.
+ */
 const restMsMax = 250;
 
 /**
- * Does jobs in threads. What waits takes turns by tenant, and a tenant never has more than half of
- * the threads: one whose jobs take all the time they may have leaves the other half to everyone
- * else.
+ * Does jobs in threads. Tenants alternate, and one tenant gets at most half of the threads, so that
+ * jobs that use up their time leave the other half to other tenants.
  *
- * A tenant whose jobs queue up rests after them for as long as they took. So it has half of the time
- * of its threads: these use the same cores as the event loops of this and other processes, which
- * the niceness of a thread does not reach.
+ * A tenant whose jobs queue up rests after them as long as they took, which leaves half of its
+ * threads' time unused: these threads share cores with the event loops of this and other processes,
+ * which a thread's niceness does not protect.
  */
 export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();
   readonly #idle: JobThread[];
   readonly #all: readonly JobThread[];
-  /** Jobs that run, and rests. */
+  /** Running jobs and rests, by tenant. */
   readonly #busy = new Holdings();
-  /** Milliseconds that the jobs of a tenant took since its last rest. */
+  /** Milliseconds that a tenant's jobs took since its last rest. */
   readonly #taken = new Map<string, number>();
   readonly #share: number;
 
@@ -52,8 +54,8 @@ export class JobThreads implements AsyncDisposable {
   }
 
   /**
-   * Rejects as `JobThread.run` does, and with the signal's reason when it is aborted before the job
-   * has begun.
+   * Rejects as `JobThread.run` does, and with the signal's reason when it aborts before the job has
+   * started.
    */
   run<J extends Job>(tenantId: string, job: J, signal?: AbortSignal): Promise<JobShapes[J["kind"]]["result"]> {
     return new Promise((resolve, reject) => {
@@ -63,7 +65,7 @@ export class JobThreads implements AsyncDisposable {
     });
   }
 
-  /** Ends all threads; what waits or runs is refused. */
+  /** Ends all threads, and rejects waiting and running jobs. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#idle.length = 0;
     for (const tenantId of this.#waiting.keys()) {

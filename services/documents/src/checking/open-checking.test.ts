@@ -92,7 +92,7 @@ describe("a document is read and checked alike in a thread and on the event loop
   });
 });
 
-test("a long document is read and checked against its built-in type in one job, as in two", async () => {
+test("a long document gets the same answer from one job that reads and checks as from two", async () => {
   const registry = new Registry();
   const checking = open({ cpuMs: 5_000, heapMiB: 192 }, registry);
   for (const content of [{ filler }, { blocks: [{ type: 7 }], filler }]) {
@@ -106,7 +106,7 @@ test("a long document is read and checked against its built-in type in one job, 
   expect(counted).not.toContain('kind="check"');
 });
 
-test("what is known of the built-in type says nothing of a tenant's own one, nor of what publishing asks for", async () => {
+test("faults of the built-in type say nothing about a tenant's own type or about publication", async () => {
   const checking = open({ cpuMs: 5_000, heapMiB: 192 });
   const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
   const own = await checking.checks.check("demo", source("own", { required: ["none"] }), document!, "shape");
@@ -143,8 +143,8 @@ const node = { properties: { a: { $ref: "#/$defs/node" } }, anyOf: [{ $ref: "#/$
 const twig = { properties: { a: { $ref: "#/$defs/node" } } };
 const doubling = { $defs: { node, twig }, properties: { content: { $ref: "#/$defs/node" } } };
 
-describe("what a document's check may cost ends", () => {
-  test("in time: the document is refused, the type goes on, and it is counted and logged", async () => {
+describe("a check of a document that reaches a limit", () => {
+  test("of time refuses the document, is counted and logged, and leaves the type in use", async () => {
     const registry = new Registry();
     const checking = open(undefined, registry);
     const type = source("acme", doubling);
@@ -156,7 +156,7 @@ describe("what a document's check may cost ends", () => {
     expect(logged).toMatchObject([{ tenantId: "demo", outcome: "time", type: "acme" }]);
   });
 
-  test("the faults that were found before that are told instead", async () => {
+  test("reports the faults that it had found, if any", async () => {
     const checking = open();
     const wrong = { ...doubling, required: ["none"] };
     const found = await checking.checks.check("demo", source("wrong", wrong), endless, "shape");
@@ -165,12 +165,12 @@ describe("what a document's check may cost ends", () => {
     expect(complete).toMatchObject([{ pointer: "/none" }]);
   });
 
-  test("nothing found so far does not make a version publishable", async () => {
+  test("before it found a fault does not make a version publishable", async () => {
     const found = await open().checks.check("demo", source("late", {}, doubling), endless, "publication");
     expect(found).toMatchObject([{ pointer: "", message: expect.stringContaining("more than 300 ms") }]);
   });
 
-  test("in memory: the document is refused, and the next one is read", async () => {
+  test("of memory refuses the document, and the next one is read", async () => {
     const checking = open({ cpuMs: 10_000, heapMiB: 16 });
     await expect(checking.readDraft("demo", request(values([], 300_000)), form)).rejects.toMatchObject({
       kind: "invalid",
@@ -181,7 +181,7 @@ describe("what a document's check may cost ends", () => {
     });
   });
 
-  test("a schema that cannot be compiled within it is refused", async () => {
+  test("while a schema is compiled refuses the schema", async () => {
     const some = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, { type: "string", maxLength: i }]));
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`q${i}`, { properties: some }]));
     const schema = Buffer.from(JSON.stringify({ properties: many }));

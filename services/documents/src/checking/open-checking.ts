@@ -11,11 +11,11 @@ import { checkDocument } from "./check-job.ts";
 import { cutViolations, refuseCut } from "./cut-refusal.ts";
 import { JobCut, type JobLimits } from "./job-thread.ts";
 import { JobThreads } from "./job-threads.ts";
-import { createLoopTurns } from "./loop-turns.ts";
+import { createWorkTurns } from "@vidimus/kit/fair/work-turns";
 
 /**
- * Longest document that is read and checked on the event loop: 10 ms for the costliest of that
- * size, 0.3 ms for most.
+ * Largest document that is read and checked on the event loop: at most 10 ms at this size, usually
+ * 0.3 ms.
  */
 const inlineBytesMax = 32 * 1024;
 
@@ -24,16 +24,15 @@ const inlineBytesMax = 32 * 1024;
  */
 const defaultLimits: JobLimits = { cpuMs: 1_000, heapMiB: 192 };
 
-/** Threads, log and metrics of checking. */
 interface CheckingOptions {
-  /** Threads for what is not checked on the event loop; at least 2. */
+  /** Number of threads for checks outside of the event loop; at least 2. */
   readonly threads: number;
   readonly registry: Registry;
   readonly log: Pick<Logger, "warn">;
   readonly limits?: JobLimits;
 }
 
-/** Reads and checks documents without holding up what else the process does. */
+/** Reads and checks documents without blocking the event loop. */
 export interface Checking extends AsyncDisposable {
   readonly readDraft: DraftReader;
   readonly checks: TypeChecks;
@@ -41,17 +40,17 @@ export interface Checking extends AsyncDisposable {
 }
 
 /**
- * Short documents of built-in types are checked on the event loop, in slices and by turns. What is
- * long, and whatever a tenant's own schema has a part in, is checked in threads, where it may take
- * its time and no more.
+ * Short documents of built-in types are checked on the event loop, in slices between which tenants
+ * alternate. Long ones, and all that are checked against a tenant's own schema, are checked in
+ * threads with limited time and memory.
  */
 export function openChecking({ limits = defaultLimits, ...options }: CheckingOptions): Checking {
-  const takeTurn = createLoopTurns();
+  const takeTurn = createWorkTurns();
   const jobs = openJobs({ limits, ...options });
 
   return {
     readDraft: async (tenantId, json, form, signal) => {
-      // What is too long is refused before it is parsed.
+      // A document above the maximum is refused before it is parsed, so it needs no thread.
       const isInline = json.byteLength <= inlineBytesMax || json.byteLength > documentBytesMax;
       if (isInline) return takeTurn(tenantId, () => readDraft(json, form));
       const job = { kind: "read" as const, json: new Uint8Array(json), form };
@@ -76,7 +75,7 @@ export function openChecking({ limits = defaultLimits, ...options }: CheckingOpt
 }
 
 /**
- * Threads whose jobs are counted and whose faults are logged. Rejects with `JobCut` or
+ * Opens threads whose jobs are counted and whose faults are logged. Jobs reject with `JobCut` or
  * `DomainError`.
  */
 function openJobs({
@@ -123,7 +122,7 @@ function nameOf(source: TypeSource): string {
   return "builtIn" in source ? source.builtIn : source.key;
 }
 
-/** Built-in schemas take linear time; what a tenant's schema takes is not known before. */
+/** Built-in schemas take linear time; the time of a tenant's schema is not known in advance. */
 function isQuick(source: TypeSource, { parts }: CheckableDocument): boolean {
   return "builtIn" in source && byteLength(parts) <= inlineBytesMax;
 }
@@ -132,7 +131,10 @@ function byteLength({ content, links, meta, title }: DocumentParts): number {
   return content.byteLength + links.byteLength + meta.byteLength + title.byteLength;
 }
 
-/** Views on a message or a row take all its memory with them when they are passed to a thread. */
+/**
+ * Copies the parts, because they are views of a message or a row, whose whole memory a thread would
+ * get.
+ */
 function copyOf({ content, links, meta, title }: DocumentParts): DocumentParts {
   return {
     content: new Uint8Array(content),

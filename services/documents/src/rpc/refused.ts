@@ -1,16 +1,17 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { DomainError } from "@vidimus/kit/errors";
-import { asDomainError, toErrorInfo } from "@vidimus/kit/rpc/error-table";
-import { internalErrorInfo, noteItemFault } from "@vidimus/kit/rpc/item-fault";
+import { asDomainError, toErrorInfo } from "@vidimus/kit/rpc/errors/error-table";
+import { internalErrorInfo, noteItemFault } from "@vidimus/kit/rpc/errors/item-fault";
 
-/** One refused item of a batch. */
+/** The result of a refused item of a batch. */
 export function refused(error: DomainError) {
   return { outcome: { case: "error" as const, value: toErrorInfo(error) } };
 }
 
 /**
- * One failed item of a batch. A bug is the item's alone, and is logged with the call. Throws what
- * makes the whole call worth repeating: that the database is away, or that the caller left.
+ * The result of a failed item of a batch. A bug affects only its item, and is logged with the call.
+ * Rethrows failures for which the whole call should be repeated: an unavailable database, or a
+ * caller that left.
  */
 export function failed(error: Error, context: HandlerContext) {
   if (error instanceof DomainError) return refused(error);

@@ -2,10 +2,13 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { DomainError } from "@vidimus/kit/errors";
 import { decodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import { isSampled } from "@vidimus/kit/telemetry/tracing/tracing";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import type { Actor } from "../domain/document/document.ts";
 
-/** The caller, from its certificate and the metadata of the call; "" for what they do not say. */
+/**
+ * The caller, from its certificate and the metadata of the call; "" for parts that are missing
+ * there.
+ */
 export function callingActor(context: HandlerContext): Actor {
   const { actor, role, identity } = callContext(context);
   return { actor, role, ...(identity !== "" && { identity }) };
@@ -17,7 +20,7 @@ export function callingTrace(context: HandlerContext): string | undefined {
   return isSampled(traceparent) ? traceparent : undefined;
 }
 
-/** A version number from the request field `field`; throws `invalid` when it cannot be one. */
+/** A version number from the request field `field`. Throws `invalid` when it is out of range. */
 export function requireVersionNumber(field: string, version: bigint): number {
   if (version >= 1n && version <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(version);
   throw new DomainError("invalid", `${field} must be a version, counted from 1`);
@@ -27,42 +30,41 @@ export function requireVersionNumber(field: string, version: bigint): number {
 const itemsMax = 64;
 
 /**
- * Throws `invalid` for an empty batch and for one of more than 64; `what` names its items in the
- * message.
+ * Throws `invalid` for an empty batch and for one of more than 64 items. `what` names the items in
+ * the message.
  */
 export function requireBatch(items: readonly unknown[], what = "items"): void {
   if (items.length > 0 && items.length <= itemsMax) return;
   throw new DomainError("invalid", `a batch has 1 to ${itemsMax} ${what}, this one ${items.length}`);
 }
 
-/** How many items a page may have. */
+/** Limits of a page's size. */
 export interface PageSizeRule {
   readonly max: number;
-  /** Size when a request has 0. */
+  /** Size when a request says 0. */
   readonly fallback: number;
 }
 
 /** Page size of the lists of documents, for editors and for readers. */
 export const documentPages: PageSizeRule = { max: 200, fallback: 50 };
 
-/** The number of items of a page; throws `invalid` when `limit` is not within the rule. */
+/** The size of a page. Throws `invalid` when `limit` is above the maximum. */
 export function pageSize(limit: number, { max, fallback }: PageSizeRule): number {
   if (limit <= max) return limit === 0 ? fallback : limit;
   throw new DomainError("invalid", `limit must be from 1 to ${max}, or 0 for ${fallback}`);
 }
 
 /**
- * The place that a page token names, as `read` makes it of the token's values; undefined for "",
- * which means the first page. Throws `invalid` for a token that was not made here, for which `read`
- * answers undefined.
+ * The position in a page token, as `read` makes it from the token's values; undefined for "", the
+ * first page. Throws `invalid` when the token cannot be decoded or `read` returns undefined.
  */
-export function pagePlace<Place>(
+export function pagePosition<Position>(
   token: string,
-  read: (values: readonly (string | number)[]) => Place | undefined,
-): Place | undefined {
+  read: (values: readonly (string | number)[]) => Position | undefined,
+): Position | undefined {
   if (token === "") return undefined;
   const values = decodeOpaqueToken(token);
-  const place = values && read(values);
-  if (place === undefined) throw new DomainError("invalid", "page_token must be one that an earlier page gave");
-  return place;
+  const position = values && read(values);
+  if (position === undefined) throw new DomainError("invalid", "page_token must be one that an earlier page gave");
+  return position;
 }

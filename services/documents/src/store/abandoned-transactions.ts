@@ -1,26 +1,26 @@
 import type { MongoClient, UUID } from "mongodb";
 
 /**
- * How long a transaction waits for its next statement at most; a living process sends it within
+ * Longest time that a transaction may wait for its next statement. A living process sends it within
  * milliseconds.
  */
 const idleMs = 2_000;
 
-/** How often one process looks at most. */
+/** Least time between two searches of one process. */
 const pauseMs = 500;
 
-/** A session of this service's own, as `$currentOp` shows it. */
+/** A session of this service's user, as `$currentOp` shows it. */
 interface IdleSession {
   readonly lsid: { readonly id: UUID };
 }
 
 /**
- * Ends the transactions of processes that are gone. MongoDB does not notice that a client with an
- * open transaction was killed: what it had locked, a tenant's clock among it, stays locked until
- * `transactionLifetimeLimitSeconds` have passed and the server has looked, 60 to 90 s by default.
+ * Ends the transactions of processes that are gone. MongoDB does not notice when a client with an
+ * open transaction was killed: its locks, for example on a tenant's clock, stay until
+ * `transactionLifetimeLimitSeconds` have passed and the server has checked, by default 60 to 90 s.
  *
- * If the process is alive and only slow, its transaction is rolled back as a whole, it gets error
- * 11601, and it repeats the transaction.
+ * When the process is only slow, its transaction is rolled back, it gets error 11601, and it
+ * repeats the transaction.
  */
 export class AbandonedTransactions {
   readonly #client: MongoClient;
@@ -31,7 +31,7 @@ export class AbandonedTransactions {
   }
 
   /**
-   * To be called after a conflict. Never rejects: when it fails, the server's own limit ends the
+   * Call this after a conflict. Never rejects: when it fails, the server's own limit ends the
    * transaction.
    */
   async end(): Promise<void> {
@@ -40,7 +40,7 @@ export class AbandonedTransactions {
     const sessions = await this.#find().catch(() => []);
     if (sessions.length === 0) return;
     const killSessions = sessions.map(({ lsid }) => ({ id: lsid.id }));
-    // A user needs no privilege to see and kill sessions of its own.
+    // A user may see and kill its own sessions without any privilege.
     await this.#admin.command({ killSessions }).catch(() => {});
   }
 

@@ -2,12 +2,12 @@ import { type ClientSession, type MongoClient, MongoServerError, Timestamp } fro
 import { type Moment, MomentAhead } from "../domain/published-reads/tenant-clock.ts";
 
 /**
- * Reads in a session that sees all that had been committed at a moment. Without one a majority read
- * may go back in time over a failover: the next primary serves what it knows a majority to hold, and
- * may not have heard yet of the last commits its predecessor showed. The server waits for them; the
- * session costs no message.
+ * Reads in a session that includes everything committed up to a moment. Without it a majority read
+ * may go back in time after a failover: the new primary may not know yet that a majority has the
+ * last commits that its predecessor showed. The server waits until it does; the session costs no
+ * message.
  *
- * @throws MomentAhead when the moment has not come yet by the server's clock
+ * @throws MomentAhead when the moment is ahead of the server's clock
  */
 export async function readAtMoment<T>(
   client: MongoClient,
@@ -31,7 +31,7 @@ function isAhead(error: unknown): boolean {
   );
 }
 
-/** The moment a session, or the answer to a command, has come to. */
+/** The operation time of a session or of a command's answer. */
 export function momentOf({ operationTime }: Pick<ClientSession, "operationTime">): Moment | undefined {
   return operationTime?.toBigInt();
 }

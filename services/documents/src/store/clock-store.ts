@@ -8,9 +8,9 @@ import type { ClockReader, ClockReading, Moment } from "../domain/published-read
 import { momentOf, readAtMoment } from "./causal-session.ts";
 import type { ClockRow } from "./rows.ts";
 
-/** Most tenants whose last reading is kept. */
+/** Most tenants whose last reading is remembered. */
 const rememberedMax = 10_000;
-/** Longest that a confirmed reading takes: a gateway waits ten seconds for a page. */
+/** Longest time of a confirmed read: a gateway waits ten seconds for a page. */
 const confirmMsMax = 5_000;
 
 /** Reads the tenants' clocks. `TransitionStore` writes them. */
@@ -28,7 +28,7 @@ export class ClockStore implements ClockReader {
     this.#clocks = db.collection("clocks");
     this.#read = createBatcher<string, ClockReading>({
       itemsMax: 1_000,
-      // So that one slow read does not hold up every tenant's readers.
+      // Several reads may run at once, so that a slow one does not delay all tenants' readers.
       inFlightMax: 4,
       run: (tenantIds) => this.#readAll(tenantIds),
     });
@@ -41,8 +41,8 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * Reads a tenant's clock. Calls that come while a read is in flight share the next one: the read
-   * in flight may have begun before a publication that they must see.
+   * Reads a tenant's clock. Calls during a read share the next read, because the running one may
+   * have begun before a publication that they must see.
    */
   read(tenantId: string): Promise<ClockReading> {
     return this.#read(tenantId);
@@ -57,8 +57,9 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * Keeps a reading for `recall`, if it has a later tick than the one that is kept: that of a commit
-   * counts, too. Of readings with the same tick the first stays, so that its moment does.
+   * Remembers a reading for `recall` if its tick is later than the remembered one; the tick of a
+   * commit counts, too. Of readings with the same tick the first is kept, so that its moment stays
+   * the same.
    */
   remember(tenantId: string, reading: ClockReading): void {
     const known = this.#remembered.get(tenantId);
@@ -78,9 +79,9 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * The primary answers once it has made sure that it is one, and has applied everything that was ever
-   * acknowledged. As a plain command, since a session would ask for a moment in its second attempt, which
-   * a linearizable read cannot be combined with.
+   * A linearizable read: the primary answers after it has confirmed that it still is the primary.
+   * It is a plain command because a session adds a moment when it repeats a read, which a
+   * linearizable read does not accept.
    */
   async #readLinearizable(tenantId: string): Promise<ClockReading> {
     const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };
@@ -99,7 +100,10 @@ export class ClockStore implements ClockReader {
     }
   }
 
-  /** Keeps a reading, and answers the newest that is kept: after a failover this one may be older. */
+  /**
+   * Remembers a reading and returns the newest remembered one, because after a failover this one
+   * may be older.
+   */
   #newest(tenantId: string, reading: ClockReading): ClockReading {
     this.remember(tenantId, reading);
     return this.recall(tenantId) ?? reading;

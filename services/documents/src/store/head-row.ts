@@ -2,7 +2,7 @@ import { Binary } from "mongodb";
 import { type DocumentParts, type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
 import type { HeadRow, PartsRow } from "./rows.ts";
 
-/** A new document as the row it enters with: version 1, state draft. */
+/** The row of a new document: version 1, state draft. */
 export function toHeadRow(document: NewDocument): HeadRow {
   const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, createdBy, ...rest } = document;
   return {
@@ -17,13 +17,11 @@ export function toHeadRow(document: NewDocument): HeadRow {
   };
 }
 
-/** A row as the head it keeps. */
 export function fromHeadRow(row: HeadRow): Head {
   const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, ...columns } = row;
   return { ...columns, ...fromPartsRow(row), intakeDigest: intakeDigest.value() };
 }
 
-/** A document's JSON as columns. */
 export function toPartsRow({ content, links, meta, title, titleRich }: DocumentParts): PartsRow {
   return {
     content: new Binary(content),
@@ -34,7 +32,6 @@ export function toPartsRow({ content, links, meta, title, titleRich }: DocumentP
   };
 }
 
-/** A document's JSON from its columns. */
 export function fromPartsRow({ content, links, meta, title, titleRich }: PartsRow): DocumentParts {
   return {
     content: content.value(),

@@ -9,8 +9,8 @@ interface DocumentSlug {
 }
 
 /**
- * One statement for all heads that change alike: those that are published together differ only in
- * their slugs, and a statement for each costs mongod three times as much.
+ * Makes one statement for all heads that change alike: documents that are published together differ
+ * only in their slugs, and a statement for each would cost mongod three times as much.
  */
 export function toHeadUpdates(tenantId: string, heads: readonly HeadChange[]): AnyBulkWriteOperation<HeadRow>[] {
   const alike = Map.groupBy(heads, ({ state: { lastPublished, ...rest } }) => {
@@ -32,7 +32,7 @@ function slugOf({ lastPublished }: HeadChange["state"]): { slug?: string } {
 
 function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[]): Document[] {
   const { lastPublished, status, changedAt } = state;
-  // The name of a state is data, never a path.
+  // The name of a state is data and must not be used as a path, hence `$literal`.
   const columns = { status: { $literal: status }, changedAt };
   if (!lastPublished) return [{ $set: columns }];
   const { slug: _, ...shared } = lastPublished;
@@ -40,7 +40,7 @@ function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[]): D
   return [{ $set: { ...columns, lastPublished: withSlug } }];
 }
 
-/** In the update of a row with a `documentId`: `{slug}` of that document, `{}` when it has none. */
+/** In an update of rows with a `documentId`: `{slug}` of that document, `{}` when it has none. */
 function slugOfDocument(slugs: readonly DocumentSlug[]): Document {
   const ids = slugs.map(({ documentId }) => documentId);
   const members = slugs.map(({ slug }) => (slug === undefined ? {} : { slug }));

@@ -12,7 +12,10 @@ export class HistoryStore {
     this.#history = db.collection("history");
   }
 
-  /** Changes after intake, newest first, before `before` if given; each with its place. */
+  /**
+   * Changes after intake, newest first, each with its position; only those before `before` when it
+   * is given.
+   */
   async list(
     tenantId: string,
     documentId: string,
@@ -30,7 +33,7 @@ export class HistoryStore {
     return rows.map(fromHistoryRow);
   }
 
-  /** What the request of that token did to a document. */
+  /** The history entry of the request with this token. */
   async findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined> {
     const filter = { tenantId, documentId, "request.token": requestToken };
     const row = await this.#history.findOne(filter, { maxTimeMS: 5_000 });

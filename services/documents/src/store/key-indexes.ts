@@ -2,7 +2,7 @@ import type { Index } from "@vidimus/kit/mongo/indexes";
 import { type KeyName, keyNamed, keyNames } from "../domain/published-reads/publication-keys.ts";
 
 const shapes = {
-  // A tombstone has no values, so only what is published counts.
+  // Unique among published documents only, because a tombstone has no values.
   unique: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1 }, unique: true }),
   newestFirst: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1, updatedAt: -1, documentId: -1 } }),
   plain: (name: KeyName): Index => ({ key: { tenantId: 1, [name]: 1 } }),
@@ -12,5 +12,5 @@ function indexOf(name: KeyName): Index {
   return { ...shapes[keyNamed(name).index](name), partialFilterExpression: { [name]: { $exists: true } } };
 }
 
-/** The index of each publication key, with the rows that have a value of it. */
+/** The index of each publication key, over the rows that have a value of it. */
 export const keyIndexes = Object.fromEntries(keyNames.map((name) => [name, indexOf(name)])) as Record<KeyName, Index>;

@@ -8,19 +8,22 @@ interface LiftDeps {
 }
 
 interface LiftOptions {
-  /** Every snapshot that is made from now on has a higher sequence. */
+  /** Later snapshots get sequences above this. */
   readonly above: number;
-  /** Also those that are pending, which may have been signed and sent in the time that was lost. */
+  /**
+   * Also renumbers pending snapshots, which may have been signed and sent in the time that was
+   * lost.
+   */
   readonly renumberPending: boolean;
-  /** Only says what would be done. */
+  /** Only reports what would be done. */
   readonly dryRun: boolean;
 }
 
 /**
- * Lifts the sequences of all documents. No documents process may run. When it is interrupted, run it
- * again: it goes on where it was, and a second run with the same number changes nothing.
+ * Lifts the sequences of all documents. No documents process may run. After an interruption run it
+ * again: it continues where it was, and a second run with the same number changes nothing.
  *
- * @returns what it did, in words
+ * @returns a report in words
  * @throws ConfigError when a document has reached the number already
  */
 export async function liftSequences(

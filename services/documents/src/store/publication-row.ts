@@ -2,10 +2,13 @@ import { Binary } from "mongodb";
 import type { PublicationKeys } from "../domain/published-reads/publication-keys.ts";
 import type { Publication } from "../domain/transitions/changes.ts";
 
-/** A column for each key that a document has a value of. */
+/** A column for each key of which a document has a value. */
 type KeyColumns = { [Name in keyof PublicationKeys]?: NonNullable<PublicationKeys[Name]> };
 
-/** `publications`: what readers see, one row a document, kept as a tombstone once withdrawn. */
+/**
+ * `publications`: what readers see, one row for each document, which becomes a tombstone when it is
+ * withdrawn.
+ */
 export interface PublicationRow extends KeyColumns {
   tenantId: string;
   documentId: string;
@@ -15,10 +18,7 @@ export interface PublicationRow extends KeyColumns {
   updatedAt: Date;
   /** The snapshot's bytes; absent on a tombstone. */
   document?: Binary;
-  /**
-   * Where `"links":[…],` stands in `document`, so that the six-member item is spliced without
-   * parsing.
-   */
+  /** Start of `"links":[…],` in `document`, so that the links can be cut out without parsing. */
   linksStart?: number;
   linksEnd?: number;
 }
@@ -33,7 +33,7 @@ export function toPublicationRow(
   return { tenantId, ...publication, document: new Binary(bytes), linksStart, linksEnd, ...toKeyColumns(keys) };
 }
 
-/** A key without a value has no column, or the partial indexes would hold the row. */
+/** A key without a value has no column; otherwise the partial indexes would contain the row. */
 function toKeyColumns(keys: PublicationKeys): KeyColumns {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

@@ -2,11 +2,16 @@ import type { DatabaseIndexes, Index } from "@vidimus/kit/mongo/indexes";
 import type { Collection, Db, Filter, MongoClient } from "mongodb";
 import { type FilterName, filterNames } from "../domain/published-reads/publication-keys.ts";
 import { publishableTypes } from "../domain/published-reads/publishable-types.ts";
-import type { PublishedDocument, PublishedQuery } from "../domain/published-reads/read-published-page.ts";
+import type {
+  PublicationState,
+  PublishedDocument,
+  VisibleDocument,
+} from "../domain/published-reads/published-document.ts";
+import type { PublishedQuery } from "../domain/published-reads/read-published-page.ts";
 import type { ChangeQuery } from "../domain/published-reads/read-changes.ts";
-import type { VisibleDocument, PublicationState } from "../domain/published-reads/read-document.ts";
 import type { Moment, ReadAt } from "../domain/published-reads/tenant-clock.ts";
-import { type SiteClaim, siteType } from "../domain/sites/site-claims.ts";
+import type { SiteClaim } from "../domain/sites/site-claims.ts";
+import { siteType } from "../domain/sites/site-type.ts";
 import type { CommittedSnapshot, SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 import { momentOf, readAtMoment } from "./causal-session.ts";
 import { keyIndexes } from "./key-indexes.ts";
@@ -15,7 +20,7 @@ import type { PublicationRow } from "./publication-row.ts";
 import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 
-/** Only what is published has bytes. */
+/** Only published documents have bytes; tombstones have none. */
 const isPublished = { document: { $exists: true } } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
 const snapshotColumns = { _id: 0, documentId: 1, sequence: 1, updatedAt: 1 } as const;
@@ -23,13 +28,13 @@ const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, link
 
 const maxTimeMS = 10_000;
 
-/** Keeps what readers see: one row a document, its bytes or a tombstone. */
+/** Keeps what readers see: one row for each document, with its bytes or as a tombstone. */
 export class PublicationStore {
   static readonly indexes = {
     publications: {
       document: { key: { tenantId: 1, documentId: 1 }, unique: true },
       list: { key: { tenantId: 1, type: 1, ...newestFirst }, partialFilterExpression: isPublished },
-      // With the type, so that changes of other types are passed over without reading their rows.
+      // Includes the type, so that changes of other types are skipped without reading their rows.
       changes: { key: { tenantId: 1, updatedAt: 1, documentId: 1, type: 1 } },
       ...keyIndexes,
     },
@@ -43,8 +48,9 @@ export class PublicationStore {
   }
 
   /**
-   * Published documents of one type, newest first. At most `limit`, fewer when they hold `bytesMax`
-   * bytes (one at least); `hasMore` when there are others. With the moment of the read.
+   * Published documents of one type, newest first. At most `limit`, fewer when they reach
+   * `bytesMax` bytes, but at least one; `hasMore` when there are others. With the moment of the
+   * read.
    *
    * @throws MomentAhead
    */
@@ -69,8 +75,8 @@ export class PublicationStore {
   }
 
   /**
-   * The newest snapshot of each document of a tenant, by commit and document: a publication and a
-   * tombstone name the snapshot they were made with.
+   * The newest snapshot of each document of a tenant, ordered by commit and document. Publications
+   * and tombstones hold the sequence of the snapshot that they were made with.
    */
   async listLatestSnapshots(tenantId: string, query: SnapshotQuery, signal: AbortSignal): Promise<CommittedSnapshot[]> {
     const rows = await this.#publications
@@ -97,8 +103,8 @@ export class PublicationStore {
   }
 
   /**
-   * The same of several documents, in any order, until they hold `bytesMax`; `complete` when none
-   * was left out.
+   * The newest publication or withdrawal of several documents, in any order, up to `bytesMax`;
+   * `complete` when none was left out.
    */
   async findAll(
     tenantId: string,
@@ -112,7 +118,7 @@ export class PublicationStore {
     return { states: rows.map(fromPublicationRow), complete: !hasMore };
   }
 
-  /** The slug a document of a type is published under. */
+  /** The slug of a published document. */
   async slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined> {
     const filter = { tenantId, documentId, type };
     const row = await readAtMoment(this.#client, moment, (session) =>
@@ -128,10 +134,7 @@ export class PublicationStore {
     return row?.documentId;
   }
 
-  /**
-   * Published documents among these, in any order; those that would go beyond `bytesMax` are left
-   * out.
-   */
+  /** Returns the published documents, in any order, without those beyond `bytesMax`. */
   async findVisible(
     tenantId: string,
     documentIds: readonly string[],
@@ -146,23 +149,23 @@ export class PublicationStore {
     });
   }
 
-  /** Published sites that have what is claimed. */
+  /** Published sites that conflict with a claim. */
   async siteClaims(tenantId: string, wanted: SiteClaim, signal?: AbortSignal): Promise<SiteClaim[]> {
     const options = { ...(signal ? { signal } : {}), maxTimeMS };
     const rows = this.#publications.find(siteFilter(tenantId, [wanted]), options).project<SiteRow>(siteColumns);
     return (await rows.toArray()).map(toSiteClaim);
   }
 
-  /** The published site with a host. */
+  /** The published site that has a host. */
   async findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
     return this.#findSite({ tenantId, host }, signal);
   }
 
-  /** The primary published site, or the only one; undefined when neither is there. */
+  /** The primary published site, or the only one; undefined without either. */
   async findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
     const primary = await this.#findSite({ tenantId, primary: "true" }, signal);
     if (primary) return primary;
-    // Without their content, which may be a megabyte each.
+    // Read without their content, which may be a megabyte for each.
     const rows = await this.#publications
       .find({ tenantId, type: siteType, ...isPublished }, { signal, maxTimeMS })
       .hint(PublicationStore.indexes.publications.list.key)
@@ -178,7 +181,7 @@ export class PublicationStore {
     return row ? visibleOf(row)[0] : undefined;
   }
 
-  /** Publications and tombstones, oldest first, by the rules of `list`. */
+  /** Publications and tombstones, oldest first, limited as in `list`. */
   async listChanges(
     tenantId: string,
     query: ChangeQuery,
@@ -210,8 +213,8 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
   Required<Pick<PublicationRow, "document" | "linksStart" | "linksEnd">>;
 
 /**
- * `$nor` leaves out the ties that an earlier page has shown. With an `$or` of two ranges the
- * planner would merge two scans; this is one scan that starts at the place.
+ * `$nor` excludes the ties that an earlier page has shown. An `$or` of two ranges would make the
+ * planner merge two scans; this is one scan that starts at the position.
  */
 function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
   const { type, updatedSince, after, filter } = query;
@@ -234,14 +237,18 @@ function criterion(name: FilterName, value: string | readonly string[] | undefin
   return [[name, typeof value === "string" ? value : { $in: [...value] }]];
 }
 
-/** The narrowest index for a query. Each keeps the order of the page; a unique key finds one document. */
+/**
+ * The narrowest index for a query. Each of them keeps the order of the page; a unique key finds a
+ * single document.
+ */
 function indexFor({ filter }: PublishedQuery): Index {
   const narrowest = filterNames.find((name) => filter[name] !== undefined);
   return PublicationStore.indexes.publications[narrowest ?? "list"];
 }
 
 /**
- * The scan starts at the reader's place; `$nor` leaves out the ties there that the reader has seen.
+ * The scan starts at the reader's position; `$nor` excludes the ties there that the reader has
+ * seen.
  */
 function changeFilter(tenantId: string, { types, after, began }: ChangeQuery): Filter<PublicationRow> {
   return {

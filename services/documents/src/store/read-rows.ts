@@ -1,6 +1,6 @@
 import type { FindCursor } from "mongodb";
 
-/** How much of a cursor is read. */
+/** How much is read from a cursor. */
 interface RowBounds<Row> {
   readonly rowsMax: number;
   readonly bytesMax: number;
@@ -8,9 +8,9 @@ interface RowBounds<Row> {
 }
 
 /**
- * Reads at most `rowsMax` rows, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
- * when there are others. Rows are taken a batch at a time: `for await` waits for each, which cost a
- * fifth of a page's time.
+ * Reads at most `rowsMax` rows, fewer when they reach `bytesMax` bytes, but at least one; `hasMore`
+ * when there are others. Rows are taken a batch at a time, because `for await` waits for each row,
+ * which took a fifth of a page's time.
  */
 export async function readRows<Row>(
   cursor: FindCursor<Row>,

@@ -6,7 +6,7 @@ import type { HeadRow, SnapshotRow } from "./rows.ts";
 import { groupSnapshots } from "./snapshot-groups.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
-/** A signature that documents holds, as `restore.ts` of signing takes it. */
+/** A stored signature in the form that signing's `restore.ts` reads. */
 export interface SignatureLine extends SnapshotKey {
   readonly statement: string;
   readonly signingNumber: number;
@@ -20,7 +20,7 @@ const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1 } as const;
 
 type DocumentKey = Omit<SnapshotKey, "sequence">;
 
-/** Snapshots of a database that was restored, while no documents process runs. */
+/** Snapshots of a restored database, while no documents process runs. */
 export class RestoredSnapshots {
   readonly #client: MongoClient;
   readonly #snapshots: Collection<SnapshotRow>;
@@ -34,14 +34,17 @@ export class RestoredSnapshots {
     this.#publications = db.collection("publications");
   }
 
-  /** The highest sequence of any document, 0 without one; read from an index alone. */
+  /** The highest sequence of any document, 0 without one; reads only an index. */
   async highestSequence(): Promise<number> {
     const pipeline = [{ $match: { tenantId: { $gt: "" } } }, { $group: { _id: null, highest: { $max: "$sequence" } } }];
     const [found] = await this.#snapshots.aggregate<{ highest: number }>(pipeline, { hint: byKey }).toArray();
     return found?.highest ?? 0;
   }
 
-  /** Documents with a pending snapshot that is not above the floor, and their lowest one. */
+  /**
+   * Documents with a pending snapshot whose sequence is not above the floor, each with the lowest
+   * one.
+   */
   async pendingBelow(floor: number): Promise<SnapshotKey[]> {
     const lowest = { tenantId: { $first: "$tenantId" }, documentId: { $first: "$documentId" } };
     const _id = { tenantId: "$tenantId", documentId: "$documentId" };
@@ -55,11 +58,11 @@ export class RestoredSnapshots {
   }
 
   /**
-   * Gives a document's snapshots, from its lowest pending one on, numbers above the floor. They are
-   * pending without a signature then: what was sent of them before the restore stays as it was, and
-   * they are sent as new ones, in their order.
+   * Renumbers a document's snapshots above the floor, from its lowest pending one on. They become
+   * pending without a signature: what was sent of them before the restore stays as it was, and they
+   * are sent as new ones, in order.
    *
-   * @returns how many they are
+   * @returns the number of renumbered snapshots
    * @throws Error when the head does not name the newest snapshot
    */
   async renumber({ sequence: lowest, ...document }: SnapshotKey, floor: number): Promise<number> {
@@ -96,7 +99,6 @@ export class RestoredSnapshots {
     await this.#publications.updateOne({ ...document, sequence: from }, { $set: { sequence: to } }, options);
   }
 
-  /** Every signature that documents holds. */
   async *signatures(): AsyncGenerator<SignatureLine> {
     const columns = { ...keyColumns, signature: 1 };
     const rows = this.#snapshots.find({ signature: { $exists: true } }, { sort: byKey, hint: byKey });
@@ -107,7 +109,7 @@ export class RestoredSnapshots {
     }
   }
 
-  /** Those of the keys that no snapshot has. */
+  /** Returns the keys for which there is no snapshot. */
   async missing(keys: readonly SnapshotKey[]): Promise<SnapshotKey[]> {
     if (keys.length === 0) return [];
     const filters = groupSnapshots(keys).map(({ filter }) => filter);

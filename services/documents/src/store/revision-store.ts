@@ -13,7 +13,6 @@ import { fromVersionRow, fromVersionSummaryRow, toVersionRow, type VersionSummar
 
 const summaryColumns = { _id: 0, version: 1, status: 1, title: 1, schemaGeneration: 1, createdAt: 1, createdBy: 1 };
 
-/** A read that can be given up. */
 interface ReadOptions {
   signal?: AbortSignal;
 }
@@ -27,7 +26,7 @@ export class RevisionStore {
       request: {
         key: { tenantId: 1, documentId: 1, "request.token": 1 },
         unique: true,
-        // For rows of named requests only, so that the others cost nothing.
+        // Contains only rows of requests with a token, so that other rows cost nothing.
         partialFilterExpression: { "request.token": { $exists: true } },
       },
     },
@@ -47,9 +46,9 @@ export class RevisionStore {
   }
 
   /**
-   * Writes what `decide` makes of the head as the next version, in one transaction that keeps the
-   * old one and writes history, with the token of the request. `decide` may run several times, and
-   * refuses by throwing.
+   * Writes the version that `decide` makes of the head as the next one, in one transaction that
+   * also stores the old version and a history entry with the request's token. `decide` may run
+   * several times, and refuses by throwing.
    */
   async revise(
     tenantId: string,
@@ -61,19 +60,19 @@ export class RevisionStore {
       const row = await this.#heads.findOne({ tenantId, documentId }, { projection: { _id: 0 }, session });
       if (!row) throw new DomainError("not_found", `document ${documentId} does not exist`);
       const revised = toRevisedRow(row, decide(fromHeadRow(row)));
-      // The head first: of two writers one gets the conflict here, before it has written anything
-      // else.
+      // The head is written first: of two writers one then gets its conflict before it has written
+      // anything else.
       await this.#heads.replaceOne({ tenantId, documentId, version: row.version }, revised, { session });
       await this.#versions.insertOne(toVersionRow(row), { session });
       await this.#history.insertOne(toEditRow(row, revised, requestToken), { session }).catch((error: unknown) => {
-        // Not a conflict that ends: an earlier request of the document had the token.
+        // A used request token is not a passing conflict, so it must not be repeated.
         throw requestToken !== undefined && isDuplicateKey(error) ? requestTokenReused() : error;
       });
       return fromHeadRow(revised);
     });
   }
 
-  /** Versions that are no longer the head, newest first, below `before` if given. */
+  /** Versions other than the head, newest first; only those below `before` when it is given. */
   async listVersions(
     tenantId: string,
     documentId: string,
@@ -89,7 +88,7 @@ export class RevisionStore {
     return (await rows.toArray()).map(fromVersionSummaryRow);
   }
 
-  /** One version that is no longer the head. */
+  /** One version other than the head. */
   async findVersion(
     tenantId: string,
     documentId: string,

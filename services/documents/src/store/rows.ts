@@ -1,18 +1,18 @@
 import type { Binary } from "mongodb";
 
 /**
- * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. Stored apart so that every
- * projection is a concatenation: only `meta` is ever parsed again, when status and version are
- * stamped into it.
+ * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. They are stored separately
+ * so that every projection is a concatenation: only `meta` is parsed again, to stamp status and
+ * version into it.
  */
 export interface PartsRow {
   content: Binary;
   links: Binary;
-  /** The caller's keys only, never one of `platformMetaKeys`. */
+  /** The caller's keys without those of `platformMetaKeys`. */
   meta: Binary;
   /** A JSON string. */
   title: Binary;
-  /** The rich original of `title`, canonical, when it was not a plain string. */
+  /** The canonical title as it was sent, when it was not a plain string. */
   titleRich?: Binary;
 }
 
@@ -25,7 +25,7 @@ interface ActorRow {
 }
 
 /**
- * `heads`: one row a document, its newest version and where it stands. Unique on (tenantId,
+ * `heads`: one row for each document, with its newest version and its state. Unique on (tenantId,
  * documentId).
  */
 export interface HeadRow extends PartsRow {
@@ -38,14 +38,16 @@ export interface HeadRow extends PartsRow {
   workflowVersion: number;
   /** Generation of the type's schema that the newest version was checked against. */
   schemaGeneration: number;
-  /** SHA-256 over the four parts as they were taken in; tells a retry from a collision. */
+  /**
+   * SHA-256 over the four parts as they were taken in, by which a retry differs from a collision.
+   */
   intakeDigest: Binary;
   intakeToken?: string;
   createdAt: Date;
   createdBy: ActorRow;
   /** When the head last changed, in content or in state. */
   changedAt: Date;
-  /** Who wrote the newest version; four eyes are counted from here. */
+  /** Who wrote the newest version; the guard `fourEyes` compares with it. */
   changedBy: ActorRow;
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   writtenAt?: Date;
@@ -53,24 +55,23 @@ export interface HeadRow extends PartsRow {
   lastPublished?: LastPublishedRow;
 }
 
-/** The version that is published, or was until it was withdrawn. */
+/** The version that is published, or was before it was withdrawn. */
 export interface LastPublishedRow {
   version: number;
   status: string;
-  /** Of the newest snapshot; from 1, skips numbers only after a restore. */
+  /** Sequence of the newest snapshot; from 1, skips numbers only after a restore. */
   sequence: number;
   /** Tick of the tenant's clock. */
   updatedAt: Date;
   /**
-   * The slug that it is published under, as in `publications`, so that the next transition can
-   * retire it without a read. Absent when it has none, and once it is withdrawn.
+   * The slug of the publication, as in `publications`, so that the next transition can retire it
+   * without a read. Absent when it has none or is withdrawn.
    */
   slug?: string;
 }
 
 /**
- * `versions`: versions that are no longer the head, immutable. Unique on (tenantId, documentId,
- * version).
+ * `versions`: immutable versions other than the head. Unique on (tenantId, documentId, version).
  */
 export interface VersionRow extends PartsRow {
   tenantId: string;
@@ -87,7 +88,7 @@ export interface VersionRow extends PartsRow {
 }
 
 /**
- * `history`: one row for every change after intake. Index (tenantId, documentId, at, _id). Unique on
+ * `history`: one row for each change after intake. Index (tenantId, documentId, at, _id). Unique on
  * (tenantId, documentId, request.token).
  */
 export interface HistoryRow {
@@ -100,26 +101,29 @@ export interface HistoryRow {
   version: number;
   from: string;
   to: string;
-  /** What a repetition of the request is answered from; absent when the caller did not name it. */
+  /** What a repetition of the request is answered from; absent when the request had no token. */
   request?: RequestRow;
 }
 
 /**
- * The request that made a row of history. Its token is unique in the document: a second row of the
- * same request cannot be committed.
+ * The request that made a row of history. Its token is unique in the document, so a second row of
+ * the same request cannot be committed.
  */
 export interface RequestRow {
   token: string;
-  /** Of a transition: the document's type, and the snapshot that it made; 0 for none. */
+  /**
+   * Set for a transition: the document's type, and the sequence of the snapshot that it made; 0 for
+   * none.
+   */
   type?: string;
   sequence?: number;
   updatedAt?: Date;
-  /** Of an update: what was published then. */
+  /** Set for an update: the last published version at that time. */
   lastPublished?: LastPublishedRow;
 }
 
 /**
- * `snapshots`: sealed copies, immutable but for the last three columns. Unique on (tenantId,
+ * `snapshots`: sealed copies, immutable except for the last three columns. Unique on (tenantId,
  * documentId, sequence). The pending ones are the outbox.
  */
 export interface SnapshotRow {
@@ -133,36 +137,35 @@ export interface SnapshotRow {
   bytes: Binary;
   sha256: Binary;
   signature?: { keyId: string; statement: string; value: Binary; signingNumber: number };
-  /** Until delivery settles it. */
+  /** Set until delivery has settled the snapshot. */
   pending?: true;
-  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  /** W3C Trace Context of the call that made it; absent unless its trace is recorded. */
   traceparent?: string;
-  /** Why it can never be sent. */
+  /** Why the snapshot can never be sent. */
   unsendable?: string;
 }
 
 /**
- * `clocks`: one row a tenant. A transaction that touches readers ticks before it writes anything
- * else, so commit order is `updated_at` order.
+ * `clocks`: one row for each tenant. A transaction that changes what readers see ticks before it
+ * writes anything else, so the order of commits is the order of `updated_at`.
  */
 export interface ClockRow {
   tenantId: string;
-  /** The last tick. */
   tick: Date;
   /** Last tick that touched each type, for ETags and for waiting readers. */
   types: Record<string, Date>;
-  /** Names the process that took the last tick. */
+  /** The process that took the last tick. */
   holder: string;
   /**
-   * The process before it, when that took its tick a moment earlier: two are at it, and take turns.
+   * The process before it, when that one took a tick a moment earlier. Set while two processes run
+   * transitions of the tenant and must alternate.
    */
   rival: string | null;
 }
 
 /**
- * `slugs`: slugs that documents were published under and are no longer, with the document that had
- * it last. A row may be out of date: `publications` says who has a slug now. Unique on (tenantId,
- * type, slug).
+ * `slugs`: slugs that documents no longer have, with the document that had each last. A row may be
+ * outdated: `publications` says who has a slug now. Unique on (tenantId, type, slug).
  */
 export interface SlugRow {
   tenantId: string;
@@ -197,7 +200,7 @@ export interface WorkflowRow {
   createdBy: string;
 }
 
-/** `activations`: what new documents of a type are stamped with. Unique on (tenantId, type). */
+/** `activations`: the workflow version of new documents of a type. Unique on (tenantId, type). */
 export interface ActivationRow {
   tenantId: string;
   type: string;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
 /**
- * Every transaction reads a snapshot, and its commit is acknowledged by a majority, with its
+ * Every transaction reads a snapshot, and its commit is acknowledged by a majority with its
  * journal.
  */
 export const transactionOptions = {
@@ -14,15 +14,16 @@ export const transactionOptions = {
 } as const;
 
 /**
- * How long a transaction is repeated after conflicts, and a commit while its outcome is unknown.
+ * Milliseconds for which a transaction is repeated after conflicts, and a commit while its outcome
+ * is unknown.
  */
 const patienceMs = 10_000;
 
 /**
- * Runs `work` in a transaction; repeats it after every conflict, after a pause of 1 to 5 ms: the
+ * Runs `work` in a transaction. Repeats it after a conflict and a pause of 1 to 5 ms, because the
  * other transaction ends in milliseconds, while the driver's own back-off grows to seconds.
  *
- * @throws DomainError `unavailable` after ten seconds of conflicts; whatever `work` throws
+ * @throws DomainError `unavailable` after ten seconds of conflicts; errors of `work`
  */
 export async function runTransaction<T>(
   client: MongoClient,
@@ -51,9 +52,8 @@ async function attempt<T>(client: MongoClient, work: (session: ClientSession) =>
 }
 
 /**
- * Commits, and repeats the commit for 10 s while its outcome is unknown: without it the caller can
- * be told neither that the transaction succeeded nor that it failed. A repeated commit of a
- * committed transaction changes nothing.
+ * Commits, and repeats the commit for 10 s while its outcome is unknown: until then the caller can
+ * be told neither success nor failure. Repeating a commit that succeeded changes nothing.
  */
 export async function commit(session: ClientSession): Promise<void> {
   const patientUntil = Date.now() + patienceMs;
@@ -68,7 +68,7 @@ export async function commit(session: ClientSession): Promise<void> {
 }
 
 /**
- * The driver repeats a commit once, and does not label the error of a repetition that found no
+ * The driver repeats a commit only once, and does not label the error of a repetition that found no
  * primary.
  */
 function isOutcomeUnknown(error: unknown): boolean {
@@ -77,15 +77,15 @@ function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /**
- * Whether a transaction conflicted with another one, and changed nothing. A duplicate key is a row
- * that another transaction inserted after this one had read that there was none.
+ * Whether a transaction conflicted with another one and changed nothing. A duplicate key is a
+ * conflict, too: another transaction inserted the row after this one had read that there was none.
  */
 export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error) || isInterrupted(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** Another process ended the session as abandoned (`AbandonedTransactions`). */
+/** Whether another process ended the session as abandoned (`AbandonedTransactions`). */
 function isInterrupted(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 11601;
 }

@@ -1,5 +1,5 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
@@ -8,7 +8,6 @@ import type { SchemaRow } from "./rows.ts";
 
 const summaryColumns = { _id: 0, tenantId: 1, type: 1, generation: 1, createdAt: 1, createdBy: 1 } as const;
 
-/** Keeps the schema generations of tenants' types. */
 export class SchemaStore {
   static readonly indexes = {
     schemas: { generation: { key: { tenantId: 1, type: 1, generation: 1 }, unique: true } },
@@ -21,7 +20,7 @@ export class SchemaStore {
     this.#audit = audit;
   }
 
-  /** Keeps a generation; false when there is one of that number already. */
+  /** Stores a generation. Returns false when that number exists already. */
   async insert({ shape, complete, ...summary }: SchemaGeneration, by: AuditAuthor): Promise<boolean> {
     const row = { ...summary, shape: new Binary(shape), complete: new Binary(complete) };
     const { tenantId, type, generation } = summary;
@@ -38,7 +37,7 @@ export class SchemaStore {
     }
   }
 
-  /** The newest generation of each of a tenant's types. Read from the index alone. */
+  /** The newest generation of each of a tenant's types. Reads only the index. */
   async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#schemas
       .find({ tenantId }, { maxTimeMS: 5_000 })
@@ -48,7 +47,6 @@ export class SchemaStore {
     return new Map(rows.map(({ type, generation }) => [type, generation]));
   }
 
-  /** One generation with its schemas. */
   async find(tenantId: string, type: string, generation: number): Promise<SchemaGeneration | undefined> {
     const row = await this.#schemas.findOne({ tenantId, type, generation }, { projection: { _id: 0 } });
     return row ? { ...row, shape: row.shape.value(), complete: row.complete.value() } : undefined;

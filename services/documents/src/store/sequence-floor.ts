@@ -1,6 +1,6 @@
 import type { Collection, Db } from "mongodb";
 
-/** `restores`: what the database was told after a restore. */
+/** `restores`: settings of the database after a restore. */
 interface FloorRow {
   _id: "sequence_floor";
   floor: number;
@@ -8,11 +8,11 @@ interface FloorRow {
 }
 
 /**
- * The sequence above which every snapshot is numbered that is made from now on; 0 until a restore.
+ * The sequence above which all new snapshots are numbered; 0 until a restore.
  *
- * A restored database has forgotten its newest snapshots, and receivers have them: a snapshot with the
- * number of a forgotten one would have its webhook id and other bytes. One floor for all documents
- * also holds for a document that was created and published in the time that was lost.
+ * A restored database lacks its newest snapshots, which receivers have: a new snapshot with a lost
+ * one's number would have the same webhook id and other bytes. One floor for all documents also
+ * covers documents that were created and published in the lost time.
  */
 export class SequenceFloor {
   readonly #rows: Collection<FloorRow>;
@@ -26,7 +26,7 @@ export class SequenceFloor {
     return row?.floor ?? 0;
   }
 
-  /** Raises the floor; a lower one changes nothing. */
+  /** Raises the floor. A lower one changes nothing. */
   async raise(floor: number): Promise<void> {
     await this.#rows.updateOne(
       { _id: "sequence_floor" },

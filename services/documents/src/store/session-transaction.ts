@@ -6,16 +6,15 @@ import type { TransitionTransaction } from "../domain/transitions/transition-tra
 import { fromHeadRow } from "./head-row.ts";
 import { toHeadUpdates } from "./head-update.ts";
 import { type PublicationRow, toPublicationRow } from "./publication-row.ts";
-import { fromHistoryRow, fromStoredVersionRow, toHistoryRow, toSnapshotRow } from "./transition-rows.ts";
+import { fromTransitionRow, fromStoredVersionRow, toTransitionRow, toSnapshotRow } from "./transition-rows.ts";
 import { readRows } from "./read-rows.ts";
 import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.ts";
 import { slugFilters } from "./slug-store.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
-/** How long a tick of another process counts as a moment ago. */
+/** How long another process's tick counts as recent. */
 const rivalryMs = 250;
 
-/** Collections that transitions read and write. */
 export interface TransitionCollections {
   clocks: Collection<ClockRow>;
   heads: Collection<HeadRow>;
@@ -27,18 +26,17 @@ export interface TransitionCollections {
 }
 
 /**
- * The statements of one transaction. A session carries one statement at a time, and each one takes
- * a round trip, so new rows are inserted together, and rows that get the same values are updated
- * together.
+ * The statements of one transaction. A session runs one statement at a time, each a round trip, so
+ * new rows are inserted together, and rows that get the same values are updated together.
  */
 export class SessionTransaction implements TransitionTransaction {
   wrote = false;
   hasRival = false;
-  /** The tenant's clock as this transaction leaves it, once it has ticked. */
+  /** The tenant's clock after this transaction; undefined before its tick. */
   clock: Pick<ClockRow, "tick" | "types"> | undefined;
   /**
-   * Whether it looks who holds a slug, and which requests were answered before; if not, an index
-   * refuses the second one at the write.
+   * Whether it reads who holds a slug and which requests were answered before. Otherwise a unique
+   * index refuses the second one when it is written.
    */
   readonly followsDuplicate: boolean;
   readonly #collections: TransitionCollections;
@@ -65,7 +63,7 @@ export class SessionTransaction implements TransitionTransaction {
       holder: this.#holder,
       rival: { $cond: [isRecent, "$holder", null] },
     };
-    // Type names are data, never paths.
+    // Type names are data and must not be used as paths, so the object is rebuilt from an array.
     const stamps = Array.from(types, (type) => {
       const input = { $ifNull: ["$types", {}] };
       return { $set: { types: { $setField: { field: { $literal: type }, input, value: "$tick" } } } };
@@ -119,7 +117,7 @@ export class SessionTransaction implements TransitionTransaction {
       return { tenantId, documentId, "request.token": requestToken };
     });
     const rows = await this.#collections.history.find({ $or }, { session: this.#session }).toArray();
-    return rows.map(fromHistoryRow);
+    return rows.map(fromTransitionRow);
   }
 
   async write(changes: Changes): Promise<void> {
@@ -129,7 +127,7 @@ export class SessionTransaction implements TransitionTransaction {
     const options = { session: this.#session };
     const { history, publications, snapshots } = changes;
     await this.#collections.history.insertMany(
-      history.map((entry) => toHistoryRow(tenantId, entry)),
+      history.map((entry) => toTransitionRow(tenantId, entry)),
       options,
     );
     if (publications.length === 0) return;
@@ -148,8 +146,8 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   /**
-   * The first publication of a document is an insert: it has no row to replace. Rows are replaced
-   * first and in order, so that a slug is given up before another document takes it.
+   * The first publication of a document is inserted, because it has no row to replace. Rows are
+   * replaced first and in order, so that a slug is released before another document takes it.
    */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
     const operations = publications
@@ -163,7 +161,10 @@ export class SessionTransaction implements TransitionTransaction {
     await this.#collections.publications.bulkWrite(operations, { session: this.#session });
   }
 
-  /** A slug that a document has lost may have been lost by another one before. */
+  /**
+   * A slug that this document lost may have been lost by another document before, so its row is
+   * replaced.
+   */
   async #writeSlugs({ retiredSlugs }: Changes): Promise<void> {
     const tenantId = this.#tenantId;
     const operations = retiredSlugs.map(({ type, slug, documentId }): AnyBulkWriteOperation<SlugRow> => {

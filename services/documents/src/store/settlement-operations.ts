@@ -6,7 +6,10 @@ import { groupSnapshots, type SnapshotGroup } from "./snapshot-groups.ts";
 type Signed = SnapshotKey & { readonly signature: SnapshotSignature };
 type Unsendable = SnapshotKey & { readonly unsendable: string };
 
-/** The updates that settle snapshots, and how many rows they match if all snapshots exist. */
+/**
+ * The updates that settle snapshots, and the number of rows that they match when all snapshots
+ * exist.
+ */
 export function settlementOperations(settlements: readonly SnapshotSettlement[]): {
   operations: AnyBulkWriteOperation<SnapshotRow>[];
   count: number;
@@ -28,25 +31,28 @@ export function settlementOperations(settlements: readonly SnapshotSettlement[])
   return { operations, count: [...signed, ...unsendable].reduce((sum, { members }) => sum + members.length, 0) };
 }
 
-/** Picks, for each row of a group, the value that stands where its document stands. */
+/**
+ * An expression for the rows of a group: of `values` the one at the position of the row's document.
+ */
 function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values: readonly unknown[]) {
   const position = { $indexOfArray: [{ $literal: documentId.$in }, "$documentId"] };
   return { $arrayElemAt: [{ $literal: values }, position] };
 }
 
 /**
- * A signature that stands is replaced only by one with a higher signing number: calls can arrive out
- * of order, and a snapshot signed anew after a revocation must keep the new signature. Times of
- * signing do not count: a revoked key may have signed while signing's clock was ahead.
+ * A stored signature is replaced only by one with a higher signing number: calls can arrive out of
+ * order, and a snapshot that was signed again after a revocation must keep the new signature. Times
+ * of signing are not compared, because a revoked key may have signed while signing's clock was
+ * ahead.
  */
 function keepSignature(next: object) {
-  // A missing number is lower than any.
+  // MongoDB orders a missing number below any other.
   const isNewer = { $gt: ["$$next.signingNumber", "$signature.signingNumber"] };
   const kept = { $cond: [isNewer, "$$next", "$signature"] };
   return [{ $set: { signature: { $let: { vars: { next }, in: kept } } } }, { $unset: ["pending", "unsendable"] }];
 }
 
-/** A row that is settled already keeps what it has. */
+/** A row that is already settled keeps its reason. */
 function keepReason(reason: object) {
   const isPending = { $eq: ["$pending", true] };
   return [{ $set: { unsendable: { $cond: [isPending, reason, "$unsendable"] } } }, { $unset: ["pending"] }];

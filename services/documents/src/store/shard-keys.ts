@@ -1,8 +1,8 @@
 /**
- * By what each collection is sharded where one machine is too small. A unique index can only be
- * kept by a sharded collection when it starts with the shard key, and a read that names the key
- * asks one shard; so both are arranged for these keys, sharded or not. A document's rows share a
- * shard; so do a tenant's publications, slugs and clock.
+ * The shard key of each collection for a database on several machines. On a sharded collection a
+ * unique index must start with the shard key, and a read with the key asks only one shard; indexes
+ * and reads follow these keys even without shards. The rows of a document are on one shard, and so
+ * are a tenant's publications, slugs and clock.
  */
 export const shardKeys: Readonly<Record<string, readonly string[]>> = {
   heads: ["tenantId", "documentId"],

@@ -29,7 +29,10 @@ export class SignatureStore {
     return rows.map(fromRow);
   }
 
-  /** Those of the snapshots that exist, in any order, each with its document's newest sequence. */
+  /**
+   * The signatures of those snapshots that exist, in any order, each with its document's newest
+   * sequence.
+   */
   async find(keys: readonly SnapshotKey[], signal: AbortSignal): Promise<HeldSignature[]> {
     const [rows, newest] = await Promise.all([
       this.#snapshots
@@ -41,7 +44,7 @@ export class SignatureStore {
     return rows.map((row) => Object.assign(fromRow(row), newest.get(documentOf(row))));
   }
 
-  /** The highest sequence of each document of the keys, from the index alone. */
+  /** The highest sequence of each document of the keys; reads only the index. */
   async #newest(
     keys: readonly SnapshotKey[],
     signal: AbortSignal,
@@ -67,7 +70,7 @@ function documentOf({ tenantId, documentId }: Omit<SnapshotKey, "sequence">): st
   return `${tenantId}/${documentId}`;
 }
 
-/** Every place behind `after`, as the ranges that an index can walk. */
+/** All positions behind `after`, as ranges of an index. */
 function behind({ tenantId, documentId, sequence }: SnapshotKey) {
   return [
     { tenantId: { $gt: tenantId } },

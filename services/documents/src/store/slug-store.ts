@@ -9,8 +9,8 @@ const projection = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
 const maxTimeMS = 5_000;
 
 /**
- * Finds documents by their slugs: `publications` knows who has a slug, and `slugs` who had it last,
- * which is read only for slugs that nobody has. `TransitionStore` writes both.
+ * Finds documents by slug. `publications` has the current holders, and `slugs` the last ones, which
+ * are read only for slugs without a current holder. `TransitionStore` writes both.
  */
 export class SlugStore implements SlugReader {
   readonly #client: MongoClient;
@@ -29,7 +29,9 @@ export class SlugStore implements SlugReader {
     return holder?.documentId;
   }
 
-  /** Who has these slugs, or had them last; in any order. Names must not be empty. */
+  /**
+   * The documents that have these slugs, or had them last, in any order. `names` must not be empty.
+   */
   findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]> {
     return this.#find(tenantId, names, { signal });
   }
@@ -47,7 +49,7 @@ export class SlugStore implements SlugReader {
   }
 }
 
-/** One range of an index a type, for all its slugs. */
+/** One range of an index for each type, with all its slugs. */
 export function slugFilters(names: readonly SlugName[]): { type: string; slug: { $in: string[] } }[] {
   return Array.from(
     Map.groupBy(names, ({ type }) => type),

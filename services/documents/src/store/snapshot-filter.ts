@@ -3,7 +3,7 @@ import type { SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 /**
  * The filter of a page of a tenant's snapshots.
  *
- * @param column the one that holds the time of the commit
+ * @param column the column with the time of the commit
  */
 export function snapshotFilter(
   tenantId: string,
@@ -19,7 +19,7 @@ export function snapshotFilter(
   return { tenantId, ...(bounds.length > 0 ? { $and: bounds } : {}) };
 }
 
-/** The first bound is where an index begins its walk; the second passes over ties. */
+/** An index scan starts at the first bound; the second excludes ties. */
 function behind(column: string, { committedAt, documentId, sequence }: NonNullable<SnapshotQuery["after"]>) {
   return [
     { [column]: { $gte: committedAt } },

@@ -1,6 +1,6 @@
 import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 
-/** Snapshots of one tenant with the same sequence, each document once. */
+/** Snapshots of one tenant with the same sequence, each of another document. */
 export interface SnapshotGroup<Member extends SnapshotKey> {
   readonly filter: {
     readonly tenantId: string;
@@ -11,9 +11,9 @@ export interface SnapshotGroup<Member extends SnapshotKey> {
 }
 
 /**
- * Gathers what one statement can serve: most snapshots that come together are their documents'
- * first, and a statement for each costs mongod three times as much. Of members with the same key
- * the last one counts.
+ * Groups snapshots that one statement can update: most snapshots that are settled together are
+ * their documents' first, and a statement for each would cost mongod three times as much. Of
+ * several members with the same key the last one counts.
  */
 export function groupSnapshots<Member extends SnapshotKey>(members: readonly Member[]): SnapshotGroup<Member>[] {
   const groups = Map.groupBy(members, ({ tenantId, sequence }) => `${sequence} ${tenantId}`);

@@ -19,20 +19,20 @@ const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 }
 const isPending = { partialFilterExpression: { pending: true } } as const;
 const committedOrder = { committedAt: 1, documentId: 1, sequence: 1 } as const;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 } as const;
-/** How many older pending snapshots of a document are listed with a snapshot. */
+/** Most older pending snapshots that are listed with a snapshot of the document. */
 const olderPendingMax = 256;
 
-/** Keeps snapshots, and which of them are pending: the outbox, from which delivery takes them. */
+/** Keeps snapshots. The pending ones are the outbox, from which delivery takes them. */
 export class SnapshotStore {
   static readonly indexes = {
     snapshots: {
       sequence: { key: { tenantId: 1, documentId: 1, sequence: 1 }, unique: true },
       version: { key: { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } },
-      // Small, whatever is kept: a snapshot leaves this one and the next when it is settled.
+      // This index and the next stay small, because a settled snapshot leaves them.
       pending: { key: { pending: 1, ...pendingOrder }, ...isPending },
-      // Without it a document's older pending snapshots are found by reading all its snapshots.
+      // Without it, finding a document's older pending snapshots reads all its snapshots.
       olderPending: { key: { pending: 1, tenantId: 1, documentId: 1, sequence: 1 }, ...isPending },
-      // Has all columns of a list, so that no row is read for it.
+      // Contains all columns of a list, so that lists read no rows.
       committed: { key: { tenantId: 1, ...committedOrder, type: 1 } },
     },
   } as const satisfies DatabaseIndexes;
@@ -42,7 +42,7 @@ export class SnapshotStore {
     this.#snapshots = db.collection("snapshots");
   }
 
-  /** Pending snapshots of all tenants, by commit and then by key, behind `after`. */
+  /** Pending snapshots of all tenants behind `after`, ordered by commit and then by key. */
   async listPending(
     query: { limit: number; after?: CommittedSnapshot; committedBefore?: Date },
     signal?: AbortSignal,
@@ -62,13 +62,13 @@ export class SnapshotStore {
       .toArray();
   }
 
-  /** How many are pending; counts up to 10,000. */
+  /** Number of pending snapshots; counting stops at 10,000. */
   async countPending(): Promise<number> {
     const hint = SnapshotStore.indexes.snapshots.pending.key;
     return this.#snapshots.countDocuments({ pending: true }, { hint, limit: 10_000, maxTimeMS: 2_000 });
   }
 
-  /** A tenant's snapshots, pending or not, by commit, document and sequence. */
+  /** A tenant's snapshots, pending or not, ordered by commit, document and sequence. */
   async list(tenantId: string, query: SnapshotQuery, signal: AbortSignal): Promise<CommittedSnapshot[]> {
     return this.#snapshots
       .find(snapshotFilter(tenantId, "committedAt", query), { signal, maxTimeMS: 10_000 })
@@ -79,8 +79,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Snapshots in any order, as many as fit into `bytesMax` (one at least); `complete` when none was
-   * left out.
+   * Snapshots in any order, as many as fit into `bytesMax`, but at least one; `complete` when none
+   * was left out.
    */
   async find(
     keys: readonly SnapshotKey[],
@@ -90,9 +90,11 @@ export class SnapshotStore {
     const options = { projection: { _id: 0 }, ...(signal ? { signal } : {}), maxTimeMS: 10_000 };
     const cursor = this.#snapshots
       .find({ $or: groupSnapshots(keys).map(({ filter }) => filter) }, options)
-      // Three indexes begin with the tenant. To try them takes a quarter of a read's CPU.
+      // Three indexes begin with the tenant; choosing among them would take a quarter of a read's
+      // CPU.
       .hint(SnapshotStore.indexes.snapshots.sequence.key)
-      // MongoDB's first batch has 101 rows. It ends the cursor only when it has room for one more.
+      // MongoDB's first batch has 101 rows by default. One more than the number of keys lets it
+      // close the cursor with the first batch.
       .batchSize(keys.length + 1);
     const { rows, hasMore } = await readRows(cursor, {
       rowsMax: keys.length,
@@ -104,7 +106,7 @@ export class SnapshotStore {
 
   /**
    * For each document the sequences of pending snapshots below the highest one of its keys,
-   * ascending: the lowest 256. Documents without any are left out.
+   * ascending: at most the lowest 256. Documents without any are left out.
    */
   async olderPending(
     keys: readonly SnapshotKey[],
@@ -129,8 +131,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Versions that were usable, newest first, each with its newest snapshot; below `before` if
-   * given.
+   * Versions that were usable, newest first, each with its newest snapshot; only those below
+   * `before` when it is given.
    */
   async listUsableVersions(
     tenantId: string,
@@ -153,8 +155,8 @@ export class SnapshotStore {
   }
 
   /**
-   * The usable snapshots of a version, ascending; the newest ones, as many as fit into `bytesMax`,
-   * one at least.
+   * The usable snapshots of a version, ascending: the newest ones that fit into `bytesMax`, but at
+   * least one.
    */
   async findUsable(
     tenantId: string,
@@ -177,14 +179,17 @@ export class SnapshotStore {
     return snapshots;
   }
 
-  /** Ends the pending state of snapshots; answers how many of them do not exist. */
+  /** Ends the pending state of snapshots. Returns how many of them do not exist. */
   async settle(settlements: readonly SnapshotSettlement[]): Promise<number> {
     const { operations, count } = settlementOperations(settlements);
     const { matchedCount } = await this.#update(operations);
     return count - matchedCount;
   }
 
-  /** Again when the connection was lost, as the driver does it for updates of single rows. */
+  /**
+   * Repeats the write once when the connection was lost, as the driver does for updates of single
+   * rows.
+   */
   async #update(operations: AnyBulkWriteOperation<SnapshotRow>[]): Promise<BulkWriteResult> {
     const write = () => this.#snapshots.bulkWrite(operations, { ordered: false });
     return write().catch((error: unknown) => {
@@ -196,7 +201,7 @@ export class SnapshotStore {
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
 
-/** Every place behind `after`, as the ranges that an index can walk. */
+/** All positions behind `after`, as ranges of an index. */
 function behind({ committedAt, tenantId, documentId, sequence }: CommittedSnapshot) {
   return [
     { committedAt: { $gt: committedAt } },

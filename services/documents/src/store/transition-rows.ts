@@ -8,12 +8,22 @@ export function toSnapshotRow(tenantId: string, snapshot: Snapshot): SnapshotRow
   return { tenantId, ...rest, committedAt: updatedAt, ...kept, pending: true };
 }
 
-export function toHistoryRow(tenantId: string, entry: TransitionEntry): HistoryRow {
+export function toTransitionRow(tenantId: string, entry: TransitionEntry): HistoryRow {
   return { tenantId, ...entry, by: { ...entry.by } };
 }
 
-/** An update has no transition, so that no request of a transition agrees with its entry. */
-export function fromHistoryRow({ documentId, at, by, transition = "", version, ...row }: HistoryRow): TransitionEntry {
+/**
+ * An update has no transition; "" is no transition's name, so no request of a transition matches
+ * its entry.
+ */
+export function fromTransitionRow({
+  documentId,
+  at,
+  by,
+  transition = "",
+  version,
+  ...row
+}: HistoryRow): TransitionEntry {
   const { from, to, request } = row;
   const entry = { documentId, at, by, transition, version, from, to };
   if (request?.type === undefined) return entry;

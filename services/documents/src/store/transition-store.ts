@@ -12,8 +12,8 @@ import { commit, isConflict, transactionOptions } from "./run-transaction.ts";
 import { SessionTransaction, type TransitionCollections } from "./session-transaction.ts";
 
 /**
- * Pause after a commit while another process wants the clock: longer than the 1 to 5 ms between
- * that one's attempts.
+ * Pause after a commit while another process waits for the clock: longer than the 1 to 5 ms between
+ * its attempts.
  */
 const giveWayMs = 6;
 
@@ -35,7 +35,7 @@ export class TransitionStore {
   readonly #turns = new Map<string, Promise<void>>();
   readonly #onTick: OnTick;
 
-  /** @param onTick is told the tenant's clock after each commit that moved it */
+  /** @param onTick called with the tenant's clock after each commit that ticked it */
   constructor(client: MongoClient, db: Db, onTick: OnTick = () => {}) {
     this.#client = client;
     this.#onTick = onTick;
@@ -53,16 +53,16 @@ export class TransitionStore {
 
   /**
    * Runs `work` in one transaction, and commits it if it wrote anything. When an index refused a
-   * slug or the token of a request, `work` runs once more, and is shown who holds the slugs that it
-   * asks for, and which requests were answered before: most slugs are free and most requests new,
-   * and not to look saves a statement.
+   * slug or a request token, `work` runs once more, with reads of the slugs' holders and of the
+   * requests answered before. The first attempt saves these reads, because most slugs are free and
+   * most requests new.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
-   * process waits 6 ms, since otherwise it could lock the clock again and again while the other
+   * process waits 6 ms, because otherwise it could lock the clock again and again while the other
    * one's callers wait.
    *
    * @throws TransactionConflict when it conflicted with another transaction; nothing was changed
-   *   then
+   * then
    */
   async runTransition<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);

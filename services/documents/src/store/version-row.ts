@@ -3,7 +3,7 @@ import type { DocumentVersion, VersionSummary } from "../domain/document/revisio
 import { fromPartsRow } from "./head-row.ts";
 import type { HeadRow, VersionRow } from "./rows.ts";
 
-/** The head's version as it is kept once another one follows. */
+/** The row of the head's version when another version follows. */
 export function toVersionRow(head: HeadRow): VersionRow {
   const { tenantId, documentId, version, status, schemaGeneration, content, links, meta, title, titleRich } = head;
   const parts = { content, links, meta, title, ...(titleRich ? { titleRich } : {}) };
@@ -11,7 +11,6 @@ export function toVersionRow(head: HeadRow): VersionRow {
   return { tenantId, documentId, version, status, schemaGeneration, ...parts, createdAt, createdBy: head.changedBy };
 }
 
-/** A version from its row. */
 export function fromVersionRow(row: VersionRow): DocumentVersion {
   const { version, status, schemaGeneration, createdAt, createdBy } = row;
   return { version, status, schemaGeneration, ...fromPartsRow(row), writtenAt: createdAt, writtenBy: createdBy };
@@ -23,7 +22,6 @@ export type VersionSummaryRow = Pick<
   "version" | "status" | "title" | "schemaGeneration" | "createdAt" | "createdBy"
 >;
 
-/** A version without its content, from its row. */
 export function fromVersionSummaryRow({ createdAt, createdBy, title, ...row }: VersionSummaryRow): VersionSummary {
   return { ...row, title: titleText(title.value()), writtenAt: createdAt, writtenBy: createdBy };
 }

@@ -1,5 +1,5 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type Collection, type Db } from "mongodb";
@@ -8,10 +8,7 @@ import type { ActivationRow, WorkflowRow } from "./rows.ts";
 
 const bounds = { maxTimeMS: 5_000 };
 
-/**
- * Keeps the versions of tenants' workflows, and which of them new documents of a type are stamped
- * with.
- */
+/** Keeps the versions of tenants' workflows, and which version new documents of a type get. */
 export class WorkflowStore {
   static readonly indexes = {
     workflows: { version: { key: { tenantId: 1, workflowId: 1, version: 1 }, unique: true } },
@@ -27,7 +24,7 @@ export class WorkflowStore {
     this.#activations = db.collection("activations");
   }
 
-  /** Keeps a version; false when there is one of that number already. */
+  /** Stores a version. Returns false when that number exists already. */
   async insert(tenantId: string, { definition, ...workflow }: StoredWorkflow, by: AuditAuthor): Promise<boolean> {
     const { workflowId: subject, version } = workflow;
     const entry = { tenantId, action: "create_workflow_version", subject, detail: { version } };
@@ -43,18 +40,16 @@ export class WorkflowStore {
     }
   }
 
-  /** One version. */
   async find(tenantId: string, workflowId: string, version: number): Promise<StoredWorkflow | undefined> {
     const row = await this.#workflows.findOne({ tenantId, workflowId, version }, bounds);
     return row ? fromWorkflowRow(row) : undefined;
   }
 
-  /** Every version of a tenant's workflows. */
   async all(tenantId: string): Promise<StoredWorkflow[]> {
     return (await this.#workflows.find({ tenantId }, bounds).toArray()).map(fromWorkflowRow);
   }
 
-  /** The newest version of each of a tenant's workflows, by id. Read from the index alone. */
+  /** The newest version of each of a tenant's workflows, by id. Reads only the index. */
   async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#workflows
       .find({ tenantId }, bounds)
@@ -64,7 +59,7 @@ export class WorkflowStore {
     return new Map(rows.map(({ workflowId, version }) => [workflowId, version]));
   }
 
-  /** Stamps new documents of a type with a workflow from now on. */
+  /** Sets the workflow version of new documents of a type. */
   async activate(tenantId: string, activation: Activation, at: Date, by: AuditAuthor): Promise<void> {
     const { type, workflowId, version } = activation;
     const change = { $set: { workflowId, version, at, by: by.actor } };
@@ -76,7 +71,7 @@ export class WorkflowStore {
     });
   }
 
-  /** What was activated, by type. */
+  /** A tenant's activations, by type. */
   async activations(tenantId: string): Promise<Activation[]> {
     const rows = this.#activations.find({ tenantId }, bounds).sort({ type: 1 });
     return rows.project<Activation>({ _id: 0, type: 1, workflowId: 1, version: 1 }).toArray();

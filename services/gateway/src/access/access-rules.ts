@@ -1,8 +1,8 @@
-import { isAdministrator } from "@vidimus/kit/administrator";
+import { isAdministrator } from "@vidimus/tenancy/administrator";
 import { DomainError } from "@vidimus/kit/errors";
 import { isScope, type Scope, scopes } from "./scopes.ts";
 
-/** Most keys that a tenant may have which are neither revoked nor expired. */
+/** Most keys of a tenant that are neither revoked nor expired. */
 export const liveKeysMax = 50;
 
 /** Throws `permission_denied` unless the role is owner or admin. */
@@ -22,8 +22,8 @@ export function requireName(text: string): string {
 }
 
 /**
- * The scopes, each once and in the order of the closed set. Throws `invalid` when one is unknown or
- * none is given.
+ * The scopes, without duplicates and in the order of `scopes`. Throws `invalid` when one is unknown
+ * or none is given.
  */
 export function requireScopes(given: readonly string[]): Scope[] {
   const unknown = given.find((text) => !isScope(text));

@@ -1,6 +1,9 @@
 import type { Caller } from "./key-verifier.ts";
 
-/** How the holder of a key acts on the services behind the public API: history names this actor. */
+/**
+ * Actor and role with which the holder of a key calls the services behind the public API; history
+ * shows this actor.
+ */
 export function actorOf({ prefix }: Pick<Caller, "prefix">): { actor: string; role: string } {
   return { actor: prefix === "" ? "" : `key:${prefix}`, role: "integrator" };
 }

@@ -6,7 +6,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const pattern = /^vk_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const randomText = customAlphabet(alphabet);
 
-/** A fresh key, and the part of it that may be shown again. */
+/** A new key, and the part of it that may be shown again. */
 interface MintedKey {
   /** The whole key, shown once and never stored. */
   readonly key: string;
@@ -22,7 +22,7 @@ export function mintApiKey(): MintedKey {
 }
 
 /**
- * The prefix of a text that has a key's shape and checksum; undefined for anything else. Needs no
+ * The prefix of a text with a key's form and checksum; undefined for anything else. Needs no
  * look-up.
  */
 export function apiKeyPrefix(text: string): string | undefined {
@@ -31,8 +31,8 @@ export function apiKeyPrefix(text: string): string | undefined {
 }
 
 /**
- * The hash that is stored: plain SHA-256, because a search over 256 random bits is hopeless however
- * cheap the hash is.
+ * The hash that is stored: plain SHA-256, because 256 random bits cannot be guessed however cheap
+ * the hash is.
  */
 export function hashApiKey(key: string): Buffer {
   return hash("sha256", key, "buffer");

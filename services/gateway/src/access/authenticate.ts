@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Caller, KeyVerifier } from "./key-verifier.ts";
 import type { Scope } from "./scopes.ts";
-import { HttpError } from "../http/errors/http-error.ts";
+import { HttpError } from "../errors/http-error.ts";
 
 const credentialsCharsMax = 128;
 
 /**
- * The caller of a request, by its one Authorization header; at once when its key is known. Undefined
- * for every fault of the header or the key.
+ * Finds the caller of a request by its Authorization header; returns at once when the key is
+ * cached. Undefined for every fault of the header or the key.
  */
 export function authenticate(
   request: IncomingMessage,
@@ -18,8 +18,8 @@ export function authenticate(
 }
 
 /**
- * The 401 of a request. It says what is wrong with the header itself, and nothing of a key in it:
- * whether it is unknown, revoked or expired would help only an attacker.
+ * The 401 of a request. It says what is wrong with the header, but not with a key in it: whether
+ * that is unknown, revoked or expired would help only an attacker.
  */
 export function unauthorized(request: IncomingMessage): HttpError {
   return new HttpError("UNAUTHORIZED", faultOf(request.headersDistinct.authorization ?? []), {
@@ -47,10 +47,7 @@ export function authorise(caller: Caller, scope: Scope): void {
   throw new HttpError("FORBIDDEN", `the API key lacks the scope ${scope}`);
 }
 
-/**
- * Node keeps the first of several Authorization headers in `headers`; `headersDistinct` shows them
- * all.
- */
+/** `headers` has only the first of several Authorization headers; `headersDistinct` has all. */
 function presentedKey(request: IncomingMessage): string | undefined {
   const [credentials, ...more] = request.headersDistinct.authorization ?? [];
   if (credentials === undefined || more.length > 0 || credentials.length > credentialsCharsMax) return undefined;

@@ -1,6 +1,6 @@
 import type { Scope } from "./scopes.ts";
 
-/** A stored API key: everything but the key itself. */
+/** A stored API key, without the key itself. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly tenantId: string;
@@ -11,16 +11,16 @@ export interface KeyRecord {
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly createdBy: string;
-  /** From then on the key is not valid. */
+  /** The key is not valid from this time on. */
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
   /** Id of the key that replaced it when it was rolled. */
   readonly replacedBy?: string;
-  /** To the minute, and up to two minutes late. */
+  /** Rounded to the minute, and up to two minutes late. */
   readonly lastUsedAt?: Date;
 }
 
-/** A key as verification reads it, with the state of its tenant. */
+/** A key with the state of its tenant, as verification reads it. */
 export interface KnownKey extends Pick<
   KeyRecord,
   "keyId" | "tenantId" | "prefix" | "hash" | "scopes" | "expiresAt" | "revokedAt"
@@ -28,7 +28,6 @@ export interface KnownKey extends Pick<
   readonly tenantDisabled: boolean;
 }
 
-/** A stored tenant. */
 export interface TenantRecord {
   readonly tenantId: string;
   readonly name: string;

@@ -172,7 +172,7 @@ describe("an eviction", () => {
     expect(lookups).toBe(1);
   });
 
-  test("outruns a look-up that has read the state before it", async () => {
+  test("is not undone by a look-up that had read the key's state before it", async () => {
     const gate = Promise.withResolvers<KnownKey>();
     answer = () => gate.promise;
     const early = verifier.verify(key);

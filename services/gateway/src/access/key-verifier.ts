@@ -13,15 +13,19 @@ export interface Caller {
   readonly scopes: readonly Scope[];
 }
 
-/** Which cached keys to drop: one, by its prefix, or all of a tenant. */
+/** Which cached keys to drop: the one with a prefix, or all of a tenant. */
 export type Eviction = { readonly prefix: string } | { readonly tenantId: string };
 
 interface KeyVerifierDeps {
-  /** Looks a key up. Rejects with an `unavailable` DomainError while the database cannot answer. */
+  /**
+   * Looks a key up. Rejects with an `unavailable` DomainError while the database does not answer.
+   */
   find(prefix: string): Promise<KnownKey | undefined>;
-  /** Milliseconds since 1970, compared with when keys expire; the wall clock by default. */
+  /**
+   * Milliseconds since 1970, with which the expiry of keys is compared; the wall clock by default.
+   */
   now?: () => number;
-  /** Milliseconds for the age of entries; the monotonic clock by default. */
+  /** Monotonic milliseconds, with which the age of cached keys is measured. */
   elapsed?: () => number;
 }
 
@@ -29,8 +33,8 @@ const freshMs = 10_000;
 const negativeMs = 5_000;
 const graceMs = 60_000;
 /**
- * After a failed look-up the database is not asked for this long, so that an outage does not make
- * every request wait.
+ * After a failed look-up the database is not asked for this time, so that in an outage not every
+ * request waits.
  */
 const pauseMs = 1_000;
 const entriesMax = 50_000;
@@ -41,7 +45,7 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** Verifies presented keys, from memory while an entry is fresh. */
+/** Verifies keys, from memory while the cached key is fresh. */
 export class KeyVerifier {
   readonly #find: KeyVerifierDeps["find"];
   readonly #now: () => number;
@@ -59,10 +63,10 @@ export class KeyVerifier {
   }
 
   /**
-   * The caller of a key; undefined for any text that is not a valid key, whatever the reason.
-   * Entries are kept by the hash of the whole key, never by prefix, so that a wrong secret finds no
-   * entry. Answers at once from memory. Rejects with an `unavailable` DomainError while the
-   * database is down and the key was not seen in the last 60 s.
+   * The caller of a key; undefined for any text that is not a valid key. Cached keys are found by
+   * the hash of the whole key, never by its prefix, so that a wrong secret finds none. Returns at
+   * once for a cached key. Rejects with an `unavailable` DomainError while the database is
+   * unavailable and the key was not looked up in the last 60 s.
    */
   verify(presented: string): Caller | undefined | Promise<Caller | undefined> {
     const prefix = apiKeyPrefix(presented);
@@ -77,8 +81,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Drops the named entries. Results of look-ups under way are not cached, because they may have
-   * read the state before the change.
+   * Drops the named keys. Results of running look-ups are not cached, because they may have read
+   * the state before the change.
    */
   evict(eviction: Eviction): void {
     this.#evictions += 1;
@@ -94,7 +98,7 @@ export class KeyVerifier {
     try {
       return this.#callerOf(prefix, await this.#shared(id, prefix, hash));
     } catch (error) {
-      // The error may come late, so the entry's age is measured again.
+      // The look-up may have failed late, so the age is measured again.
       if (entry && this.#known.has(id) && this.#elapsed() - entry.readAt < graceMs) {
         return this.#callerOf(prefix, entry.key);
       }
@@ -136,7 +140,7 @@ export class KeyVerifier {
     return { tenantId: key.tenantId, keyId: key.keyId, prefix, scopes: key.scopes };
   }
 
-  /** A revocation counts whatever time it carries: the clock of who revoked may be ahead of ours. */
+  /** A revocation in the future counts, too: the clock of the gateway that revoked may be ahead. */
   #isLive({ revokedAt, expiresAt, tenantDisabled }: KnownKey): boolean {
     const expired = expiresAt !== undefined && expiresAt.getTime() <= this.#now();
     return !tenantDisabled && revokedAt === undefined && !expired;

@@ -1,22 +1,28 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import type { ApiKeyStore } from "../store/api-key-store.ts";
 
 const minuteMs = 60_000;
 
+/** Stores when keys were used: `store/api-key-store.ts`. */
+interface UseStore {
+  touch(used: ReadonlyMap<string, Date>): Promise<void>;
+}
+
 /**
- * Collects which keys were used and stores it once a minute, so that any traffic causes one bulk
- * write per process and minute.
+ * Collects which keys were used, and stores that once a minute, so that a process makes one bulk
+ * write a minute under any traffic.
  */
 export class LastUsed implements AsyncDisposable {
-  readonly #store: Pick<ApiKeyStore, "touch">;
+  readonly #store: UseStore;
   readonly #log: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #flushes: AsyncDisposable;
   #used = new Map<string, Date>();
 
-  constructor(store: Pick<ApiKeyStore, "touch">, log: Logger, everyMs = minuteMs) {
+  constructor(store: UseStore, log: Logger, everyMs = minuteMs) {
     this.#store = store;
     this.#log = log;
-    this.#timer = setInterval(() => void this.#flush(), everyMs).unref();
+    // `#flush` logs its failures itself.
+    this.#flushes = repeat(() => this.#flush(), { everyMs, pausesFirst: true, onFailure: () => {} });
   }
 
   /** Notes that a key was used now. */
@@ -25,7 +31,7 @@ export class LastUsed implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#flushes[Symbol.asyncDispose]();
     await this.#flush();
   }
 

@@ -1,50 +1,49 @@
-import type { Identity } from "@vidimus/kit/person";
+import type { Identity } from "@vidimus/kit/rpc/context/person";
 
-/** A person in one tenant. */
 export interface MemberRecord {
   /** `personActor` of the identity. */
   readonly memberId: string;
   readonly tenantId: string;
   readonly identity: Identity;
   readonly name: string;
-  /** E-mail address to show, "" without one. It decides nothing. */
+  /** E-mail address to show; "" without one. No right depends on it. */
   readonly address: string;
   readonly roles: readonly string[];
   readonly createdAt: Date;
-  /** Actor. */
+  /** Actor of the inviter. */
   readonly invitedBy: string;
 }
 
-/** Someone who is about to become a member. */
+/** A person to become a member. */
 export type Newcomer = Pick<MemberRecord, "memberId" | "identity" | "name" | "address">;
 
-/** A tenant that an identity is a member of. */
+/** A tenant of which an identity is a member. */
 export interface MembershipRecord {
   readonly tenantName: string;
   readonly tenantDisabled: boolean;
   readonly member: MemberRecord;
 }
 
-/** Roles that wait for someone who has the code. */
+/** An invitation: roles for the person who has its code. */
 export interface InvitationRecord {
   readonly invitationId: string;
   readonly tenantId: string;
   readonly roles: readonly string[];
-  /** For whom, as the inviter noted it. */
+  /** The inviter's note of whom it is for. */
   readonly note: string;
-  /** Actor. */
+  /** Actor of the inviter. */
   readonly invitedBy: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** What a code signs in to. */
+/** The person and tenant of a sign-in code. */
 export interface SignInLinkRecord {
   readonly tenantId: string;
   readonly identity: Identity;
-  /** Of a member that is made when the code is used. */
+  /** Roles for the member that is made when the code is used. */
   readonly roles: readonly string[];
-  /** Actor. */
+  /** Actor of the creator. */
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;

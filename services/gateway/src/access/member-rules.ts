@@ -1,9 +1,9 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { type Identity, personActor } from "@vidimus/kit/person";
-import { rolePattern } from "@vidimus/kit/role-name";
+import { type Identity, personActor } from "@vidimus/kit/rpc/context/person";
+import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 import type { MemberRecord, Newcomer } from "./member-record.ts";
 
-/** Most invitations of a tenant that are open at a time. */
+/** Most open invitations of a tenant. */
 export const openInvitationsMax = 100;
 
 /** How long an invitation is open. */
@@ -24,12 +24,14 @@ export function requireOwner(role: string): void {
   throw new DomainError("permission_denied", `role owner is needed, not "${role}"`);
 }
 
-/** Whether someone with some roles may give others: an owner any, an admin any but owner. */
+/**
+ * Whether someone with the roles `held` may give others: an owner any, an admin any except owner.
+ */
 export function mayGive(held: readonly string[], roles: readonly string[]): boolean {
   return held.includes("owner") || (held.includes("admin") && !roles.includes("owner"));
 }
 
-/** Throws `permission_denied` unless a role may give others, or take an invitation to them back. */
+/** Throws `permission_denied` unless a role may give `roles`, or revoke an invitation with them. */
 export function requireMayGive(role: string, roles: readonly string[]): void {
   if (mayGive([role], roles)) return;
   throw new DomainError(
@@ -38,7 +40,10 @@ export function requireMayGive(role: string, roles: readonly string[]): void {
   );
 }
 
-/** The roles of a member, each once, sorted. Throws `invalid` for none, too many and malformed ones. */
+/**
+ * The roles of a member, without duplicates, sorted. Throws `invalid` for none, too many and
+ * malformed ones.
+ */
 export function requireRoles(given: readonly string[]): string[] {
   const roles = [...new Set(given)].toSorted();
   if (roles.length === 0 || roles.length > rolesMax) throw invalid("/roles", `must be 1 to ${rolesMax} roles`);
@@ -47,7 +52,7 @@ export function requireRoles(given: readonly string[]): string[] {
   return roles;
 }
 
-/** Throws `invalid` for a text to show that is too long or has controls in it. */
+/** Throws `invalid` for a text that is too long or has control characters. */
 export function requireText(pointer: string, text: string, charactersMax: number): string {
   const shown = text.trim().normalize("NFC");
   if (!/[\p{Cc}\p{Cs}]/u.test(shown) && Array.from(shown).length <= charactersMax) return shown;
@@ -55,9 +60,9 @@ export function requireText(pointer: string, text: string, charactersMax: number
 }
 
 /**
- * An identity, unchanged: an issuer's words are compared byte by byte. Throws `invalid` for one that
- * is missing, too long, or has controls in it: a line feed separates issuer and subject in the
- * member id.
+ * Returns an identity unchanged, because an issuer's values are compared byte by byte. Throws
+ * `invalid` when it is missing, too long, or has control characters: a line feed separates issuer
+ * and subject in the member id.
  */
 export function requireIdentity(identity: Identity | undefined): Identity {
   const { issuer = "", subject = "" } = identity ?? {};
@@ -66,7 +71,7 @@ export function requireIdentity(identity: Identity | undefined): Identity {
   return { issuer, subject };
 }
 
-/** The identity that a sign-in link names. Throws `invalid` for a subject of another form. */
+/** The identity of a sign-in link's subject. Throws `invalid` for a malformed subject. */
 export function requireLinkIdentity(subject: string): Identity {
   const named = subject === "" ? "operator" : subject;
   requireExactly("/subject", named, 64);
@@ -81,7 +86,7 @@ export function newMember(
   return { memberId, identity, name, address, ...of };
 }
 
-/** A person as a newcomer; the identity and the texts were checked. */
+/** A person as a newcomer, from checked values. */
 export function newcomer(identity: Identity, name: string, address = ""): Newcomer {
   return { memberId: personActor(identity), identity, name, address };
 }

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** A fresh code, and what is stored of it. */
+/** A new code, and what is stored of it. */
 interface MintedCode {
   /** 43 characters of base64url, shown once and never stored. */
   readonly code: string;
@@ -14,8 +14,8 @@ export function mintCode(): MintedCode {
 }
 
 /**
- * SHA-256 of a code, by which its row is found: a search over 256 random bits is hopeless however
- * cheap the hash is.
+ * SHA-256 of a code, by which its row is found; plain, because 256 random bits cannot be guessed
+ * however cheap the hash is.
  */
 export function hashCode(code: string): Buffer {
   return hash("sha256", code, "buffer");

@@ -4,8 +4,8 @@ import type { KeyRecord } from "./key-record.ts";
 const hourMs = 3_600_000;
 
 /**
- * How long a rolled key may stay valid, in milliseconds: not at all, or for a deployment, a day or
- * a week.
+ * Allowed overlaps of a rolled key, in milliseconds: none, enough for a deployment, a day, or a
+ * week.
  */
 const overlapsMs = new Set([0, hourMs, 24 * hourMs, 7 * 24 * hourMs]);
 
@@ -16,14 +16,16 @@ export function requireOverlap(ms: number): number {
   throw new DomainError("invalid", `overlap ${message}`, { violations: [{ pointer: "/overlap", message }] });
 }
 
-/** The end of a rolled key: now, or when the overlap ends, but never later than its end before. */
+/**
+ * The end of a rolled key: now, or the end of the overlap, but never later than its previous end.
+ */
 export function endAfterRoll(old: KeyRecord, overlapMs: number, now: Date): Pick<KeyRecord, "expiresAt" | "revokedAt"> {
   if (overlapMs === 0) return { revokedAt: now };
   const end = now.getTime() + overlapMs;
   return { expiresAt: new Date(Math.min(end, old.expiresAt?.getTime() ?? end)) };
 }
 
-/** The end of the successor: its lifetime is as long as that of the old key. */
+/** The end of the successor, which gets the same lifetime as the old key. */
 export function endOfSuccessor(old: KeyRecord, now: Date): Pick<KeyRecord, "expiresAt"> {
   if (!old.expiresAt) return {};
   return { expiresAt: new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime()) };

@@ -1,6 +1,6 @@
 /**
- * All scopes, a closed set, each with what it allows. A key has only the scopes that were granted to
- * it; no scope implies another.
+ * All scopes, each with what it allows. A key has only the scopes that were granted to it, and no
+ * scope implies another.
  */
 export const scopeDescriptions = {
   "documents:create": "Push documents in; every one begins as a draft.",
@@ -11,13 +11,11 @@ export const scopeDescriptions = {
   "webhooks:write": "Create, change and delete webhook endpoints, and send deliveries again.",
 } as const;
 
-/** A permission of an API key. */
 export type Scope = keyof typeof scopeDescriptions;
 
 /** All scopes, in the order of the documentation. */
 export const scopes = Object.keys(scopeDescriptions) as Scope[];
 
-/** Whether a text names a scope. */
 export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopeDescriptions, text);
 }

@@ -5,7 +5,6 @@ import { describeApi } from "./describe-api.ts";
 import { guides } from "./guides.ts";
 import { type ApiDescription, renderDocs, renderGuide, renderStart } from "./render-docs.ts";
 
-/** A page that the gateway serves. */
 export interface DocsPage {
   readonly path: string;
   readonly type: string;
@@ -19,7 +18,7 @@ const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-
 
 /**
  * The pages of the API description for the ops port: OpenAPI for tools, HTML for readers. The API
- * has another address there, so the page has no forms.
+ * itself is at another address, so the page has no forms.
  */
 export function opsDocs(): DocsPage[] {
   const style = part("docs.css");
@@ -31,7 +30,10 @@ export function opsDocs(): DocsPage[] {
   ];
 }
 
-/** The pages for the public port: the reference can be searched, calls can be sent from the reference, and `/` links to it. */
+/**
+ * The pages for the public port: a reference with search and forms that send calls, and `/`, which
+ * links to it.
+ */
 export function publicDocs(): DocsPage[] {
   const [style, script] = [part("docs.css"), `${part("search.js")}${part("try-it.js")}`];
   const scriptless = `${nothing}; style-src ${hashOf(style)}`;
@@ -45,7 +47,7 @@ export function publicDocs(): DocsPage[] {
   ];
 }
 
-/** The guides of docs/; they have no script. */
+/** The guides of docs/, which need no script. */
 function guidePages(style: string, policy: string): DocsPage[] {
   const api = description();
   return guides().map((guide) => ({
@@ -69,12 +71,12 @@ function openApiPage(): DocsPage {
   return { path: "/openapi.json", type: "application/json; charset=utf-8", body: openApiText(), policy: nothing };
 }
 
-/** A part of the page, from a file of its own. */
+/** Reads a part of the page from its file. */
 function part(name: string): string {
   return readFileSync(new URL(`page/${name}`, import.meta.url), "utf8");
 }
 
-/** The source that allows exactly this inline text. */
+/** The CSP source that allows exactly this inline text. */
 function hashOf(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }

@@ -1,6 +1,5 @@
 import type { Route } from "../http/route.ts";
 
-/** A group of operations, and the guides that explain it. */
 export interface ApiTag {
   readonly name: string;
   readonly title: string;
@@ -9,7 +8,7 @@ export interface ApiTag {
   readonly guides: readonly string[];
 }
 
-/** Groups of operations in the order of the page, under the people they are for. */
+/** Groups of operations in the order of the page, by the people who use them. */
 export const tagGroups: readonly { readonly name: string; readonly tags: readonly ApiTag[] }[] = [
   {
     name: "Push content in",

@@ -1,7 +1,7 @@
 import { scopes } from "../access/scopes.ts";
-import { type ErrorCode, statusOf } from "../http/errors/http-error.ts";
-import type { PoolSize } from "../limits/pool-size.ts";
-import { poolExhausted, shareInUse } from "../limits/rate-limited.ts";
+import { type ErrorCode, statusOf } from "../errors/http-error.ts";
+import type { PoolSize } from "../pools/pool-size.ts";
+import { poolExhausted, shareInUse } from "../pools/pool-errors.ts";
 import type { ErrorExamples, Route } from "../http/route.ts";
 import { tagGroups, tagOf } from "./api-tags.ts";
 import { describeWebhooks } from "./describe-webhooks.ts";
@@ -14,8 +14,8 @@ const contractRevision = "0.1.0";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The API description in OpenAPI 3.1, made from the schemas and rules that the gateway validates
- * requests by.
+ * The API description in OpenAPI 3.1, made from the schemas and rules with which the gateway
+ * validates requests.
  */
 export function describeApi(routes: readonly Route<never>[]): Json {
   const paths = Map.groupBy(routes, ({ url }) => url.replace(/:(\w+)/g, "{$1}"));
@@ -121,9 +121,9 @@ function parametersOf(schema: ObjectSchema | undefined, place: "path" | "query")
     name,
     in: place,
     required: schema?.required?.includes(name) ?? false,
-    // Undefined members do not reach the JSON.
+    // Undefined members are left out of the JSON.
     description: property.description,
-    // The parameter itself has the description.
+    // Left out here, because the parameter has the description.
     schema: publicSchema({ ...property, description: undefined }),
   }));
 }
@@ -182,7 +182,7 @@ function errorResponse(status: number, errors: readonly (readonly [ErrorCode, Er
   };
 }
 
-/** The refusals of a pool that tenants share, which any request may get. */
+/** The refusals of pools that tenants share, which any request may get. */
 function poolExamples(status: number): Json {
   const example = (code: ErrorCode, name: string, { message }: Error) => ({
     [`${code} (${name})`]: { value: { ok: false, error: { code, message } } },

@@ -2,7 +2,7 @@ import { weakTag, holdsCopy } from "../http/answers/etag.ts";
 import type { Route } from "../http/route.ts";
 import type { DocsPage } from "./api-docs.ts";
 
-/** The pages as routes of the public port. They are not part of the API description themselves. */
+/** The pages as routes of the public port, which are not part of the API description. */
 export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
   return pages.map(({ path, type, body, policy }) => {
     const etag = weakTag(body);
@@ -18,8 +18,8 @@ export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
       scope: "open",
       doc: { operationId: path, summary: path, success: { status: 200, description: path, content: {} } },
       handler: () => async (call) =>
-        // A cache replaces the headers it holds by those of a 304: a stricter policy there would
-        // strip the styles.
+        // The headers of a 304 replace those of the cached page, so it must have the same policy: a
+        // stricter one would block the styles.
         holdsCopy(call, etag) ? { status: 304, headers, body: undefined } : { status: 200, headers, body },
     };
   });

@@ -1,11 +1,12 @@
-import { rateExceeded } from "../limits/rate-limited.ts";
+import { rateExceeded } from "../rates/rate-exceeded.ts";
 import type { ErrorExamples, Route } from "../http/route.ts";
 
 const rate = { count: 3_000, windowMs: 60_000 };
 const verdict = { allowed: false, remaining: 0, resetMs: 12_000 };
 
 /**
- * An example of every error a route can answer: those of its scope, body and method, and its own.
+ * Examples of every error that a route can answer: those of its scope, body and method, and its
+ * own.
  */
 export function errorExamples(route: Route<never>): ErrorExamples {
   const { scope, body, method, doc } = route;

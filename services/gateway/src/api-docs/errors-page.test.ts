@@ -2,7 +2,7 @@ import { errorKinds } from "@vidimus/kit/errors";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { statusOf } from "../http/errors/http-error.ts";
+import { statusOf } from "../errors/http-error.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const page = readFileSync(join(root, "docs/errors.md"), "utf8");

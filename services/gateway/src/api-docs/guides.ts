@@ -27,13 +27,13 @@ const names = [
 
 let rendered: readonly Guide[] | undefined;
 
-/** Renders the guides, once in a process. Throws when docs/ lacks one. */
+/** Renders the guides once in a process. Throws when docs/ lacks one. */
 export function guides(): readonly Guide[] {
   rendered ??= names.map(readGuide);
   return rendered;
 }
 
-/** The guide of a name that `api-tags.ts` gives. */
+/** The guide with a name from `api-tags.ts`. */
 export function guideOf(name: string): Guide | undefined {
   return guides().find((guide) => guide.name === name);
 }
@@ -45,7 +45,7 @@ function readGuide(name: string): Guide {
   return { name, title, body };
 }
 
-/** Headings get anchors as GitHub makes them; those of codes and reasons keep their case. */
+/** Headings get the anchors that GitHub gives them; those of codes and reasons keep their case. */
 function renderer(): Marked {
   return new Marked({
     renderer: {
@@ -77,7 +77,10 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Guides and the description link to each other here; other files of the repository are not served. */
+/**
+ * Links between guides and the description become local; other files of the repository are not
+ * served.
+ */
 function targetOf(href: string): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href;
   if (href.startsWith("openapi.json")) return "/openapi.json";

@@ -2,12 +2,12 @@ import type { TSchema } from "typebox";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Keywords that only the gateway's own validation and description read. */
+/** Keywords that only the gateway's validation and description use. */
 const ownKeywords = new Set(["x-must", "x-names", "x-described-as"]);
 
 /**
- * A schema as the API description shows it, at every depth: without our own `x-` keywords, text that
- * stands for a number as that number, and a choice of constants as one `enum`.
+ * A schema as the API description shows it: without `x-` keywords, with numbers instead of text
+ * that stands for numbers, and with choices of constants as one `enum`, at every depth.
  */
 export function publicSchema(schema: TSchema | Json): unknown {
   return shown(schema);

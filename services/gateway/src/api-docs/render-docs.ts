@@ -6,14 +6,14 @@ import { type Operation, renderOperation } from "./render-operation.ts";
 
 type PathItem = Readonly<Record<string, Operation>>;
 
-/** What a page shows of an API description. */
+/** The parts of an API description that pages show. */
 export interface ApiDescription {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly webhooks: Readonly<Record<string, PathItem>>;
 }
 
-/** What stands inside a page: its styles, and the script of its search and forms, if it has any. */
+/** A page's styles, and the script of its search and forms, if it has any. */
 interface Assets {
   readonly style: string;
   readonly script?: string;
@@ -21,13 +21,13 @@ interface Assets {
 
 interface PlacedOperation extends NavOperation {
   readonly operation: Operation;
-  /** Posted by the platform, so that it cannot be tried from here. */
+  /** Whether it is posted by the platform, so that it cannot be tried from the page. */
   readonly isWebhook: boolean;
 }
 
 /**
- * The API description as one page of HTML. Operations stand under the groups of `api-tags.ts`, folded;
- * a link to one unfolds it, without a script, too.
+ * The API description as one page of HTML. Operations are folded below the groups of `api-tags.ts`;
+ * a link to one unfolds it even without a script.
  */
 export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
   const { info } = description;

@@ -17,7 +17,6 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-/** One operation of an API description. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -30,10 +29,10 @@ export interface Operation {
 }
 
 /**
- * An operation, folded behind its summary. Its id stands inside, because browsers then unfold it for a
- * link to it.
+ * An operation, folded below its summary. The element with its id is inside, because browsers then
+ * unfold it for a link to the id.
  *
- * @param tryable has a form that sends the call
+ * @param tryable whether it has a form that sends the call
  */
 export function renderOperation(path: string, method: string, operation: Operation, tryable: boolean): string {
   const { operationId, summary, description = "", parameters = [], requestBody, responses } = operation;
@@ -74,7 +73,7 @@ function renderSuccess(status: string, answer: Operation["responses"][string]): 
   return `<details><summary>${title}</summary>${renderContent(answer.content, "Example")}</details>`;
 }
 
-/** Every route has nearly the same errors, so they are folded, each behind its status and codes. */
+/** Nearly all routes have the same errors, so these are folded below their status and codes. */
 function renderErrors(failed: readonly (readonly [string, Operation["responses"][string]])[]): string {
   const statuses = failed.map(([status]) => status).join(", ");
   const folded = failed.map(([status, { description, content = {} }]) => {
@@ -97,7 +96,7 @@ function renderExamples(title: string, examples: readonly (readonly [string, unk
   return `<details><summary>${title}</summary>${shown.join("")}</details>`;
 }
 
-/** Hidden until the page's script runs. */
+/** The form is hidden until the page's script runs. */
 function renderForm(path: string, method: string, parameters: readonly Parameter[], content?: Content): string {
   const fields = parameters.map(
     ({ name, in: place, required }) =>

@@ -2,7 +2,6 @@ import { tagGroups } from "./api-tags.ts";
 import { guides } from "./guides.ts";
 import { text } from "./html.ts";
 
-/** An operation as the navigation names it. */
 export interface NavOperation {
   readonly operationId: string;
   readonly method: string;
@@ -11,20 +10,20 @@ export interface NavOperation {
   readonly tag: string;
 }
 
-/** What stands around the content of a page. */
+/** The parts of a page around its content. */
 export interface PageParts {
   readonly title: string;
   readonly style: string;
-  /** Inline script; with it the search and the forms work. */
+  /** Inline script, needed for the search and the forms. */
   readonly script?: string | undefined;
-  /** Path of this page. */
   readonly path: string;
   readonly operations: readonly NavOperation[];
 }
 
 /**
- * A page of the reference. The navigation stands behind the content, so that a keyboard or a narrow
- * screen comes to the content first; a wide screen shows it at the side. It fetches nothing by itself.
+ * A page of the reference. The navigation comes after the content in the document, so that a
+ * keyboard or a narrow screen reaches the content first; a wide screen shows it at the side. The
+ * page loads nothing else.
  */
 export function renderPage(parts: PageParts, content: string): string {
   const { title, style, script } = parts;

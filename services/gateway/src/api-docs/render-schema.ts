@@ -21,12 +21,12 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** A schema as nested lists: what kind of value, its bounds, and the members of objects. */
+/** A schema as nested lists: the type of a value, its bounds, and the members of objects. */
 export function renderSchema(schema: Schema): string {
   return `<p><span class="kind">${text(kindOf(schema))}</span> ${text(schema.description ?? "")}</p>${inner(schema)}`;
 }
 
-/** The kind of a value and its bounds in words. */
+/** The type of a value and its bounds, in words. */
 export function kindOf(schema: Schema): string {
   const { anyOf, items } = schema;
   if ("const" in schema) return JSON.stringify(schema.const);

@@ -72,7 +72,7 @@ export const documentProjection = Type.Object(
 
 /**
  * A whole number in a query. It is matched as text, because coercion would accept `1e2` and `0x10`,
- * and described as the integer it stands for.
+ * and described as an integer.
  */
 export function integerText(minimum: number, maximum: number, pattern: string, fallback: number) {
   return Type.String({

@@ -1,12 +1,12 @@
 import { uuidv7 } from "@vidimus/kit/ids";
 import { fastify, type FastifyInstance } from "fastify";
 import { METHODS } from "node:http";
-import type { Connections } from "./connections.ts";
+import type { UnreadableRequests } from "./unreadable-requests.ts";
 import { proxyCheck } from "@vidimus/kit/service/trusted-proxies";
-import { urlFault } from "./errors/url-error.ts";
+import { urlFault } from "../errors/url-error.ts";
 import { readTarget } from "./request-target.ts";
 
-/** Input is validated as it was written: nothing is coerced, dropped or filled in. */
+/** Input is validated as it was written: nothing is coerced, dropped or added. */
 const asWritten = { coerceTypes: false, removeAdditional: false, useDefaults: false } as const;
 
 /**
@@ -14,7 +14,10 @@ const asWritten = { coerceTypes: false, removeAdditional: false, useDefaults: fa
  *
  * @param trustedProxies CIDR ranges of proxies whose `X-Forwarded-For` is trusted
  */
-export function createApp(trustedProxies: readonly string[], connections: Connections): FastifyInstance {
+export function createApp(
+  trustedProxies: readonly string[],
+  unreadable: Pick<UnreadableRequests, "refuse">,
+): FastifyInstance {
   const app = fastify({
     logger: false,
     genReqId: uuidv7,
@@ -23,20 +26,20 @@ export function createApp(trustedProxies: readonly string[], connections: Connec
     trustProxy: trustedProxies.length > 0 && proxyCheck(trustedProxies),
     // Fastify's own HEAD routes compute the body and drop it.
     exposeHeadRoutes: false,
-    // The router answers paths that it cannot decode, and parameters over its limit, without
-    // running any hook. So undecodable paths are routed to "/", and the limit is set beyond what
-    // Node's header limit lets through.
+    // The router answers paths that it cannot decode, and too long parameters, without running any
+    // hook. So undecodable paths are routed to "/", and the limit is set beyond Node's limit for
+    // headers.
     rewriteUrl: (request) => readTarget(request.url ?? "") ?? "/",
     routerOptions: { maxParamLength: 65_536 },
-    // A connection on which no byte moves for so long is closed.
+    // A connection without any traffic for this time is closed.
     connectionTimeout: 60_000,
-    // The longest that any route gives a body; most routes have a shorter limit.
+    // The longest time that any route allows for a body; most routes allow less.
     requestTimeout: 60_000,
     // Node would answer a request without Host itself, without the envelope.
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-names", "x-described-as"] } },
     schemaErrorFormatter: (errors, part) => urlFault(errors, part),
-    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
+    clientErrorHandler: (error, socket) => unreadable.refuse(error, socket),
   });
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== "CONNECT") app.addHttpMethod(method);

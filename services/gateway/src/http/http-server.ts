@@ -1,28 +1,28 @@
 import { withinDeadline } from "@vidimus/kit/deadline";
-import { listen } from "@vidimus/kit/service/listen";
+import { listen } from "@vidimus/kit/listen";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { portOf } from "@vidimus/kit/service/port";
+import { portOf } from "@vidimus/kit/port";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { Registry } from "prom-client";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
-import { LoopTurns } from "../limits/loop-turns.ts";
-import { openPools, type Pools } from "../limits/pools.ts";
+import { BeginTurns } from "@vidimus/kit/fair/begin-turns";
+import { openPools, type Pools } from "../pools/pools.ts";
 import { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { AnswerEncoder } from "./answers/answer-encoder.ts";
+import { admitRequest } from "./admit-request.ts";
 import { createApp } from "./create-app.ts";
-import { handleErrors, notFound } from "./errors/error-handler.ts";
-import { Connections } from "./connections.ts";
+import { handleErrors } from "./answers/error-handler.ts";
+import { OpenConnections } from "./open-connections.ts";
 import { recordExchanges, watchExchanges } from "./exchange/exchange-log.ts";
-import { HttpError } from "./errors/http-error.ts";
-import type { RateLimits } from "../limits/rate-limits.ts";
-import { LongPollLimiter } from "../limits/long-poll-limiter.ts";
+import type { RateLimits } from "../rates/rate-limits.ts";
+import { LongPollLimiter } from "../pools/long-poll-limiter.ts";
 import { mountRoutes, requireRouteScopes } from "./mount-routes.ts";
 import { receiveBodies } from "./bodies/receive-bodies.ts";
-import { readTarget } from "./request-target.ts";
 import { requestChecks } from "./request-checks.ts";
+import { orderSteps } from "./request-order.ts";
 import type { Route } from "./route.ts";
+import { UnreadableRequests } from "./unreadable-requests.ts";
 
-/** How the public port runs. */
 interface HttpServerOptions<Deps> {
   host: string;
   /** 0 picks a free port. */
@@ -35,7 +35,7 @@ interface HttpServerOptions<Deps> {
   onUse(caller: Caller): void;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
-  /** URL of the page that explains the codes of errors; answers link to it. */
+  /** URL of the page that explains error codes; error answers link to it. */
   help?: string | undefined;
   log: Logger;
   registry: Registry;
@@ -43,13 +43,13 @@ interface HttpServerOptions<Deps> {
   tracing?: Tracing | undefined;
   /** Pools that tenants share; of production's size by default. */
   pools?: Pools;
-  /** How long running requests may go on after the stop; 10 s by default. */
+  /** Milliseconds for which running requests may continue after the stop; 10 s by default. */
   drainMs?: number;
 }
 
 /**
- * A listening public port. Disposing lets running requests finish within the drain time, then cuts
- * the rest.
+ * A listening public port. Disposing it lets running requests finish within the drain time, then
+ * cuts off the rest.
  */
 interface HttpServer extends AsyncDisposable {
   readonly port: number;
@@ -59,8 +59,9 @@ interface HttpServer extends AsyncDisposable {
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
   const { routes, log, registry, limits, trustedProxies, help, pools = openPools(registry) } = options;
   const record = recordExchanges(log, registry);
-  const connections = new Connections({ limits, record, help });
-  const app = createApp(trustedProxies, connections);
+  const connections = new OpenConnections();
+  const unreadable = new UnreadableRequests({ limits, record, help, connections });
+  const app = createApp(trustedProxies, unreadable);
   const longPolls = new LongPollLimiter(pools.longPolls);
   app.addHook("preClose", async () => longPolls.close());
   const encoder = new AnswerEncoder();
@@ -68,19 +69,17 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   app.addHook("onClose", async () => answers[Symbol.dispose]());
   requireRouteScopes(app);
   handleErrors(app, encoder, log, help);
-  watchExchanges(app, record, options.tracing);
-  // Hooks call `done` instead of returning a promise, which costs each request a microtask a hook.
-  app.addHook("onRequest", (request, _reply, done) => {
-    limits.countRequest(request);
-    if (readTarget(request.originalUrl) === undefined) throw noTarget();
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") throw noHost();
-    // Before the body of a request to an unknown path is read.
-    if (request.is404) throw notFound();
-    done();
-  });
   connections.watch(app);
-  const releaseBody = receiveBodies(app, routes, pools.bodies);
-  const resources = { turns: new LoopTurns(), slots: pools.slots, longPolls, answers, releaseBody };
+  unreadable.refuseTunnels(app);
+  const bodies = receiveBodies(app, routes, pools.bodies);
+  orderSteps(app, {
+    open: watchExchanges(app, record, options.tracing),
+    admit: admitRequest(limits),
+    awaitParser: unreadable.awaitParser,
+    expectBody: bodies.expect,
+    refuseBroken: unreadable.refuseBroken,
+  });
+  const resources = { turns: new BeginTurns(), slots: pools.slots, longPolls, answers, releaseBody: bodies.release };
   mountRoutes(app, routes, options.deps, requestChecks(options), resources);
   const place = { host: options.host, port: options.port };
   await listen({ ...place, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }, () => app.listen({ ...place }));
@@ -94,12 +93,4 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
       await closed;
     },
   };
-}
-
-function noTarget(): HttpError {
-  return new HttpError("INVALID_QUERY", "the path of the URL cannot be decoded");
-}
-
-function noHost(): HttpError {
-  return new HttpError("INVALID_PAYLOAD", "a Host header is needed", { headers: { connection: "close" } });
 }

@@ -4,7 +4,7 @@ import { mountRoutes, requireRouteScopes, type SharedResources } from "./mount-r
 import type { RequestChecks } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
-const checks: RequestChecks = { authorise: async () => {}, chargeWrite: async () => {}, checkBody: () => {} };
+const checks: RequestChecks = { checkKey: async () => {}, chargeWrite: async () => {}, checkBody: () => {} };
 const unused = () => {
   throw new Error("no request comes in");
 };

@@ -1,24 +1,25 @@
 import { ConfigError } from "@vidimus/kit/env";
-import { contextHeaders } from "@vidimus/kit/rpc/call-context";
+import { contextHeaders } from "@vidimus/kit/rpc/context/call-context";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { TSchema } from "typebox";
 import { METHODS, type ServerResponse } from "node:http";
 import { actorOf } from "../access/acting.ts";
-import type { LoopTurns } from "../limits/loop-turns.ts";
-import type { RequestSlots } from "../limits/request-slots.ts";
+import type { BeginTurns } from "@vidimus/kit/fair/begin-turns";
+import type { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 import type { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { sendAnswer } from "./answers/send-answer.ts";
 import { noCaller } from "./exchange/exchange.ts";
-import { HttpError } from "./errors/http-error.ts";
-import type { LongPollLimiter } from "../limits/long-poll-limiter.ts";
+import { HttpError } from "../errors/http-error.ts";
+import type { LongPollLimiter } from "../pools/long-poll-limiter.ts";
 import type { ReleaseBody } from "./bodies/receive-bodies.ts";
 import type { RequestChecks } from "./request-checks.ts";
+import { checkRoute } from "./request-order.ts";
 import type { Call, Handler, Route } from "./route.ts";
 
 /** The shared resources that handlers use. */
 export interface SharedResources {
-  readonly turns: Pick<LoopTurns, "take">;
-  readonly slots: Pick<RequestSlots, "take">;
+  readonly turns: Pick<BeginTurns, "take">;
+  readonly slots: Pick<TenantSlots, "take">;
   readonly longPolls: Pick<LongPollLimiter, "run">;
   readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "weightOf" | "send">;
   readonly releaseBody: ReleaseBody;
@@ -39,10 +40,8 @@ export function requireRouteScopes(app: FastifyInstance): void {
 }
 
 /**
- * Mounts the routes. GET routes answer HEAD too. OPTIONS answers 204 with the allowed methods;
- * every other method of their paths answers 405. Before a handler runs, `http-server.ts` has
- * counted the address, `checks` have seen key, scope and budget, and `receive-bodies.ts` has read
- * the body.
+ * Mounts the routes. GET routes answer HEAD, too. OPTIONS answers 204 with the allowed methods;
+ * every other method of their paths answers 405. `request-order.ts` says what comes before a handler.
  */
 export function mountRoutes<Deps>(
   app: FastifyInstance,
@@ -65,21 +64,9 @@ function mount(app: FastifyInstance, route: Route<never>, checks: RequestChecks,
     url,
     config: { scope },
     schema: { querystring: query ?? nothing, ...(params ? { params } : {}) },
-    onRequest: (request, reply, done) => {
-      const authorised = scope === "open" ? undefined : checks.authorise(request, route);
-      const charged = andThen(authorised, () => (method === "GET" ? undefined : checks.chargeWrite(request, reply)));
-      const checked = andThen(charged, () => checks.checkBody(request, route));
-      // Fastify waits for the promise, if there is one.
-      if (!checked) done();
-      return checked;
-    },
+    onRequest: checkRoute(route, checks),
     handler,
   });
-}
-
-/** Takes a step at once when the one before it is done, which it is for most requests. */
-function andThen(before: Promise<void> | void, step: () => Promise<void> | void): Promise<void> | void {
-  return before ? before.then(step) : step();
 }
 
 /**
@@ -94,7 +81,8 @@ function handle(
   return async (request, reply) => {
     const tenantId = request.caller?.tenantId ?? "";
     await turns.take(tenantId);
-    const releaseSlot = await slots.take(tenantId);
+    const slot = await slots.take(tenantId);
+    const releaseSlot = () => slot.release(0);
     try {
       if (streams) answers.reserveStream(request, reply);
       const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
@@ -132,7 +120,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply): Omit<Call, "longP
   };
 }
 
-/** From where a change comes, for audits. Reads leave no entry, and need not tell. */
+/** The origin of a change, for audit logs. Reads make no audit entry. */
 function originOf({ method, ip }: FastifyRequest): { from?: string } {
   return method === "GET" || method === "HEAD" ? {} : { from: ip };
 }
@@ -162,7 +150,7 @@ function mountOthers(app: FastifyInstance, url: string, allowed: readonly string
 }
 
 /**
- * CORS is allowed for the trust list under /api only. /v1 needs API keys, which must not be used in
+ * CORS is allowed only for the trust list under /api. /v1 needs API keys, which must not be used in
  * browsers.
  */
 function preflight(url: string, allow: string) {

@@ -1,36 +1,36 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { authenticate, authorise, unauthorized } from "../access/authenticate.ts";
 import type { Caller, KeyVerifier } from "../access/key-verifier.ts";
-import type { RateLimits } from "../limits/rate-limits.ts";
+import type { RateLimits } from "../rates/rate-limits.ts";
 import { acceptBody } from "./bodies/request-body.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { Route } from "./route.ts";
 
 /**
- * The checks of a request before its handler, in the order they run; each throws the refusal, or
- * rejects with it when it has to wait.
+ * The checks of a request before its handler, in this order. Each throws the refusal, or rejects
+ * with it when it has to wait.
  */
 export interface RequestChecks {
-  /** 401 and 403. Sets the request's caller. */
-  authorise(request: FastifyRequest, route: Route<never>): Promise<void> | void;
-  /** 429 of the tenant's write budget. */
+  /** Refuses with 401, or with 403 for the scope of the key. Sets the request's caller. */
+  checkKey(request: FastifyRequest, route: Route<never>): Promise<void> | void;
+  /** Refuses with 429 when the tenant's write budget is used up. */
   chargeWrite(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
-  /** 415, and 413 by the announced length. Sets the request's media type. */
+  /** Refuses with 415, or with 413 for the announced length. Sets the request's media type. */
   checkBody(request: FastifyRequest, route: Route<never>): void;
 }
 
 interface RequestChecksDeps {
   readonly verifier: Pick<KeyVerifier, "verify">;
   readonly limits: Pick<RateLimits, "chargeWrite" | "countAuthFailure">;
-  /** Is told of every request with a valid key. */
+  /** Called for every request with a valid key. */
   onUse(caller: Caller): void;
 }
 
 export function requestChecks({ verifier, limits, onUse }: RequestChecksDeps): RequestChecks {
   function accept(request: FastifyRequest, caller: Caller | undefined, scope: Scope | "open"): void {
     if (!caller) {
-      // Only after the key was checked: a valid key passes however many failures its address has
-      // had.
+      // Counted only after the key was checked: a valid key passes however many failures its
+      // address has had.
       limits.countAuthFailure(request);
       throw unauthorized(request.raw);
     }
@@ -39,7 +39,7 @@ export function requestChecks({ verifier, limits, onUse }: RequestChecksDeps): R
     if (scope !== "open") authorise(caller, scope);
   }
   return {
-    authorise: (request, { scope }) => {
+    checkKey: (request, { scope }) => {
       const caller = authenticate(request.raw, verifier);
       return caller instanceof Promise
         ? caller.then((found) => accept(request, found, scope))

@@ -1,8 +1,8 @@
 /**
- * The path and query that a request line asks for (RFC 9112, section 3.2). An absolute form is
- * served as its path, whatever its host, because balancers decide which hosts come here. `*`
- * becomes a path without a route. Undefined for what is not a target, and for a path whose
- * percent-escapes are not UTF-8, because the router cannot decode it.
+ * The path and query of a request line (RFC 9112, section 3.2). An absolute form is served by its
+ * path, whatever its host, because balancers decide which hosts come here. `*` becomes a path
+ * without a route. Undefined for a malformed target, and for a path whose percent-escapes are not
+ * UTF-8, because the router cannot decode it.
  */
 export function readTarget(target: string): string | undefined {
   const [origin = ""] = /^https?:\/\/[^/?#]+/i.exec(target) ?? [];
@@ -11,7 +11,6 @@ export function readTarget(target: string): string | undefined {
   return url.startsWith("/") && isDecodable(pathOf(url)) ? url : undefined;
 }
 
-/** A target without its query. */
 export function pathOf(target: string): string {
   return target.replace(/[?#].*$/s, "");
 }

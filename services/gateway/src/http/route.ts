@@ -3,11 +3,12 @@ import type { Caller } from "../access/key-verifier.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { Static, TSchema } from "typebox";
 import type { Answer } from "./answers/answer.ts";
-import type { ErrorCode, ErrorDetail } from "./errors/http-error.ts";
-import type { Wait } from "../limits/long-poll-limiter.ts";
+import type { ErrorCode, ErrorDetail } from "../errors/http-error.ts";
+import type { Wait } from "../pools/long-poll-limiter.ts";
 
 /**
- * A request as a handler sees it: authenticated, authorised, within its budget, its URL validated.
+ * A request as a handler sees it: authenticated, authorised, within its budget, with a validated
+ * URL.
  */
 export interface Call<Query = unknown, Params = unknown> {
   /** On open routes every field is empty. */
@@ -22,13 +23,16 @@ export interface Call<Query = unknown, Params = unknown> {
   readonly mediaType: string;
   /** A request header, by its lowercase name. */
   header(name: string): string | undefined;
-  /** For calls to services on behalf of this request: identity and deadline. */
+  /** Identity and deadline for calls to services on behalf of this request. */
   readonly rpc: CallOptions;
-  /** Makes a signal that aborts when the answer is over: read to its end, cut, or its client gone. */
+  /**
+   * Makes a signal that aborts when the answer is over: completely read, cut off, or its client
+   * gone.
+   */
   gone(): AbortSignal;
   /**
-   * Runs a poll that may wait for a change. Throws before it begins: RATE_LIMITED beyond the
-   * tenant's share of long polls, UNAVAILABLE when the pool of them is exhausted.
+   * Runs a poll that may wait for a change. Throws before it begins: RATE_LIMITED above the
+   * tenant's share of long polls, UNAVAILABLE when their pool is exhausted.
    */
   longPoll<T>(poll: (wait: Wait) => Promise<T>): Promise<T>;
 }
@@ -38,14 +42,14 @@ export interface Call<Query = unknown, Params = unknown> {
  * to their answers.
  */
 export type Handler<Query = unknown, Params = unknown> = {
-  // Declared as a method, so that a handler of a typed query is assignable to `Handler`. The
+  // Declared as a method, so that a handler with a typed query is assignable to `Handler`. The
   // route's schema ensures the type.
   handle(call: Call<Query, Params>): Promise<Answer>;
 }["handle"];
 
 /** Examines a body while it arrives. */
 export interface BodyScan {
-  /** Examines the next chunk. An error thrown here refuses the body, and its rest is not read. */
+  /** Examines the next chunk. An error refuses the body, and its rest is not read. */
   add(chunk: Buffer): void;
   /** Rows that have begun so far. */
   readonly rows: number;
@@ -53,17 +57,20 @@ export interface BodyScan {
 
 /** Which bodies a route accepts. */
 export interface BodyRule {
-  /** Media types without parameters; another one is 415. */
+  /** Media types without parameters; others get 415. */
   readonly types: readonly string[];
-  /** Most bytes; a larger body is 413. */
+  /** Most bytes; a larger body gets 413. */
   readonly bytesMax: number;
-  /** How long the client may take to send it; 10 s by default. */
+  /** Milliseconds that the client may take to send it; 10 s by default. */
   readonly timeoutMs?: number;
-  /** Starts the scan of a body of this media type; for routes whose charge depends on its rows. */
+  /**
+   * Starts the scan of a body with this media type; for routes whose charge depends on the number
+   * of rows.
+   */
   scan?(mediaType: string): BodyScan;
 }
 
-/** Errors by code, each by an example: its message, or its message and details. */
+/** Errors by code, each with an example: its message, or its message and details. */
 export type ErrorExamples = Partial<
   Readonly<Record<ErrorCode, string | { readonly message: string; readonly details: readonly ErrorDetail[] }>>
 >;
@@ -73,17 +80,17 @@ interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Schema of the body, by media type. The body's service validates it. */
+  /** Schema of the body, by media type. It is validated by the service that gets the body. */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   /** The answer of a successful request. */
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;
-    /** Headers of 200 and 304 beyond those of every answer: their descriptions, by name. */
+    /** Descriptions of headers of 200 and 304, by name, besides those of every answer. */
     readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
-  /** Errors beyond those that come with a scope, a query or a body. */
+  /** Errors besides those that follow from a scope, a query or a body. */
   readonly errors?: ErrorExamples;
 }
 
@@ -93,8 +100,8 @@ export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSc
   /** With Fastify's parameters, for example `/v1/phrases/:id`. */
   readonly url: string;
   /**
-   * The scope a key needs, or `open` when no key is needed. The gateway does not start with an open
-   * `/v1` route.
+   * The scope that a key needs, or `open` when no key is needed. The gateway does not start with an
+   * open `/v1` route.
    */
   readonly scope: Scope | "open";
   /**
@@ -105,15 +112,15 @@ export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSc
   readonly params?: Params;
   readonly body?: BodyRule;
   /**
-   * Its answers are streams: room for one is reserved, or the request refused, before the handler
-   * asks a service.
+   * Whether its answers are streams: capacity for one is reserved, or the request refused, before
+   * the handler calls a service.
    */
   readonly streams?: true;
   readonly doc: RouteDoc;
   readonly handler: (deps: Deps) => Handler<Static<Query>, Static<Params>>;
 }
 
-/** Types a route: its handler's query and parameters get the types of its schemas. */
+/** Types a route: the handler's query and parameters get the types of its schemas. */
 export function defineRoute<Deps, Query extends TSchema = TSchema, Params extends TSchema = TSchema>(
   route: Route<Deps, Query, Params>,
 ): Route<Deps, Query, Params> {

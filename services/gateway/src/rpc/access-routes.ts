@@ -1,10 +1,11 @@
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
-import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/tenancy/audit/list-audit-entries";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import { createApiKey, type CreateApiKeyDeps } from "./create-api-key.ts";
 import { createTenant, type CreateTenantDeps } from "./create-tenant.ts";
 import { disableTenant, type DisableTenantDeps } from "./disable-tenant.ts";
 import { enableTenant, type EnableTenantDeps } from "./enable-tenant.ts";
+import { getApiKey, type GetApiKeyDeps } from "./get-api-key.ts";
 import { listApiKeys, type ListApiKeysDeps } from "./list-api-keys.ts";
 import { listScopes } from "./list-scopes.ts";
 import { listTenants, type ListTenantsDeps } from "./list-tenants.ts";
@@ -18,12 +19,12 @@ type AccessRoutesDeps = CreateTenantDeps &
   EnableTenantDeps &
   CreateApiKeyDeps &
   ListApiKeysDeps &
+  GetApiKeyDeps &
   UpdateApiKeyScopesDeps &
   RollApiKeyDeps &
   RevokeApiKeyDeps &
   ListAuditEntriesDeps;
 
-/** The routes of `vidimus.access.v1.AccessService`. */
 export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
   const methods = route(AccessService, {
     createTenant: createTenant(deps),
@@ -32,6 +33,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     enableTenant: enableTenant(deps),
     createApiKey: createApiKey(deps),
     listApiKeys: listApiKeys(deps),
+    getApiKey: getApiKey(deps),
     listScopes: listScopes(),
     updateApiKeyScopes: updateApiKeyScopes(deps),
     rollApiKey: rollApiKey(deps),
@@ -45,6 +47,7 @@ export function accessRoutes(deps: AccessRoutesDeps): TeamsRoute {
     enableTenant: "platform",
     createApiKey: "write",
     listApiKeys: "read",
+    getApiKey: "read",
     listScopes: "tenantless",
     updateApiKeyScopes: "write",
     rollApiKey: "write",

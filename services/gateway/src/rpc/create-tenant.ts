@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator, requireName } from "../access/access-rules.ts";
 import type { TenantStore } from "../store/tenant-store.ts";
@@ -12,7 +12,6 @@ export interface CreateTenantDeps {
   now: () => Date;
 }
 
-/** Implements `CreateTenant`. */
 export function createTenant(deps: CreateTenantDeps): MethodImpl<typeof AccessService.method.createTenant> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
 import type { Evict } from "../access/evictions.ts";
@@ -15,7 +15,6 @@ export interface DisableTenantDeps {
   now: () => Date;
 }
 
-/** Implements `DisableTenant`. */
 export function disableTenant(deps: DisableTenantDeps): MethodImpl<typeof AccessService.method.disableTenant> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

@@ -6,7 +6,6 @@ export interface ListTenantStatesDeps {
   tenants: Pick<TenantStore, "list">;
 }
 
-/** Implements `TenantService.ListTenants`. */
 export function listTenantStates(deps: ListTenantStatesDeps): MethodImpl<typeof TenantService.method.listTenants> {
   return async () => {
     const tenants = await deps.tenants.list();

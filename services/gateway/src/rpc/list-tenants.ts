@@ -7,7 +7,6 @@ export interface ListTenantsDeps {
   tenants: Pick<TenantStore, "list">;
 }
 
-/** Implements `ListTenants`. */
 export function listTenants(deps: ListTenantsDeps): MethodImpl<typeof AccessService.method.listTenants> {
   return async () => ({ tenants: (await deps.tenants.list()).map(tenantToProto) });
 }

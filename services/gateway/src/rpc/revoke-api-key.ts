@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
 import type { Evict } from "../access/evictions.ts";
@@ -15,7 +15,6 @@ export interface RevokeApiKeyDeps {
   now: () => Date;
 }
 
-/** Implements `RevokeApiKey`. */
 export function revokeApiKey(deps: RevokeApiKeyDeps): MethodImpl<typeof AccessService.method.revokeApiKey> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

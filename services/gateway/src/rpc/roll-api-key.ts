@@ -2,8 +2,8 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
 import { requireAdministrator } from "../access/access-rules.ts";
 import { hashApiKey, mintApiKey } from "../access/api-key.ts";
@@ -20,7 +20,6 @@ export interface RollApiKeyDeps {
   now: () => Date;
 }
 
-/** Implements `RollApiKey`. */
 export function rollApiKey(deps: RollApiKeyDeps): MethodImpl<typeof AccessService.method.rollApiKey> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

@@ -1,8 +1,8 @@
 import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_service";
-import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/doors/shared/route";
 import { listTenantStates, type ListTenantStatesDeps } from "./list-tenant-states.ts";
 
-/** The service that tells the other services which tenants there are. */
+/** The service that tells the other services which tenants exist. */
 export function tenantRoutes(deps: ListTenantStatesDeps): MeshRoute {
   const methods = route(TenantService, { listTenants: listTenantStates(deps) });
   return meshRoute(methods, { listTenants: ["documents", "phrases", "delivery"] });

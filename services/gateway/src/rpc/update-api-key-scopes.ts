@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { requireAdministrator, requireScopes } from "../access/access-rules.ts";
 import { requireLive } from "../access/roll-key.ts";
@@ -16,7 +16,6 @@ export interface UpdateApiKeyScopesDeps {
   now: () => Date;
 }
 
-/** Implements `UpdateApiKeyScopes`. */
 export function updateApiKeyScopes(
   deps: UpdateApiKeyScopesDeps,
 ): MethodImpl<typeof AccessService.method.updateApiKeyScopes> {

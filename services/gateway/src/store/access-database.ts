@@ -1,8 +1,7 @@
-import type { Schema } from "@vidimus/kit/mongo/schema";
+import type { DatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import type { Db } from "mongodb";
 import type { ApiKeyRow, InvitationRow, MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
 
-/** The collections the gateway owns. */
 export function accessCollections(db: Db) {
   return {
     tenants: db.collection<TenantRow>("tenants"),
@@ -13,13 +12,13 @@ export function accessCollections(db: Db) {
   };
 }
 
-/** How the gateway keeps its rows. */
-export const accessSchema: Schema = {
+/** The version and indexes of the gateway's rows. */
+export const accessDatabaseVersion: DatabaseVersion = {
   base: 3,
   steps: [],
   indexes: {
     api_keys: {
-      // Does not start with the tenant, because a key is looked up before its tenant is known.
+      // Does not start with the tenant, because the look-up of a key does not know its tenant.
       prefix: { key: { prefix: 1 }, unique: true },
       created: { key: { tenantId: 1, createdAt: -1, _id: -1 } },
     },
@@ -29,7 +28,7 @@ export const accessSchema: Schema = {
       person: { key: { memberId: 1, tenantId: 1 } },
     },
     invitations: {
-      // A code is looked up before its tenant is known.
+      // The look-up of a code does not know its tenant.
       hash: { key: { hash: 1 }, unique: true },
       open: { key: { tenantId: 1, _id: -1 }, partialFilterExpression: { state: "open" } },
       expired: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },

@@ -1,5 +1,5 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog, RecordChange } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog, RecordChange } from "@vidimus/tenancy/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
 import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
 import { liveKeysMax } from "../access/access-rules.ts";
@@ -9,7 +9,7 @@ import { accessCollections } from "./access-database.ts";
 import type { ApiKeyRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant, requireEnabled } from "./tenant-lock.ts";
 
-/** A change of one key, and its name in the audit. */
+/** A change of one key, and its name in the audit log. */
 interface KeyChange {
   readonly action: "update_key_scopes" | "roll_key" | "revoke_key";
   /** Fields with new values; empty when nothing changes. */
@@ -30,17 +30,18 @@ interface KeyPage {
   readonly limit: number;
   /** The key after which the page begins. */
   readonly after?: Pick<KeyRecord, "createdAt" | "keyId"> | undefined;
+  /** Lists only keys that are valid at this time. */
+  readonly liveAt?: Date;
 }
 
-/** A transaction on a tenant's keys. */
 interface KeysTransaction {
   readonly session: ClientSession;
-  /** As it was before. */
+  /** The tenant's row before the transaction. */
   readonly tenant: TenantRow;
   readonly record: RecordChange;
 }
 
-/** Stores API keys without their secrets, and an entry of the audit log with every change. */
+/** Stores API keys without their secrets, and an audit entry with every change. */
 export class ApiKeyStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #keys: Collection<ApiKeyRow>;
@@ -77,7 +78,7 @@ export class ApiKeyStore {
   }
 
   /**
-   * Changes one key in a transaction, and answers its new state. `change` computes the change from
+   * Changes one key in a transaction, and returns its new state. `change` computes the change from
    * the current state and may throw to refuse it. `not_found` when the tenant has no such key.
    */
   async update(
@@ -89,7 +90,7 @@ export class ApiKeyStore {
     return this.#changing(tenantId, async (transaction) => {
       const { session, record } = transaction;
       const row = await this.#keys.findOne({ tenantId, _id: keyId }, { session });
-      if (!row) throw new DomainError("not_found", `tenant "${tenantId}" has no key ${keyId}`);
+      if (!row) throw noKey(tenantId, keyId);
       const { action, fields, successor } = change(fromRow(row));
       if (Object.keys(fields).length === 0) return fromRow(row);
       const changed = { ...row, ...fields, scopes: [...(fields.scopes ?? row.scopes)] };
@@ -101,14 +102,21 @@ export class ApiKeyStore {
   }
 
   /**
-   * A page of the tenant's keys, newest first, revoked ones included; `not_found` when the tenant
-   * does not exist.
+   * A page of the tenant's keys, newest first; without `liveAt` including revoked and expired ones.
+   * `not_found` when the tenant does not exist.
    */
-  async list(tenantId: string, { limit, after }: KeyPage, signal: AbortSignal): Promise<KeyRecord[]> {
+  async list(tenantId: string, { limit, after, liveAt }: KeyPage, signal: AbortSignal): Promise<KeyRecord[]> {
     const options = { sort: { createdAt: -1, _id: -1 }, limit, signal } as const;
-    const rows = await this.#keys.find({ tenantId, ...(after ? isAfter(after) : {}) }, options).toArray();
+    const filter = { tenantId, ...(after && isAfter(after)), ...(liveAt && isLive(liveAt)) };
+    const rows = await this.#keys.find(filter, options).toArray();
     if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }, { signal }))) throw noTenant(tenantId);
     return rows.map(fromRow);
+  }
+
+  async get(tenantId: string, keyId: string, signal: AbortSignal): Promise<KeyRecord> {
+    const row = await this.#keys.findOne({ tenantId, _id: keyId }, { signal });
+    if (!row) throw noKey(tenantId, keyId);
+    return fromRow(row);
   }
 
   /** Stores when keys were last used; an older time never replaces a newer one. */
@@ -127,7 +135,7 @@ export class ApiKeyStore {
     return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
   }
 
-  /** One transaction on a tenant's keys. */
+  /** Runs one transaction on a tenant's keys. */
   async #changing<T>(tenantId: string, change: (transaction: KeysTransaction) => Promise<T>): Promise<T> {
     return this.#audit.transact(async (session, record) => {
       const tenant = await lockTenant(this.#tenants, tenantId, "keyChanges", session);
@@ -137,10 +145,7 @@ export class ApiKeyStore {
 
   async #add(key: KeyRecord, by: AuditAuthor, { session, record }: KeysTransaction): Promise<void> {
     const { tenantId, keyId, prefix, name, scopes, createdAt, expiresAt } = key;
-    const live = await this.#keys.countDocuments(
-      { tenantId, revokedAt: { $exists: false }, expiresAt: { $not: { $lte: createdAt } } },
-      { session },
-    );
+    const live = await this.#keys.countDocuments({ tenantId, ...isLive(createdAt) }, { session });
     if (live >= liveKeysMax) {
       throw new DomainError("failed_precondition", `tenant "${tenantId}" has ${live} live keys, as many as it may`);
     }
@@ -152,6 +157,14 @@ export class ApiKeyStore {
 
 function isAfter({ createdAt, keyId }: Pick<KeyRecord, "createdAt" | "keyId">) {
   return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: keyId } }] };
+}
+
+function isLive(at: Date) {
+  return { revokedAt: { $exists: false }, expiresAt: { $not: { $lte: at } } };
+}
+
+function noKey(tenantId: string, keyId: string): DomainError {
+  return new DomainError("not_found", `tenant "${tenantId}" has no key ${keyId}`);
 }
 
 function toRow(key: KeyRecord): ApiKeyRow {

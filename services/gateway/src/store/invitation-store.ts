@@ -1,7 +1,7 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
-import { isPersonActor } from "@vidimus/kit/person";
+import { isPersonActor } from "@vidimus/kit/rpc/context/person";
 import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
 import type { InvitationRecord, MemberRecord, Newcomer } from "../access/member-record.ts";
 import { mayGive, newMember, openInvitationsMax } from "../access/member-rules.ts";
@@ -10,7 +10,7 @@ import { fromRow as memberFromRow, joinMember, memberKey, requireOwnRole } from 
 import type { InvitationRow, MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, requireEnabled } from "./tenant-lock.ts";
 
-/** Stores invitations by the hashes of their codes, and an entry of the audit log with every change. */
+/** Stores invitations by the hashes of their codes, and an audit entry with every change. */
 export class InvitationStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
@@ -48,8 +48,9 @@ export class InvitationStore {
   }
 
   /**
-   * Revokes an invitation, unless it is already. `check` may throw to refuse it. `not_found` when the
-   * tenant has none with that id, `failed_precondition` when it was accepted.
+   * Revokes an invitation; has no effect when it is revoked already. `check` may throw to refuse
+   * it. `not_found` when the tenant has none with that id, `failed_precondition` when it was
+   * accepted.
    */
   async revoke(
     tenantId: string,
@@ -79,9 +80,9 @@ export class InvitationStore {
   }
 
   /**
-   * Accepts the invitation with a code, and answers the member. A repetition by the same person
-   * answers it again. `not_found` when there is no such invitation, `failed_precondition` when its
-   * inviter may not give its roles any more, or the tenant is disabled.
+   * Accepts the invitation with a code, and returns the member, also when the same person repeats
+   * it. `not_found` when there is no such invitation, `failed_precondition` when its inviter may no
+   * longer give its roles, or the tenant is disabled.
    */
   async accept(hash: Buffer, person: Newcomer, by: AuditAuthor, now: Date): Promise<MemberRecord> {
     return this.#audit.transact(async (session, record) => {
@@ -112,7 +113,10 @@ export class InvitationStore {
     return memberFromRow(row);
   }
 
-  /** The roles of an inviter who is a person count now. Another one had its right from its grant. */
+  /**
+   * Refuses an invitation whose inviter may no longer give its roles. Only people are looked up:
+   * other inviters had the right by the grant of the program that called.
+   */
   async #requireInviter({ tenantId, invitedBy, roles }: InvitationRow, session: ClientSession): Promise<void> {
     if (!isPersonActor(invitedBy)) return;
     const inviter = await this.#members.findOne({ _id: memberKey(tenantId, invitedBy) }, { session });
@@ -125,7 +129,7 @@ function isOpen(tenantId: string, now: Date) {
   return { tenantId, state: "open", expiresAt: { $gt: now } } as const;
 }
 
-/** One answer for all, since only who was invited is to know which code there was. */
+/** The same answer in all cases, because only the invited person may know which codes exist. */
 function noInvitation(): DomainError {
   return new DomainError(
     "not_found",

@@ -1,7 +1,7 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
-import { comparableName } from "@vidimus/kit/comparable-name";
-import { isPersonActor } from "@vidimus/kit/person";
+import { comparableName } from "@vidimus/kit/rpc/context/comparable-name";
+import { isPersonActor } from "@vidimus/kit/rpc/context/person";
 import type { ClientSession, Collection } from "mongodb";
 import type { MemberRecord } from "../access/member-record.ts";
 import type { MemberRow } from "./rows.ts";
@@ -12,8 +12,8 @@ export function memberKey(tenantId: string, memberId: string): string {
 }
 
 /**
- * Throws `permission_denied` unless the role that a person speaks for is one that this member has in
- * the tenant. Other actors speak for the roles of their caller's grant.
+ * Throws `permission_denied` unless the member has, in the tenant, the role that a person asserts.
+ * Other actors have the roles of their caller's grant.
  */
 export async function requireOwnRole(
   members: Collection<MemberRow>,
@@ -28,9 +28,9 @@ export async function requireOwnRole(
 }
 
 /**
- * Adds a member, or roles to one that is there; its name and address are those it comes with.
+ * Adds a member, or roles to an existing one, whose name and address are updated.
  *
- * @returns the member as it stands then
+ * @returns the member afterwards
  */
 export async function joinMember(
   members: Collection<MemberRow>,
@@ -46,20 +46,18 @@ export async function joinMember(
   return fromRow(joined);
 }
 
-/** Characters of a name by which members are listed: a page token holds them. */
+/** Characters of a name by which members are ordered. Limited because page tokens contain them. */
 const orderCharacters = 64;
 
 function orderOf(name: string): string {
   return Array.from(comparableName(name)).slice(0, orderCharacters).join("");
 }
 
-/** A member as it is stored. */
 export function toRow({ tenantId, memberId, identity, roles, ...rest }: MemberRecord): MemberRow {
   const _id = memberKey(tenantId, memberId);
   return { _id, tenantId, memberId, ...identity, ...rest, order: orderOf(rest.name), roles: [...roles] };
 }
 
-/** A member from how it is stored. */
 export function fromRow(row: MemberRow): MemberRecord {
   const { tenantId, memberId, issuer, subject, name, address, roles, createdAt, invitedBy } = row;
   return { tenantId, memberId, identity: { issuer, subject }, name, address, roles, createdAt, invitedBy };

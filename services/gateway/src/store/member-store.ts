@@ -1,28 +1,34 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog, RecordChange } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog, RecordChange } from "@vidimus/tenancy/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
-import type { ClientSession, Collection, Db } from "mongodb";
+import type { Abortable, ClientSession, Collection, Db, FindOptions } from "mongodb";
 import type { MemberRecord, MembershipRecord } from "../access/member-record.ts";
 import { accessCollections } from "./access-database.ts";
 import { fromRow, memberKey, requireOwnRole } from "./member-change.ts";
 import type { MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant } from "./tenant-lock.ts";
 
-/** The place of a member in the list. */
-export interface MemberPlace {
-  /** The beginning of its name, as members are ordered. */
+/** The position of a member in the list. */
+export interface MemberPosition {
+  /** The beginning of its name in the form by which members are ordered. */
   readonly order: string;
   readonly memberId: string;
+}
+
+/** A member as lists of other things show it. */
+interface MemberName {
+  readonly memberId: string;
+  readonly name: string;
 }
 
 /** Which members of a tenant are listed. */
 interface MemberPage {
   readonly limit: number;
   /** The member after which the page begins. */
-  readonly after?: MemberPlace | undefined;
+  readonly after?: MemberPosition | undefined;
 }
 
-/** Stores the members of tenants, and an entry of the audit log with every change. */
+/** Stores the members of tenants, and an audit entry with every change. */
 export class MemberStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
@@ -33,25 +39,57 @@ export class MemberStore {
     ({ tenants: this.#tenants, members: this.#members } = accessCollections(db));
   }
 
-  /** Throws `permission_denied` when a person speaks for a role that it does not have in the tenant. */
+  /**
+   * Throws `permission_denied` when a person asserts a role that it does not have in the tenant.
+   */
   async requireOwnRole(tenantId: string, by: Pick<AuditAuthor, "actor" | "role">): Promise<void> {
     await requireOwnRole(this.#members, tenantId, by);
   }
 
   /**
-   * A page of a tenant's members, by name and then by member id, with the place of the last one;
+   * A page of a tenant's members, by name and then by member id, with the position of the last one;
    * `not_found` when the tenant does not exist.
    */
   async list(
     tenantId: string,
     { limit, after }: MemberPage,
     signal: AbortSignal,
-  ): Promise<{ members: MemberRecord[]; next: MemberPlace | undefined }> {
-    const options = { sort: { order: 1, memberId: 1 }, limit: limit + 1, signal } as const;
-    const rows = await this.#members.find({ tenantId, ...(after ? isAfter(after) : {}) }, options).toArray();
-    if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }, { signal }))) throw noTenant(tenantId);
+  ): Promise<{ members: MemberRecord[]; next: MemberPosition | undefined }> {
+    const rows = await this.#find(tenantId, { limit, after }, { signal }).toArray();
+    await this.#requireTenant(tenantId, rows, signal);
     const page = rows.slice(0, limit);
     return { members: page.map(fromRow), next: rows.length > limit ? page.at(-1) : undefined };
+  }
+
+  /** The same with the ids and names alone. */
+  async listNames(
+    tenantId: string,
+    { limit, after }: MemberPage,
+    signal: AbortSignal,
+  ): Promise<{ names: MemberName[]; next: MemberPosition | undefined }> {
+    const projection = { _id: 0, memberId: 1, name: 1, order: 1 } as const;
+    const found = this.#find(tenantId, { limit, after }, { signal, projection });
+    const rows = (await found.toArray()) as (MemberName & MemberPosition)[];
+    await this.#requireTenant(tenantId, rows, signal);
+    const page = rows.slice(0, limit);
+    const names = page.map(({ memberId, name }) => ({ memberId, name }));
+    return { names, next: rows.length > limit ? page.at(-1) : undefined };
+  }
+
+  #find(tenantId: string, { limit, after }: MemberPage, options: FindOptions & Abortable) {
+    const order = { sort: { order: 1, memberId: 1 }, limit: limit + 1 } as const;
+    return this.#members.find({ tenantId, ...(after ? isAfter(after) : {}) }, { ...order, ...options });
+  }
+
+  async #requireTenant(tenantId: string, rows: readonly unknown[], signal: AbortSignal): Promise<void> {
+    if (rows.length === 0 && !(await this.#tenants.findOne({ _id: tenantId }, { signal }))) throw noTenant(tenantId);
+  }
+
+  /** One member; `not_found` when the tenant has no such member. */
+  async get(tenantId: string, memberId: string, signal: AbortSignal): Promise<MemberRecord> {
+    const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { signal });
+    if (!row) throw noMember(tenantId, memberId);
+    return fromRow(row);
   }
 
   /** The tenants of a person, by tenant id. */
@@ -68,8 +106,8 @@ export class MemberStore {
   }
 
   /**
-   * Replaces a member's roles, and answers its new state. `not_found` when the tenant has no such
-   * member, `failed_precondition` when the last owner would be none any more.
+   * Replaces a member's roles, and returns its new state. `not_found` when the tenant has no such
+   * member, `failed_precondition` when the tenant would have no owner any more.
    */
   async updateRoles(
     tenantId: string,
@@ -79,7 +117,7 @@ export class MemberStore {
   ): Promise<MemberRecord> {
     return this.#changing(tenantId, by, async (session, record) => {
       const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { session });
-      if (!row) throw new DomainError("not_found", `tenant "${tenantId}" has no member ${memberId}`);
+      if (!row) throw noMember(tenantId, memberId);
       if (row.roles.join() === roles.join()) return fromRow(row);
       if (!roles.includes("owner")) await this.#requireOtherOwner(row, session);
       await this.#members.updateOne({ _id: row._id }, { $set: { roles: [...roles] } }, { session });
@@ -89,7 +127,7 @@ export class MemberStore {
     });
   }
 
-  /** Removes a member, if it is there; `failed_precondition` when it is the last owner. */
+  /** Removes a member, if it exists; `failed_precondition` when it is the last owner. */
   async remove(tenantId: string, memberId: string, by: AuditAuthor): Promise<void> {
     await this.#changing(tenantId, by, async (session, record) => {
       const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { session });
@@ -111,7 +149,7 @@ export class MemberStore {
     );
   }
 
-  /** One transaction on a tenant's members, by someone who may make it. */
+  /** Runs one transaction on a tenant's members, after checking the author's role. */
   async #changing<T>(
     tenantId: string,
     by: AuditAuthor,
@@ -125,6 +163,10 @@ export class MemberStore {
   }
 }
 
-function isAfter({ order, memberId }: MemberPlace) {
+function isAfter({ order, memberId }: MemberPosition) {
   return { order: { $gte: order }, $or: [{ order: { $gt: order } }, { memberId: { $gt: memberId } }] };
+}
+
+function noMember(tenantId: string, memberId: string): DomainError {
+  return new DomainError("not_found", `tenant "${tenantId}" has no member ${memberId}`);
 }

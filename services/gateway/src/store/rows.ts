@@ -9,7 +9,10 @@ export interface TenantRow {
   disabledAt?: Date;
   /** Incremented by every change of the tenant's keys, so that two concurrent changes conflict. */
   keyChanges?: number;
-  /** The same for changes of its members and invitations. */
+  /**
+   * Incremented by every change of its members and invitations, so that two concurrent changes
+   * conflict.
+   */
   memberChanges?: number;
 }
 
@@ -21,7 +24,7 @@ export interface MemberRow {
   issuer: string;
   subject: string;
   name: string;
-  /** By which members are listed: the beginning of the name, without regard to case. */
+  /** The key by which members are ordered: the beginning of the name, without regard to case. */
   order: string;
   address: string;
   roles: string[];
@@ -39,7 +42,7 @@ export interface InvitationRow {
   note: string;
   invitedBy: string;
   createdAt: Date;
-  /** It is not found from then on, and deleted. */
+  /** From this time on it is not found; MongoDB deletes the row. */
   expiresAt: Date;
   state: "open" | "accepted" | "revoked";
   /** The member that accepted it. */
@@ -55,7 +58,7 @@ export interface SignInLinkRow {
   roles: string[];
   createdBy: string;
   createdAt: Date;
-  /** It is not found from then on, and deleted. */
+  /** From this time on it is not found; MongoDB deletes the row. */
   expiresAt: Date;
 }
 
@@ -83,9 +86,11 @@ export interface WriteBudgetRow {
   /** Points that were charged, and those of slices that were not returned. */
   used: number;
   endsAt: Date;
-  /** Slices that gateways hold or have lost, with the points they were leased with. */
+  /** Slices that gateways hold or have lost, with the points with which they were leased. */
   slices: { lease: string; points: number; endsAt: Date }[];
-  /** Of the newest charge: the points it got, its slice, its time by the database's clock. */
+  /**
+   * Facts of the newest charge: its granted points, its slice, its time by the database's clock.
+   */
   granted: number;
   lent: number;
   chargedAt: Date;

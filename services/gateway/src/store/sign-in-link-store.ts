@@ -1,7 +1,7 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
-import { personActor } from "@vidimus/kit/person";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import { Binary, type Collection, type Db } from "mongodb";
 import type { MemberRecord, SignInLinkRecord } from "../access/member-record.ts";
 import { newcomer, newMember } from "../access/member-rules.ts";
@@ -10,7 +10,7 @@ import { fromRow as memberFromRow, joinMember, memberKey } from "./member-change
 import type { MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
 import { lockTenant } from "./tenant-lock.ts";
 
-/** Stores sign-in links by the hashes of their codes, and an entry of the audit log with every change. */
+/** Stores sign-in links by the hashes of their codes, and an audit entry with every change. */
 export class SignInLinkStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
@@ -23,10 +23,10 @@ export class SignInLinkStore {
   }
 
   /**
-   * Adds a link. `not_found` when the tenant does not exist, `failed_precondition` when the identity
-   * is a member with other roles than those that were asked for.
+   * Adds a link. `not_found` when the tenant does not exist, `failed_precondition` when the
+   * identity is a member with other roles than the requested ones.
    *
-   * @param link without roles for those that the member has, or owner where there is none
+   * @param link without roles: uses those of the member, or owner for a new one
    */
   async insert(link: SignInLinkRecord, hash: Buffer, by: AuditAuthor): Promise<void> {
     const { tenantId, identity, expiresAt } = link;
@@ -53,9 +53,9 @@ export class SignInLinkStore {
   }
 
   /**
-   * Uses a code up, and answers the member; an identity that is none becomes one. `not_found` when
-   * there is no such code: of two calls at once, one deletes the row, and the other conflicts with
-   * it, runs again and finds none.
+   * Uses a code, and returns the member, which is added when the identity is none yet. `not_found`
+   * when there is no such code: of two concurrent calls one deletes the row, and the other
+   * conflicts with it, runs again and finds none.
    */
   async redeem(hash: Buffer, by: AuditAuthor, now: Date): Promise<MemberRecord> {
     return this.#audit.transact(async (session, record) => {
@@ -83,7 +83,7 @@ function requireSameRoles({ tenantId, subject, roles }: MemberRow, asked: readon
   );
 }
 
-/** One answer for all, since only who was given the code is to know which there was. */
+/** The same answer in all cases, because only the receiver of a code may know which codes exist. */
 function noLink(): DomainError {
   return new DomainError("not_found", "there is no such sign-in code: it was used, has ended, or never was");
 }

@@ -1,5 +1,5 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { DomainError } from "@vidimus/kit/errors";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { Collection, Db } from "mongodb";
@@ -8,7 +8,7 @@ import { accessCollections } from "./access-database.ts";
 import type { TenantRow } from "./rows.ts";
 import { noTenant } from "./tenant-lock.ts";
 
-/** Stores tenants, and an entry of the audit log with every change. */
+/** Stores tenants, and an audit entry with every change. */
 export class TenantStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #audit: Pick<AuditLog, "transact">;
@@ -57,7 +57,7 @@ export class TenantStore {
     });
   }
 
-  /** All tenants, by id. */
+  /** All tenants, ordered by id. */
   async list(): Promise<TenantRecord[]> {
     const rows = await this.#tenants.find({}, { sort: { _id: 1 } }).toArray();
     return rows.map(fromRow);

@@ -6,7 +6,7 @@ import type { StatedTrustList } from "../upstream/trust-list.ts";
 interface TrustListRow {
   _id: "trust_list";
   revision: number;
-  /** When signing stated it, by the clock of the database, which all gateways share. */
+  /** When signing stated it, by the database's clock, which all gateways share. */
   readAt: Date;
   list: Pick<StatedTrustList, "body" | "statement" | "signature">;
 }
@@ -28,7 +28,7 @@ export class TrustListStore {
     return row ? { copy: { revision: row.revision, ...row.list }, ageMs: row.ageMs } : undefined;
   }
 
-  /** Stores a list, unless a newer one is stored. @returns the one that is */
+  /** Stores a list, unless a newer one is stored. @returns the stored one */
   async keep({ revision, ...list }: StatedTrustList): Promise<StatedTrustList> {
     const isNotNewer = { ...id, revision: { $lte: revision } };
     try {
@@ -36,7 +36,7 @@ export class TrustListStore {
       await this.#rows.updateOne(isNotNewer, change, { upsert: true });
       return { revision, ...list };
     } catch (error) {
-      // The row of a newer revision does not match, and the upsert finds its id taken.
+      // A newer revision does not match, and the upsert fails with a duplicate id.
       if (!isDuplicateKey(error)) throw error;
     }
     const newer = await this.read();

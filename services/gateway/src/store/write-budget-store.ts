@@ -1,45 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Collection, Db } from "mongodb";
-import type { Rate } from "../limits/rate.ts";
+import type { Charge, ChargeResult, Slice } from "../rates/charge.ts";
+import type { Rate } from "../rates/rate.ts";
 import type { WriteBudgetRow } from "./rows.ts";
-
-/** Points of a tenant's budget that one gateway may spend until the window ends. */
-export interface Slice {
-  readonly lease: string;
-  readonly points: number;
-  /** The end of its window by the database's clock; it names the window. */
-  readonly endsAt: Date;
-}
-
-/** A charge to a tenant's budget. */
-export interface Charge {
-  readonly tenantId: string;
-  readonly points: number;
-  /** All of the points or none; otherwise as many as are left. */
-  readonly whole: boolean;
-  /** The caller's slice, with its unspent points. The charge takes it back and leases a new one. */
-  readonly returned?: Slice | undefined;
-}
-
-/** The result of a charge. */
-export interface ChargeResult {
-  /** How many of the points were charged. */
-  readonly granted: number;
-  /** Points that are neither spent nor leased to any gateway. */
-  readonly left: number;
-  /** Milliseconds until the window ends, by the database's clock. */
-  readonly resetMs: number;
-  /** What the caller may spend besides; it may have no points. */
-  readonly slice: Slice;
-}
 
 /** A smaller budget has no slices, so that it is counted exactly. */
 const slicedBudgetMin = 100;
 
 /**
- * Stores how much of its write budget each tenant has used: one row per tenant, one atomic update
- * per charge. The points of a slice count as used from its lease to its return. So no more than the
- * budget is ever spent, and what is refused would have used more than the budget less all slices.
+ * Stores how much of its write budget each tenant has used: one row for each tenant, one atomic
+ * update for each charge. The points of a slice count as used from its lease to its return. So
+ * never more than the budget is spent, and a charge is refused only when it would exceed the budget
+ * without the points in slices.
  */
 export class WriteBudgetStore {
   readonly #budgets: Collection<WriteBudgetRow>;
@@ -62,8 +34,8 @@ export class WriteBudgetStore {
         ...grant(points, whole, rate.count),
         ...lend(lease, rate.count),
       ],
-      // Waiting for a majority at every charge would cost more than a count that is lost with a
-      // primary.
+      // Waiting for a majority at every charge would cost more than a charge that is lost in a
+      // failover.
       { upsert: true, returnDocument: "after", writeConcern: { w: 1 } },
     );
     if (!row) throw new Error("a charge left no row");
@@ -76,12 +48,12 @@ export class WriteBudgetStore {
     };
   }
 
-  /** Takes back points that were charged in the window that ends at `endsAt`, if it still runs. */
+  /** Takes back points that were charged in the window that ends at `endsAt`, while it runs. */
   async refund(tenantId: string, points: number, endsAt: Date): Promise<void> {
     await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });
   }
 
-  /** Takes unspent slices back. A slice whose window has ended, or that is not known, is skipped. */
+  /** Takes unspent slices back. Ignores a slice that is unknown, or whose window has ended. */
   async returnSlices(slices: readonly { readonly tenantId: string; readonly slice: Slice }[]): Promise<void> {
     if (slices.length === 0) return;
     const updates = slices.map(({ tenantId, slice: { lease, points, endsAt } }) => ({
@@ -95,15 +67,15 @@ export class WriteBudgetStore {
 }
 
 /**
- * By how much a window may seem longer than its rate's. `$$NOW` is the time at which an update began,
- * and of two updates of a row the one that began first may be applied last. It then finds a window
- * that ends later than one that it would start itself, and must not start it again: what was
- * charged would be forgotten.
+ * A window may seem longer than its rate's by this much. `$$NOW` is the time at which an update
+ * began, and of two updates of a row the one that began first may be applied last. It then finds a
+ * window that ends later than one that it would start itself, and must not replace it, because
+ * charges would be forgotten.
  */
 const overtakingMsMax = 10_000;
 
 /**
- * Starts a new window when none is running, or when the running one is longer than the rate's,
+ * Starts a new window when none is running, or when the running one is longer than the rate's
  * because the rate was changed. Slices end with their window.
  */
 function freshWindow(windowMs: number) {
@@ -117,7 +89,7 @@ function freshWindow(windowMs: number) {
   ];
 }
 
-/** Returns a slice's unspent points. One of an earlier window is not in the row any more. */
+/** Returns a slice's unspent points. A slice of an earlier window is no longer in the row. */
 function takeBack(slice: Slice | undefined) {
   if (!slice) return [];
   const points = { $cond: [{ $in: [slice.lease, "$slices.lease"] }, slice.points, 0] };
@@ -137,8 +109,8 @@ function grant(points: number, whole: boolean, count: number) {
 
 /**
  * Leases a slice: half of what all slices together may still hold, which is a tenth of the budget,
- * so that other gateways find a part. A slice counts with the points it was leased with, also when
- * its gateway has died.
+ * so that other gateways get slices, too. A slice counts with its leased points, also when its
+ * gateway has died.
  */
 function lend(lease: string, count: number) {
   const heldMax = count < slicedBudgetMin ? 0 : Math.floor(count / 10);

@@ -1,37 +1,37 @@
 import type { ListPublishedDocumentsResponse } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { LRUCache } from "lru-cache";
-import { TenantCache } from "../limits/tenant-cache.ts";
+import { TenantCache } from "../pools/tenant-cache.ts";
 
 const keptBytesMax = 32 * 1024 * 1024;
-/** About 10,000 tags; fewer when clients send long cursors. */
+/** About 10,000 tags, or fewer when clients send long cursors. */
 const seenBytesMax = 4 * 1024 * 1024;
-/** What an entry takes beside its items, its tag and its key. */
+/** Bytes of an entry besides its items, its tag and its key. */
 const entryBytes = 256;
 
-/** Names a page: whose, and what was asked for. */
+/** Identifies a page: its tenant, and the request. */
 interface PageName {
   readonly tenantId: string;
   readonly key: string;
 }
 
 /**
- * Keeps pages that were read twice without a change in between, up to 32 MiB. A walk through many
- * pages, or a page that changes with every read, keeps nothing.
+ * Caches pages that were read twice without a change in between, up to 32 MiB. A walk through many
+ * pages, or a page that changes with every read, caches nothing.
  */
 export class KeptPages {
   readonly #kept = new TenantCache<ListPublishedDocumentsResponse>(keptBytesMax);
-  /** The tags of the newest reads, by key. */
+  /** The tags of the latest reads, by key. */
   readonly #seen = new LRUCache<string, string>({
     maxSize: seenBytesMax,
     sizeCalculation: (etag, key) => etag.length + key.length + entryBytes,
   });
 
-  /** The page as it was read last; whether it still stands is not known here. */
+  /** The page as it was last read; it may be outdated. */
   get({ tenantId, key }: PageName): ListPublishedDocumentsResponse | undefined {
     return this.#kept.get(tenantId, key);
   }
 
-  /** Takes note of a page that was read now. The key names its tenant, too. */
+  /** Notes a page that was just read. The key contains its tenant, too. */
   note({ tenantId, key }: PageName, page: ListPublishedDocumentsResponse): void {
     if (this.#seen.get(key) === page.etag) {
       this.#kept.set(

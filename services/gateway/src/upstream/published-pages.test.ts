@@ -47,7 +47,7 @@ describe("pages that are read together", () => {
     expect(readWith).toHaveLength(4);
   });
 
-  it("that clients hold are asked about together, each once, and only what does not stand is read", async () => {
+  it("that clients hold are validated together, each once, and only changed ones are read", async () => {
     const { page, etagOf, compared, readWith } = documents();
     const held = [
       ["a", etagOf("a")],
@@ -69,7 +69,7 @@ describe("pages that are read together", () => {
 });
 
 describe("those who ask while a page is read", () => {
-  it("get it, when it stands after they asked", async () => {
+  it("get the page that is being read, when it is unchanged after they asked", async () => {
     const { page, etagOf, readWith } = documents();
     const pages = await Promise.all([page(), page(), page("", "stale")]);
     expect(pages.map(textOf)).toEqual(Array.from({ length: 3 }, () => '["demo","",1]'));
@@ -102,7 +102,7 @@ describe("a page that was read twice without a change", () => {
     expect(readWith).toHaveLength(2);
   });
 
-  it("is read again when it has changed, and not kept before it stood once more", async () => {
+  it("is read again after a change, and kept only after it was found unchanged once", async () => {
     const { page, publish, compared } = await keptPage();
     publish();
     expect(textOf(await page())).toBe('["demo","",2]');
@@ -129,7 +129,7 @@ describe("a page that was read twice without a change", () => {
     expect((await page("", etagOf())).notModified).toBe(true);
   });
 
-  it("is none when it was read once", async () => {
+  it("is not what one read makes: one read keeps nothing", async () => {
     const { page, compared } = documents();
     await page("a");
     await page("b");

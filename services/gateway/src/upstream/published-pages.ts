@@ -12,7 +12,6 @@ import { shareCalls } from "@vidimus/kit/queues/share-calls";
 import { KeptPages } from "./kept-pages.ts";
 import { inTime, optionsOf, rules } from "./shared-reads.ts";
 
-/** The calls that pages take. */
 export type PageCalls = Pick<
   Client<typeof PublishedDocumentService>,
   "listPublishedDocuments" | "revalidatePublishedPages"
@@ -21,9 +20,9 @@ export type PageCalls = Pick<
 type ReadPage = Pick<PageCalls, "listPublishedDocuments">["listPublishedDocuments"];
 
 interface PageQuestion {
-  /** Without a tag. */
+  /** The request without a tag. */
   readonly page: ListPublishedDocumentsRequest;
-  /** The same for questions with the same answer. */
+  /** Equal for requests with the same answer. */
   readonly key: string;
   readonly rpc: CallOptions;
 }
@@ -33,15 +32,16 @@ interface TagQuestion extends PageQuestion {
 }
 
 /**
- * When the next call for a page no longer waits for the one that is out. A large page takes a tenth
- * of a second on a busy machine: with that, each call made the ones before it later still.
+ * When the next call for a page no longer waits for the running one. A large page takes a tenth of
+ * a second on a busy machine; with that as the limit, each further call delayed the ones before it
+ * even more.
  */
 const late = { lateMs: 1_000, outMax: 8 };
 
 /**
  * Reads pages. Readers of the same page share one call. A page that was read twice without a change
- * is kept, and asked about whenever it is wanted; so are the pages that clients hold. All these
- * questions go out together, one for each page and tag.
+ * is cached, and whether it is current is asked whenever it is wanted; the same is asked for pages
+ * that clients have. All these questions go out together, one for each page and tag.
  */
 export function pageReader(calls: PageCalls): ReadPage {
   const kept = new KeptPages();
@@ -60,7 +60,8 @@ export function pageReader(calls: PageCalls): ReadPage {
     const { held, question } = ask(init, rpc);
     const name = { tenantId: question.page.tenantId, key: question.key };
     const known = kept.get(name);
-    // At most one tag of a page is current. When the kept one is, the client's other one is not.
+    // At most one tag of a page is current, so when the cached one is, the client's other one is
+    // not.
     if (known && (await stands({ ...question, tag: known.etag }))) return known;
     if (held !== "" && held !== known?.etag && (await stands({ ...question, tag: held }))) return unchanged(held);
     const page = await inTime(read({ ...question, tag: held }));
@@ -70,9 +71,8 @@ export function pageReader(calls: PageCalls): ReadPage {
 }
 
 /**
- * Reads a page, unless it is still what the last call before this one has read. The reader's tag is no
- * longer current, so it is not asked for: readers with different old tags share a page, which is not
- * older than the tag.
+ * Reads a page, unless it is unchanged since the last call. The reader's own tag is outdated, so it
+ * is not sent: readers with different old tags share a page, which is not older than the tag.
  */
 async function readAfter(
   calls: PageCalls,
@@ -83,7 +83,7 @@ async function readAfter(
   return last && page.notModified ? last : page;
 }
 
-/** The question, and the tag that the client holds apart from it. */
+/** The question, and separately the tag that the client has. */
 function ask(init: Parameters<ReadPage>[0], rpc: CallOptions): { held: string; question: PageQuestion } {
   const page = create(ListPublishedDocumentsRequestSchema, init);
   const held = page.ifNoneMatch;
@@ -100,7 +100,7 @@ function unchanged(etag: string): ListPublishedDocumentsResponse {
   return create(ListPublishedDocumentsResponseSchema, { etag, notModified: true });
 }
 
-/** Whether each tag is still current. The same question is asked once. */
+/** Whether each tag is still current. Equal questions are asked once. */
 async function compareTags(calls: PageCalls, questions: TagQuestion[], leftMs: number): Promise<boolean[]> {
   const nameOf = ({ tag, key }: TagQuestion) => `${tag} ${key}`;
   const distinct = new Map(questions.map((question) => [nameOf(question), question]));

@@ -67,7 +67,7 @@ describe("reads that come together", () => {
     expect(batches).toEqual([3, 1, 2, 1]);
   });
 
-  it("by id do not wait for reads by slug or with links, of which a call has few", async () => {
+  it("by id do not wait for reads by slug or with links, of which a call may have only a few", async () => {
     const { reads, batches } = documents(64);
     const bySlug: Item = { tenantId: "demo", by: { case: "slug", value: { type: "core/tag", slug: "s" } } };
     const linked = Array.from({ length: 9 }, (_, n) => ({ ...byId(`linked ${n}`), includeLinks: true }));
@@ -77,7 +77,7 @@ describe("reads that come together", () => {
   });
 });
 
-it("followers that stand at the same place share an answer that was asked for after they came, and a wait", async () => {
+it("readers of the feed at one position share a call, but none that began before they asked", async () => {
   const asked: string[] = [];
   const gates: (() => void)[] = [];
   const unused = () => Promise.reject(new Error("not asked here"));

@@ -11,14 +11,13 @@ import type {
   PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { createBatcher } from "@vidimus/kit/queues/batcher";
-import { fromErrorInfo } from "@vidimus/kit/rpc/error-table";
+import { fromErrorInfo } from "@vidimus/kit/rpc/errors/error-table";
 import { type PageCalls, pageReader } from "./published-pages.ts";
 import { optionsOf, rules } from "./shared-reads.ts";
 import { shareWaits } from "./shared-waits.ts";
 
 type DocumentRequest = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
 
-/** The reads that many clients make at once. */
 type PublishedReads = Pick<
   Client<typeof PublishedDocumentService>,
   "listPublishedDocuments" | "getPublishedDocument" | "listPublishedChanges" | "getPublishedSite"
@@ -41,9 +40,9 @@ interface DocumentQuestion {
 }
 
 /**
- * Batches reads without a timer: the first goes out at once, and those that arrive while a call is
- * under way go out together when it ends. Each tenant has a lane of its own, so that large
- * documents of one do not delay small ones of another.
+ * Batches reads without a timer: the first goes out at once, and those that arrive during a call go
+ * out together when it ends. Each tenant has its own lane, so that large documents of one do not
+ * delay small ones of another.
  */
 export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls & SiteCalls): PublishedReads {
   const get = documentReader(calls);
@@ -63,11 +62,14 @@ interface SiteQuestion {
   readonly rpc: CallOptions;
 }
 
-/** A site may have a megabyte, and all pages of a site's server ask for it: they share a call. */
+/**
+ * Callers of the same site share a call: it may have a megabyte, and all pages of a site's server
+ * ask for it.
+ */
 function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPublishedSiteResponse> {
   return createBatcher({
     ...rules,
-    // Those who ask for many hosts of one tenant would fill the lanes of all.
+    // Requests for many hosts of one tenant would fill a limit that all share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
     laneOf: ({ request: { tenantId, host, ifNoneMatch } }) => JSON.stringify([tenantId, host, ifNoneMatch]),
@@ -78,19 +80,19 @@ function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPu
   });
 }
 
-/** The same for requests that have the same answer. */
+/** Equal for requests with the same answer. */
 function placeOf({ tenantId, since, type, limit }: ChangesRequest): string {
   return JSON.stringify([tenantId, since, type, limit]);
 }
 
 /**
- * Followers that stand at the same place ask the same, often at once: when the gateway was away, or
- * because a change woke them. They share an answer that was asked for after they came.
+ * Followers at the same position ask the same, often at once: after an outage of the gateway, or
+ * because a change woke them. They share an answer that was requested after they came.
  */
 function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promise<ListPublishedChangesResponse> {
   return createBatcher({
     ...rules,
-    // Followers of one tenant at many places would fill the lanes of all.
+    // Followers of one tenant at many positions would fill a limit that all share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
     laneOf: ({ request }) => placeOf(request),
@@ -102,8 +104,8 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
 }
 
 /**
- * Reads by id, reads by slug, and reads with linked documents have lanes of their own: a slug costs
- * one more look-up, and the links of each document another read. So a call has few of the last.
+ * Reads by id, by slug, and with linked documents have separate lanes: a slug costs one more
+ * look-up, and linked documents another read for each document, so a call has few of these.
  */
 function documentReader(calls: DocumentCalls): (question: DocumentQuestion) => Promise<GetPublishedDocumentResponse> {
   const lanes = {

@@ -1,17 +1,17 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { withinDeadline } from "@vidimus/kit/deadline";
 import { DomainError } from "@vidimus/kit/errors";
-import { shareCall } from "@vidimus/kit/rpc/call-span";
+import { shareCall } from "@vidimus/kit/rpc/context/call-span";
 
-/** A call out for longer no longer holds back the next one, of which a lane has at most eight. */
+/** After this time a running call no longer holds back the next one; a lane has at most eight. */
 const late = { afterMs: 100, outMax: 8 };
 /** From the arrival of a read to its answer. */
 const timeoutMs = 10_000;
 const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
 
 /**
- * A call carries questions of one tenant only, because all questions in a call wait for its largest
- * answer. Tenants take turns for calls.
+ * A call contains questions of one tenant only, because all questions in a call wait for its
+ * largest answer. Tenants alternate.
  */
 export const rules = { lanesInFlightMax: 32, late, deadline: { ms: timeoutMs, error: tooLate } };
 
@@ -21,7 +21,10 @@ export async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** A shared call has the metadata of one of its questions, and as much time as the last one. */
+/**
+ * A shared call has the metadata of one of its questions, and as much time as the newest one has
+ * left.
+ */
 export function optionsOf(questions: readonly { readonly rpc: CallOptions }[], leftMs: number): CallOptions {
   return { ...shareCall(questions.map(({ rpc }) => rpc)), timeoutMs: Math.max(1, leftMs) };
 }

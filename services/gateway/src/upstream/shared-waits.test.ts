@@ -45,7 +45,7 @@ test("who waits for the same, for as long, shares one call and its answer", asyn
   expect(await Promise.all(others)).toEqual(["answer 1", "answer 2"]);
 });
 
-test("a call is joined in the first twentieth of its time only", async () => {
+test("later callers join a running call only in the first twentieth of its `waitMs`", async () => {
   const { asked, follow } = followers();
   void follow("a");
   await vi.advanceTimersByTimeAsync(1_000);

@@ -1,4 +1,5 @@
 import type { CallOptions } from "@connectrpc/connect";
+import { unlessAborted } from "@vidimus/kit/unless-aborted";
 
 interface SharedWait<Answer> {
   readonly answer: Promise<Answer>;
@@ -14,15 +15,15 @@ interface WaitQuestion {
 }
 
 /**
- * A call is joined in this first part of its time only. It ends that much before the time that the
- * last one asked for: 1 s of 20.
+ * A call can be joined only in this first part of its time. It ends that much before the time that
+ * the last caller asked for: 1 s of 20.
  */
 const joinableMax = 1 / 20;
 
 /**
  * Shares one waiting call between callers with the same question who come soon after each other, as
- * those do whom one change woke. A caller whose signal aborts is rejected with its reason; the call is
- * aborted when all callers have. It has the other options of the first caller.
+ * callers do that one change woke. A caller whose signal aborts is rejected with its reason; the
+ * call is aborted when all callers are. It has the other options of the first caller.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing
@@ -56,14 +57,9 @@ export function shareWaits<Question extends WaitQuestion, Answer>(
 
 function join<Answer>(wait: SharedWait<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
   wait.waiters += 1;
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const leave = () => {
-    reject(signal?.reason);
+  return unlessAborted(wait.answer, signal, () => {
     wait.waiters -= 1;
     if (wait.waiters === 0) wait.end.abort(signal?.reason);
-  };
-  if (signal?.aborted) leave();
-  signal?.addEventListener("abort", leave, { once: true });
-  wait.answer.then(resolve, reject);
-  return promise.finally(() => signal?.removeEventListener("abort", leave));
+    return signal?.reason;
+  });
 }

@@ -8,24 +8,24 @@ import { serializeDictionary } from "structured-headers";
 
 /** The trust list as signing stated it. */
 export interface StatedTrustList {
-  /** Of the key ring; greater after each change of the list. */
+  /** Revision of the key ring; greater after each change of the list. */
   readonly revision: number;
-  /** The body of `GET /api/keys`, as it was stated byte for byte. */
+  /** The body of `GET /api/keys`, byte for byte as it was stated. */
   readonly body: string;
-  /** Of the header `Vidimus-Trust-Statement`: base64. */
+  /** Value of the header `Vidimus-Trust-Statement`: base64. */
   readonly statement: string;
-  /** Of the header `Vidimus-Trust-Signature`: a dictionary of RFC 9651. */
+  /** Value of the header `Vidimus-Trust-Signature`: a dictionary of RFC 9651. */
   readonly signature: string;
 }
 
 type TrustListKeeper = CopyKeeper<StatedTrustList, StatedTrustList>;
 
-/** Answers the trust list, from memory while the copy is fresh. */
+/** Returns the trust list, from memory while the copy is fresh. */
 export type TrustListCache = () => Promise<StatedTrustList>;
 
 interface TrustListDeps {
   readonly signing: Pick<Client<typeof TrustListService>, "listKeys">;
-  /** Keeps the newest list over restarts: `store/trust-list-store.ts`. */
+  /** Keeps the newest list across restarts: `store/trust-list-store.ts`. */
   readonly keeper: TrustListKeeper;
   readonly log: Pick<Logger, "warn" | "error">;
   readonly registry: Metrics["registry"];
@@ -33,22 +33,22 @@ interface TrustListDeps {
 
 const freshMs = 1_000;
 /**
- * While signing does not answer, a copy is served for a day, so that receivers can go on verifying.
- * They refuse one that was stated more than 25 hours ago.
+ * While signing does not answer, a copy is served for a day, so that receivers can still verify.
+ * They refuse a list that was stated more than 25 hours ago.
  */
 const lastGoodMs = 86_400_000;
 const askTimeoutMs = 2_000;
-/** With a copy at hand, a request waits no longer than this for a signing that is slow. */
+/** With a copy in memory, a request waits at most this long for a slow signing. */
 const patienceMs = 250;
-/** The database is not needed to answer. */
+/** Short, because the answer does not need the database. */
 const keeperTimeoutMs = 1_000;
-/** How often the age of an unchanged list is stored. */
+/** Interval at which the age of an unchanged list is stored. */
 const keepEveryMs = 600_000;
 
 /**
- * Keeps the trust list for a second, and makes one call for all requests that come meanwhile. A list
- * that is older than one that any gateway has served, also before a restart, is not served: it would
- * list keys that were revoked since.
+ * Caches the trust list for a second, and makes one call for all requests meanwhile. A list that is
+ * older than one that any gateway has served, even before a restart, is not served: it would list
+ * keys that were revoked since.
  */
 export function trustListCache({ signing, keeper, log, registry }: TrustListDeps): TrustListCache {
   const newest = new NewestCopy({
@@ -83,7 +83,9 @@ export function trustListCache({ signing, keeper, log, registry }: TrustListDeps
   };
 }
 
-/** A keeper whose database may be away: this process goes on with what it knows. */
+/**
+ * A keeper for a database that may be unavailable: this process then continues with what it knows.
+ */
 function withoutDatabase(keeper: TrustListKeeper, log: Pick<Logger, "warn">): TrustListKeeper {
   const orElse = async <T>(otherwise: T, failure: string, act: () => Promise<T>): Promise<T> => {
     let result = otherwise;

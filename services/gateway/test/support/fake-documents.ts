@@ -14,12 +14,12 @@ import type { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/error
 import { DomainError, type ErrorKind } from "@vidimus/kit/errors";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { createMetrics } from "@vidimus/kit/telemetry/metrics";
-import { Readiness } from "@vidimus/kit/service/readiness";
-import { startMeshServer } from "@vidimus/kit/rpc/mesh-server";
-import { partialRoute, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { Readiness } from "@vidimus/kit/readiness";
+import { startMeshServer } from "@vidimus/kit/rpc/doors/mesh/mesh-server";
+import { partialRoute, type RpcRoute } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { parseUuid, uuidv7 } from "@vidimus/kit/ids";
 
-/** Serves routes of a contract as another service would, at its mesh door. */
+/** Serves routes at a mesh door, as another service would. */
 export function serve(routes: RpcRoute[], port = 0) {
   const log = createLogger("fake", "silent");
   return startMeshServer({
@@ -35,8 +35,8 @@ export function serve(routes: RpcRoute[], port = 0) {
 type Result = MessageInitShape<typeof CreateDocumentResultSchema>;
 
 /**
- * Documents, as far as the gateway can tell: takes drafts in, remembers them by tenant and id, and
- * serves one page.
+ * A fake of the documents service, which stores drafts by tenant and id in memory, and serves one
+ * page.
  */
 export class FakeDocuments {
   /** Intake token of each stored document, by `tenant id`. */
@@ -55,7 +55,7 @@ export class FakeDocuments {
     hasMore: false,
     etag: 'W/"empty"',
   };
-  /** The tag that is current, unless it is the page's: a tag can be older than its page. */
+  /** The current tag, if it differs from the page's: a tag can be older than its page. */
   currentEtag: string | undefined;
   listFailure: Error | undefined;
   /** Answers the create of a document by its id. */

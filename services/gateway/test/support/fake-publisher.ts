@@ -12,7 +12,7 @@ import {
   type ListPublishedVersionsResponseSchema,
   PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { route, type RpcRoute } from "@vidimus/kit/rpc/server";
+import { route, type RpcRoute } from "@vidimus/kit/rpc/doors/teams/teams-server";
 
 type Request =
   | GetPublishedDocumentRequest
@@ -24,7 +24,7 @@ type Request =
 
 const text = (json: string): Uint8Array => Buffer.from(json);
 
-/** What is published, as far as the gateway can tell. Remembers what it was asked. */
+/** A fake of published reads. It records the requests that it gets. */
 export class FakePublisher {
   readonly asked: Request[] = [];
   /** Thrown by every method while it is set. */

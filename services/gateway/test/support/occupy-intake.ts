@@ -2,13 +2,13 @@ import { vi } from "vitest";
 import type { FakeDocuments } from "./fake-documents.ts";
 
 /**
- * Lets calls be made until the gateway sends no more, so that documents which arrive now go out
- * together. A call that is late lets the next one go, up to eight of a tenant that is known to be
- * late.
+ * Creates documents until the gateway makes no further call to the documents service, so that
+ * documents which arrive afterwards share a batch. The calls stay unanswered; while they do, the
+ * gateway makes up to eight calls of one tenant.
  *
  * @param post creates one document
- * @returns a function that lets the calls be answered, and resolves when they are; after it
- *   `documents.batches` has what went out since
+ * @returns a function that has the calls answered, and resolves when they are; after it
+ *   `documents.batches` contains the batches since then
  */
 export async function occupyIntake(
   documents: FakeDocuments,

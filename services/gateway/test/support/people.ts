@@ -1,8 +1,8 @@
 import { ConnectError } from "@connectrpc/connect";
-import { personActor } from "@vidimus/kit/person";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import { accessClient, memberClient } from "./start-gateway.ts";
 
-/** An identity of the link issuer, and the actor of what it does. */
+/** An identity of the link issuer, and its actor. */
 export function someone(subject: string) {
   const identity = { issuer: "https://id.example", subject };
   return { identity, name: subject, actor: personActor(identity) };

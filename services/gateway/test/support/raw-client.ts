@@ -19,7 +19,7 @@ export interface RawClient extends Disposable {
 interface RawClientOptions {
   /** It reads nothing. */
   readonly unread?: boolean;
-  /** It may go on sending when the other side has ended. */
+  /** The client may keep sending after the server has ended its side. */
   readonly allowHalfOpen?: boolean;
 }
 

@@ -11,15 +11,15 @@ interface RawAnswer {
 
 /** How bytes are sent. */
 export interface RawOptions {
-  /** The address to call from: 127.0.0.0/8 is all this machine's. */
+  /** Local address of the connection; all of 127.0.0.0/8 is this machine's. */
   readonly from?: string;
   /** Whether our side of the connection ends after the bytes. */
   readonly end?: boolean;
 }
 
 /**
- * Writes bytes to a port of this machine and reads until the connection ends, which the request has
- * to ask for.
+ * Writes bytes to a port of this machine and reads until the connection ends, so the request must
+ * ask for its end.
  */
 export async function rawRequest(port: number, text: string, options?: RawOptions): Promise<RawAnswer> {
   return readAnswer(await rawText(port, text, options));

@@ -3,8 +3,8 @@ import { Registry } from "prom-client";
 import { mintApiKey } from "../../src/access/api-key.ts";
 import { startHttpServer } from "../../src/http/http-server.ts";
 import type { Route } from "../../src/http/route.ts";
-import { openPools } from "../../src/limits/pools.ts";
-import { RateLimits } from "../../src/limits/rate-limits.ts";
+import { openPools } from "../../src/pools/pools.ts";
+import { RateLimits } from "../../src/rates/rate-limits.ts";
 
 /** A public port with routes of a test, without limits, and the one key that may call them. */
 export async function serveRoutes(

@@ -2,7 +2,7 @@ import { createClient, type Interceptor } from "@connectrpc/connect";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { createGrpcTransport } from "@vidimus/kit/rpc/grpc-transport";
+import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import { inject } from "vitest";
 import type { GatewayConfig } from "../../src/config.ts";
 import { scopes } from "../../src/access/scopes.ts";
@@ -51,7 +51,7 @@ export function accessClient(port: number, role = "admin", actor = "ada") {
   return createClient(AccessService, transportTo(port, role, actor));
 }
 
-/** The same for people. */
+/** A client of the member service at the gateway's teams door. */
 export function memberClient(port: number, role = "owner", actor = "ada") {
   return createClient(MemberService, transportTo(port, role, actor));
 }

@@ -2,7 +2,6 @@ import type { Phrase, PhraseDraft } from "./phrase.ts";
 import type { PageQuery, PhrasePage } from "./phrase-page.ts";
 import type { PhraseWrite } from "./plan-upserts.ts";
 
-/** Selects phrases by their ids and by their keys. */
 export interface Wanted {
   readonly ids: readonly string[];
   readonly keys: readonly Pick<PhraseDraft, "language" | "phrase">[];
@@ -14,48 +13,49 @@ export function wantedOf(drafts: readonly PhraseDraft[]): Wanted {
 }
 
 /**
- * Writes in order, each row only if its id and key are still as planned. False when a concurrent
- * write changed one: read the phrases and plan again.
+ * Writes in order, each row only if its id and key are still those of the plan. False when a
+ * concurrent write changed one: read the phrases and plan again.
  */
 export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
 
-/** Keeps the tenants' phrases. */
 export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
   /**
-   * Reads a page as the dictionary is now. A search examines 20,000 phrases: its page may have fewer
-   * than the limit, and a next place.
+   * Reads a page of the current dictionary. A search stops after 20,000 phrases, so its page may
+   * have fewer phrases than the limit and still a next page.
    */
   page(tenantId: string, query: PageQuery): Promise<PhrasePage>;
-  /** Ids of phrases of a language in no order, at most `max`. */
+  /** Ids of at most `max` phrases of a language, in no order. */
   idsOf(tenantId: string, language: string, max: number): Promise<string[]>;
-  /** How many phrases a language has. */
   countOf(tenantId: string, language: string): Promise<number>;
-  /** Deletes phrases by their ids, and answers how many there were. What a failure leaves stays. */
+  /**
+   * Deletes phrases by their ids. Returns how many there were. After a failure some are deleted and
+   * some are not.
+   */
   deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number>;
   /**
    * Runs `work`, which may write. From its first write until its end the dictionary has no
-   * revision, and then a new one.
+   * revision; afterwards it has a new one.
    */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
   /**
-   * Reads the dictionary, or one language of it, as it is now. Writes do not change what is read
-   * from it afterwards.
+   * Opens a snapshot of the dictionary, or of one language of it. Later writes do not change what
+   * is read from it.
    */
   snapshot(tenantId: string, language: string | undefined, signal: AbortSignal): Promise<DictionarySnapshot>;
   /**
-   * The revision of a tenant's dictionary. Every change gives a new one; undefined during a change.
+   * The revision of a tenant's dictionary, which every change replaces; undefined during a change.
    */
   revision(tenantId: string): Promise<string | undefined>;
 }
 
 /** A dictionary at one moment. */
 export interface DictionarySnapshot extends AsyncDisposable {
-  /** As `Dictionary.revision`. */
+  /** As `Dictionary.revision` at that moment. */
   readonly revision: string | undefined;
   /**
-   * Batches, ordered by language and text, each to be iterated once. The next is fetched when it is
-   * asked for. Throws when the database has dropped the moment, after five minutes by default.
+   * Batches ordered by language and text, each to be iterated once, and fetched when it is asked
+   * for. Throws when the database has dropped the moment, by default after five minutes.
    */
   readonly batches: AsyncIterator<Iterable<Phrase>>;
 }

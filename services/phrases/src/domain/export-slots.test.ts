@@ -20,7 +20,7 @@ const kindOf = (taking: Promise<Disposable>) =>
     ({ kind }: { kind: string }) => kind,
   );
 
-test("beyond the tenant's share an export waits a second and is then refused with the share's size, while others go on", async () => {
+test("an export beyond the tenant's share waits a second and is then refused, while others go on", async () => {
   await hold("acme", 8);
   const ninth = expect(slots.take("acme", never)).rejects.toMatchObject({
     kind: "exhausted",
@@ -40,7 +40,7 @@ test("an export that waits begins when one of its tenant's ends, and those behin
   expect(await tenth).toBe("exhausted");
 });
 
-test("when all slots are taken, tenants take turns, and one that got none is told it is not its share", async () => {
+test("when all slots are taken, tenants take turns, and a refusal is unavailable", async () => {
   const held = await Promise.all("abcdefgh".split("").map((tenantId) => hold(tenantId, 8)));
   const started: string[] = [];
   const waiting = ["i 1", "i 2", "i 3", "j 1"].map((name) =>

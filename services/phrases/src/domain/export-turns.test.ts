@@ -22,7 +22,7 @@ const step = (name: string, signal = never) =>
     running.delete(name);
   });
 
-/** Ends a step, and waits until what it made room for runs. */
+/** Ends a step, and waits until the next one runs. */
 async function end(name: string, pauseMs = 20): Promise<void> {
   running.get(name)?.();
   await nextTurn();
@@ -59,7 +59,7 @@ test("a step of a tenant does not wait for the step or the rest of another one",
   expect(names()).toEqual(["b2"]);
 });
 
-test("a step that fails gives its place on", async () => {
+test("a step that fails lets the next one run", async () => {
   const failing = turns.run("a", never, () => Promise.reject(new Error("no")));
   const next = step("a2");
   await expect(failing).rejects.toThrow("no");

@@ -1,14 +1,14 @@
-/** RFC 5646, 4.4.1: every implementation has to take so many. */
+/** RFC 5646, 4.4.1: implementations must accept tags of this length. */
 const charsMax = 35;
 
 /**
- * `langtag` of RFC 5646, 2.1, without extensions and private use, and with no language of more than
- * three letters: longer ones are reserved, and would take `english`.
+ * `langtag` of RFC 5646, 2.1, without extensions and private use, and without languages of more
+ * than three letters: these are reserved, and would accept `english`.
  */
 const wellFormed =
   /^[a-z]{2,3}(?:-[a-z]{3}){0,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/;
 
-/** `irregular` of RFC 5646, 2.1: registered before there was a grammar. */
+/** `irregular` of RFC 5646, 2.1: tags that are older than the grammar. */
 const irregular: ReadonlySet<string> = new Set([
   "en-gb-oed",
   "i-ami",
@@ -30,11 +30,11 @@ const irregular: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A language tag that is well-formed by RFC 5646, in the case that its section 2.1.1 recommends, for
- * example `sv-SE` for `SV-se`; undefined for anything else. Undefined also for a tag with extensions
- * or private parts, and for one with a variant twice.
+ * Returns a tag that is well-formed by RFC 5646 in the case of its section 2.1.1, for example
+ * `sv-SE` for `SV-se`. Undefined for anything else, and for a tag with extensions, private parts or
+ * a repeated variant.
  *
- * No alias is followed: `tl` and `fil`, whose phrases are two, would become one.
+ * Aliases stay as they are: replacing `tl` by `fil` would merge the phrases of two languages.
  */
 export function parseLanguage(tag: string): string | undefined {
   if (tag.length > charsMax || !/^[a-z0-9-]*$/i.test(tag)) return undefined;
@@ -44,7 +44,7 @@ export function parseLanguage(tag: string): string | undefined {
   return parts.map(inCase).join("-");
 }
 
-/** Only variants have five characters or more, or four that begin with a digit. */
+/** Only variants have five or more characters, or four beginning with a digit. */
 function hasVariantTwice(parts: readonly string[]): boolean {
   const variants = parts.filter((part) => /^(?:.{5,}|[0-9].{3})$/.test(part));
   return new Set(variants).size < variants.length;

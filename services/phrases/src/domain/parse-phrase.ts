@@ -6,18 +6,18 @@ import type { PhraseDraft } from "./phrase.ts";
 const phraseCharsMax = 256;
 const descriptionCharsMax = 1_000;
 const mistakesMax = 50;
-/** Most violations of one phrase. Every unknown member gives one, so their number needs a bound. */
+/** Most violations of one phrase. Every unknown member is one, so their number must be limited. */
 export const violationsMax = 20;
 
 /** Separates mistakes in a CSV cell. */
 export const mistakeSeparator = "|";
 
-/** Members that are ignored, because only the API key decides about the tenant. */
+/** Members that are ignored, because the tenant follows from the API key. */
 export const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
 /**
- * Members that the service sets. They are accepted, so that an export can be imported again, and
- * ignored.
+ * Members that the service sets. They are ignored instead of refused, so that an export can be
+ * imported again.
  */
 const stampedMembers: ReadonlySet<string> = new Set(["createdAt", "updatedAt"]);
 
@@ -36,10 +36,10 @@ const members = {
 } as const satisfies Record<keyof PhraseDraft, MemberReader<unknown>>;
 
 /**
- * Reads a phrase object as `JSON.parse` gives it.
+ * Parses a phrase object that `JSON.parse` returned.
  *
  * @param violations receives the faults, with pointers relative to the object
- * @param most how many faults it may receive, at least one
+ * @param most maximum number of faults, at least one
  * @returns undefined when there are faults
  */
 export function parsePhrase(
@@ -78,7 +78,7 @@ export function violationText({ pointer, message }: Violation): string {
   return `${pointer.slice(1) || "the row"} ${message}`;
 }
 
-/** Whether a value is an object, and neither an array nor null. */
+/** Whether a value is an object, but no array and not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -125,11 +125,11 @@ function readText(value: unknown, report: Report, pointer: string, min: number, 
   if (value === undefined) return report(pointer, "is required");
   if (typeof value !== "string") return report(pointer, "must be a string");
   if (!value.isWellFormed()) return report(pointer, "holds a lone surrogate");
-  // NFC, because NFKC would change the spelling of ligatures and superscripts.
+  // NFC, because NFKC would change ligatures and superscripts.
   const text = value.normalize("NFC").trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return report(pointer, "must not hold line breaks or control characters");
   if (text.length < min) return report(pointer, value === "" ? "is required" : "must not be blank");
-  // A code point has one or two code units, so most texts need no counting.
+  // A code point has at most two code units, so most texts need no counting of code points.
   if (text.length > max && Array.from(text).length > max) {
     return report(pointer, `must have at most ${max} characters`);
   }

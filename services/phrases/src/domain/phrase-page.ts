@@ -5,41 +5,43 @@ import type { Phrase, PhraseDraft } from "./phrase.ts";
 /** Most phrases of a page. */
 export const pageRowsMax = 200;
 
-/** A place in a dictionary, by the key of the phrase that stands before it. */
-export type PhrasePlace = Pick<PhraseDraft, "language" | "phrase">;
+/** A position in a dictionary: the key of the phrase before it. */
+export type PhrasePosition = Pick<PhraseDraft, "language" | "phrase">;
 
-/** Selects a page of a dictionary. */
 export interface PageQuery {
   /** Exactly this language; undefined for all. */
   readonly language: string | undefined;
-  /** Only phrases with this in their text, in any case; "" for all. */
+  /** Only phrases whose text contains this, in any case; "" for all. */
   readonly contains: string;
-  /** Where the page begins; undefined for the top. */
-  readonly after: PhrasePlace | undefined;
+  /** Position of the page; undefined for the first page. */
+  readonly after: PhrasePosition | undefined;
   readonly limit: number;
 }
 
 /** A page of a dictionary, ordered by language and text. */
 export interface PhrasePage {
   readonly phrases: readonly Phrase[];
-  /** Where the next page begins; undefined when this is the last. */
-  readonly next: PhrasePlace | undefined;
-}
-
-/** A phrase of 256 characters of four bytes each and its language have 1,424 in base64. */
-const tokenCharsMax = 2_048;
-
-/** A place as a page token; "" for none. */
-export function toPageToken(place: PhrasePlace | undefined): string {
-  return place ? encodeOpaqueToken([place.language, place.phrase]) : "";
+  /** Position of the next page; undefined when this is the last. */
+  readonly next: PhrasePosition | undefined;
 }
 
 /**
- * The place that a page token names; undefined for "".
- *
- * @throws DomainError `invalid` when no page of the language gave it
+ * Longest page token: a phrase of 256 four-byte characters and its language have 1,424 characters
+ * in base64.
  */
-export function readPageToken(token: string, language: string | undefined): PhrasePlace | undefined {
+const tokenCharsMax = 2_048;
+
+/** A position as a page token; "" for none. */
+export function toPageToken(position: PhrasePosition | undefined): string {
+  return position ? encodeOpaqueToken([position.language, position.phrase]) : "";
+}
+
+/**
+ * The position in a page token; undefined for "".
+ *
+ * @throws DomainError `invalid` when no page of the language has returned it
+ */
+export function readPageToken(token: string, language: string | undefined): PhrasePosition | undefined {
   if (token === "") return undefined;
   const [of, phrase] = decodeOpaqueToken(token, tokenCharsMax) ?? [];
   const isPlace = typeof of === "string" && typeof phrase === "string";

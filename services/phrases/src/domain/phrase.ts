@@ -1,5 +1,6 @@
 /**
- * A phrase as a caller sent it, checked. Texts are in NFC and trimmed, the language is as `parseLanguage` returns it.
+ * A checked phrase of a caller. Texts are trimmed and in NFC; the language is as `parseLanguage`
+ * returns it.
  */
 export interface PhraseDraft {
   /** Lowercase UUID; absent when the caller gave none. */
@@ -16,7 +17,6 @@ export interface PhraseDraft {
 export interface Phrase extends PhraseDraft {
   readonly id: string;
   readonly createdAt: Date;
-  /** When it last changed. */
   readonly updatedAt: Date;
 }
 

@@ -1,9 +1,15 @@
 import { keyOf, type Phrase, type PhraseDraft } from "./phrase.ts";
 
-/** One row to write. The row must still have the id and the key of `standing`. */
+/** One row to write, on the condition that it still has the id and the key of `standing`. */
 export type PhraseWrite =
   | { readonly kind: "insert"; readonly phrase: Phrase }
-  | { readonly kind: "replace"; readonly standing: Phrase; readonly phrase: Phrase }
+  | {
+      readonly kind: "replace";
+      readonly standing: Phrase;
+      readonly phrase: Phrase;
+      /** Whether the row must also still have the `updatedAt` of `standing`. */
+      readonly isExact?: true;
+    }
   | { readonly kind: "delete"; readonly standing: Phrase };
 
 /** What a plan does to a phrase. */
@@ -11,17 +17,16 @@ export type Outcome = "created" | "changed" | "unchanged";
 
 /** The result of planning a list of upserts. */
 export interface UpsertPlan {
-  /** To be written in this order: an earlier write may free the key that a later one takes. */
+  /** Writes in order, because an earlier write may free the key that a later one takes. */
   readonly writes: readonly PhraseWrite[];
   /** The resulting phrase of each draft, without those in conflict. */
   readonly phrases: readonly Phrase[];
-  /** What happens to each of these phrases. */
+  /** The outcome of each of these phrases. */
   readonly outcomes: readonly Outcome[];
   /** Drafts, by position from 0, whose id belongs to one phrase and whose key to another. */
   readonly conflicts: readonly { readonly position: number; readonly message: string }[];
 }
 
-/** Time and ids for phrases that are written. */
 export interface Stamps {
   readonly now: Date;
   mintId(): string;
@@ -38,7 +43,7 @@ export class UpsertPlanner {
   }
 
   /**
-   * Adds stored phrases. Add all that have the id or the key of any draft before the first `plan`.
+   * Adds stored phrases. Before the first `plan`, add all that have the id or the key of any draft.
    */
   know(standing: readonly Phrase[]): void {
     for (const phrase of standing) {
@@ -80,7 +85,7 @@ export class UpsertPlanner {
 
 /**
  * Plans the upserts of drafts in order. A draft replaces the phrase with its id, else the phrase
- * with its key; else it becomes a new phrase, with the draft's id if it has one.
+ * with its key; otherwise it becomes a new phrase, with the draft's id if it has one.
  *
  * @param standing every stored phrase that has the id or the key of one of the drafts
  */

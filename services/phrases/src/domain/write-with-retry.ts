@@ -1,16 +1,19 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Dictionary, wantedOf, type Write } from "./dictionary.ts";
-import type { PhraseDraft } from "./phrase.ts";
+import { keyOf, type PhraseDraft } from "./phrase.ts";
 import { type Outcome, planUpserts, type Stamps, type UpsertPlan } from "./plan-upserts.ts";
 
-/** An attempt fails only when a concurrent write has succeeded, so 100 failures mean 100 writes. */
+/**
+ * An attempt fails only when a concurrent write has succeeded, so 100 failures mean 100 such
+ * writes.
+ */
 const attemptsMax = 100;
 
 /**
- * Upserts the drafts. Plans on the phrases as they stand, writes, and plans again when a concurrent
- * write changed one of them. A plan with conflicts is returned without writing. `outcomes` of the
- * returned plan count what earlier attempts have written as written.
+ * Upserts the drafts: plans on the current phrases, writes, and plans again when a concurrent write
+ * changed one of them. Returns a plan with conflicts without writing. The outcomes of the returned
+ * plan include what earlier attempts have written.
  *
  * @throws DomainError `unavailable` after 100 attempts
  */
@@ -34,7 +37,57 @@ export function upsertWithRetry(
   });
 }
 
-/** An attempt that failed has written a part: its phrases stand as planned, under the ids that it gave them. */
+/**
+ * Replaces the phrase with the draft's id if it has not changed since the caller read it.
+ *
+ * @param updatedAt of the phrase as the caller has read it
+ * @throws DomainError `conflict` when it was changed or deleted since
+ */
+export function replaceUnchanged(
+  dictionary: Pick<Dictionary, "find">,
+  tenantId: string,
+  draft: PhraseDraft,
+  updatedAt: Date,
+  stamps: Stamps,
+  write: Write,
+): Promise<UpsertPlan> {
+  return withRetry(async () => {
+    const standing = await dictionary.find(tenantId, wantedOf([draft]));
+    const read = standing.find(({ id, updatedAt: at }) => id === draft.id && at.getTime() === updatedAt.getTime());
+    if (!read) throw new DomainError("conflict", "the phrase was changed or deleted since it was read");
+    const plan = planUpserts([draft], standing, stamps);
+    const writes = plan.writes.map((each) => (each.kind === "replace" ? ({ ...each, isExact: true } as const) : each));
+    return plan.conflicts.length > 0 || writes.length === 0 || (await write(writes)) ? plan : undefined;
+  });
+}
+
+/**
+ * Creates a phrase under the draft's id, so that a repeated call finds it.
+ *
+ * @throws DomainError `already_exists` when another phrase has its language and text
+ */
+export function createUnderOwnId(
+  dictionary: Pick<Dictionary, "find">,
+  tenantId: string,
+  draft: PhraseDraft,
+  stamps: Stamps,
+  write: Write,
+): Promise<UpsertPlan> {
+  return withRetry(async () => {
+    const standing = await dictionary.find(tenantId, wantedOf([draft]));
+    if (standing.some((phrase) => phrase.id !== draft.id && keyOf(phrase) === keyOf(draft))) {
+      const message = "is in the dictionary already, in this language";
+      throw new DomainError("already_exists", `phrase ${message}`, { violations: [{ pointer: "/phrase", message }] });
+    }
+    const plan = planUpserts([draft], standing, stamps);
+    return plan.writes.length === 0 || (await write(plan.writes)) ? plan : undefined;
+  });
+}
+
+/**
+ * The outcomes of the import as a whole, after a retry. The failed attempt has written some phrases,
+ * under its ids; the plan of the retry calls them unchanged, but the import created or changed them.
+ */
 function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap<string, Outcome>): Outcome[] {
   return outcomes.map((outcome, index) => {
     const earlier = attempted.get(phrases[index]?.id ?? "");
@@ -66,7 +119,8 @@ async function withRetry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < attemptsMax; tries += 1) {
     const result = await attempt();
     if (result !== undefined) return result;
-    // Reads have majority concern: the concurrent write is visible only after a few milliseconds.
+    // Reads have majority concern, so the concurrent write becomes visible only after a few
+    // milliseconds.
     await pause(1 + Math.random() * 10);
   }
   throw new DomainError("unavailable", "too many changes of this dictionary at once");

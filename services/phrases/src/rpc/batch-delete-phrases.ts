@@ -10,7 +10,6 @@ export interface BatchDeletePhrasesDeps {
   phrases: Pick<Dictionary, "deleteAll">;
 }
 
-/** Implements `BatchDeletePhrases`. */
 export function batchDeletePhrases({
   phrases,
 }: BatchDeletePhrasesDeps): MethodImpl<typeof PhraseService.method.batchDeletePhrases> {

@@ -4,14 +4,13 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
 import { invalid, readLanguageFilter } from "./requests.ts";
 
-/** Phrases that a call deletes. It takes about as long as an import of so many. */
+/** Most phrases that a call deletes; it takes about as long as importing as many. */
 const deletedMax = 50_000;
 
 export interface DeleteLanguageDeps {
   phrases: Pick<Dictionary, "countOf" | "deleteAll" | "idsOf">;
 }
 
-/** Implements `DeleteLanguage`. */
 export function deleteLanguage({
   phrases,
 }: DeleteLanguageDeps): MethodImpl<typeof PhraseService.method.deleteLanguage> {

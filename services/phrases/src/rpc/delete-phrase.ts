@@ -9,7 +9,7 @@ export interface DeletePhraseDeps {
   phrases: Pick<Dictionary, "find" | "change">;
 }
 
-/** Implements `DeletePhrase`. An id that is not a UUID is answered with NOT_FOUND. */
+/** An id that is not a UUID gets NOT_FOUND. */
 export function deletePhrase({ phrases }: DeletePhraseDeps): MethodImpl<typeof PhraseService.method.deletePhrase> {
   return async (request) => {
     requireTenantId(request.tenantId);

@@ -8,7 +8,6 @@ export interface GetDictionaryRevisionDeps {
   phrases: Pick<Dictionary, "revision">;
 }
 
-/** Implements `GetDictionaryRevision`. */
 export function getDictionaryRevision({
   phrases,
 }: GetDictionaryRevisionDeps): MethodImpl<typeof PhraseService.method.getDictionaryRevision> {

@@ -9,7 +9,7 @@ export interface GetPhraseDeps {
   phrases: Pick<Dictionary, "find">;
 }
 
-/** Implements `GetPhrase`. An id that is not a UUID is answered with NOT_FOUND. */
+/** An id that is not a UUID gets NOT_FOUND. */
 export function getPhrase({ phrases }: GetPhraseDeps): MethodImpl<typeof PhraseService.method.getPhrase> {
   return async (request) => {
     requireTenantId(request.tenantId);

@@ -22,7 +22,7 @@ export interface ImportPhrasesDeps {
   mintId: () => string;
 }
 
-/** Implements `ImportPhrases`. Frees the file as soon as it is parsed or refused. */
+/** Frees the file as soon as it is parsed or refused. */
 export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof PhraseService.method.importPhrases> {
   return async (request, { signal }) => {
     const { tenantId } = request;
@@ -30,13 +30,13 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
     const language = readLanguageFilter(request.language);
     using file = takeFile(request);
     const read = readerOf(request.format, file.content);
-    // `file` is freed when this function returns: it has to wait.
+    // `await` is needed because `file` is freed when this function returns.
     return await deps.imports.run(tenantId, file.content.byteLength, signal, async () => {
       const parsed = await parseImport(read(file.content), language, signal);
       file[Symbol.dispose]();
       const stamps = { now: deps.now(), mintId: deps.mintId };
       const preview = () => previewImport(deps.phrases, tenantId, parsed, stamps, signal);
-      // Drafts without ids select phrases by their keys only, which cannot conflict.
+      // Drafts without ids select phrases only by key and cannot conflict, so they need no preview.
       if (!request.dryRun && parsed.drafts.withIds) await preview();
       const write = () => importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
       const tally = await (request.dryRun ? preview() : write());
@@ -55,11 +55,11 @@ function readerOf(format: PhraseFormat, content: Uint8Array): (content: Uint8Arr
   throw invalid("/format", "format must be JSON or CSV");
 }
 
-/** The bytes of a smaller message may be a part of Node's pool of buffers, where others have theirs. */
+/** A smaller message may share Node's pool of buffers with others, so it must not be freed. */
 const ownBytesMin = 64 * 1024;
 
 /**
- * Takes the file out of the request, which is kept until the call has ended. Its disposal frees the
+ * Takes the file out of the request, which lives until the call has ended. Disposal frees the
  * memory of the message, which V8 would keep until it collects its old objects.
  */
 function takeFile(request: ImportPhrasesRequest): Disposable & { content: Uint8Array } {

@@ -1,6 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { freeBuffer } from "@vidimus/kit/free-buffer";
+import { freeBuffer } from "@vidimus/kit/tuning/free-buffer";
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
 import type { ExportSlots } from "../domain/export-slots.ts";
@@ -17,7 +17,7 @@ export interface ListPhrasesDeps {
 }
 
 /**
- * Implements `ListPhrases`. Of a stream it reads a batch after the one before was sent, so that memory stays flat.
+ * In a stream it reads a batch after the one before was sent, so that memory use stays constant.
  */
 export function listPhrases({
   phrases,
@@ -42,7 +42,7 @@ export function listPhrases({
       const content = pieces.take();
       if (!content) continue;
       yield { content, revision };
-      // It has been sent. V8 would free it only when it collects its old objects.
+      // It was sent. V8 would free it only when it collects its old objects.
       freeBuffer(content);
     }
   };

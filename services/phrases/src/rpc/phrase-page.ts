@@ -6,15 +6,14 @@ import { pageRowsMax, readPageToken, toPageToken } from "../domain/phrase-page.t
 import type { PhraseText } from "../domain/text/phrase-text.ts";
 import { invalid, readLanguageFilter } from "./requests.ts";
 
-/** Most characters to search for; no phrase has more. */
+/** Longest text to search for; no phrase is longer. */
 const containsCharsMax = 256;
 
-/** Whether a request asks for a page; otherwise it asks for a stream of the whole dictionary. */
+/** Whether a request asks for a page. Otherwise it asks for a stream of the whole dictionary. */
 export function asksForPage({ limit, pageToken, contains }: ListPhrasesRequest): boolean {
   return limit > 0 || pageToken !== "" || contains !== "";
 }
 
-/** Reads the page that a request asks for. */
 export async function readPhrasePage(
   phrases: Pick<Dictionary, "page">,
   request: ListPhrasesRequest,
@@ -23,7 +22,8 @@ export async function readPhrasePage(
   const { tenantId, limit, pageToken } = request;
   if (limit < 1 || limit > pageRowsMax) throw invalid("/limit", `limit of a page must be from 1 to ${pageRowsMax}`);
   const contains = request.contains.normalize("NFC");
-  if (contains.length > containsCharsMax) {
+  // A code point has at most two code units, so most texts need no counting of code points.
+  if (contains.length > containsCharsMax && Array.from(contains).length > containsCharsMax) {
     throw invalid("/contains", `contains must have at most ${containsCharsMax} characters`);
   }
   const language = readLanguageFilter(request.language);

@@ -1,6 +1,6 @@
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import type { DoorRoutes } from "@vidimus/kit/rpc/open-doors";
-import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/route";
+import type { DoorRoutes } from "@vidimus/kit/service/open-doors";
+import { meshRoute, route, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import { batchDeletePhrases, type BatchDeletePhrasesDeps } from "./batch-delete-phrases.ts";
 import { deleteLanguage, type DeleteLanguageDeps } from "./delete-language.ts";
 import { deletePhrase, type DeletePhraseDeps } from "./delete-phrase.ts";
@@ -19,7 +19,6 @@ type PhraseRoutesDeps = BatchDeletePhrasesDeps &
   ListPhrasesDeps &
   UpsertPhraseDeps;
 
-/** The service that phrases serves, at both doors. */
 export function phraseRoutes(deps: PhraseRoutesDeps): DoorRoutes {
   const methods = route(PhraseService, {
     listPhrases: listPhrases(deps),

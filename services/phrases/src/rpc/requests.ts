@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseLanguage, languageFault } from "../domain/language.ts";
 
 /**
- * The language to list, as phrases keep it; undefined for all.
+ * Normalises the language of a list; undefined for all languages.
  *
  * @throws DomainError `invalid` when it is not a BCP 47 tag
  */

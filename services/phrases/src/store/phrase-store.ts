@@ -11,22 +11,22 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
- * Rows that an export fetches at once. With 500 rows a batch outlives two garbage collections, and
+ * Rows that an export fetches at once. A batch of 500 rows survives two garbage collections, and
  * memory grows by another 100 MB.
  */
 const rowsPerBatch = 200;
-/** Phrases that one command deletes. Of so many the command takes some 50 ms. */
+/** Most phrases that one command deletes, which takes some 50 ms. */
 const idsPerDelete = 1_000;
 
 /**
- * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so there are
- * no locks.
+ * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so no locks
+ * are needed.
  */
 export class PhraseStore implements Dictionary {
   static readonly indexes = {
     phrases: {
       id: { key: { tenantId: 1, id: 1 }, unique: true },
-      // Also gives the order of exports.
+      // Its order is also that of exports.
       phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
     },
   } as const satisfies DatabaseIndexes;
@@ -115,7 +115,7 @@ export class PhraseStore implements Dictionary {
       await change.end();
       return result;
     } catch (error) {
-      // Report the first failure. A mark that stays counts as abandoned after three minutes.
+      // The first failure is reported. A mark that stays counts as abandoned after three minutes.
       await change.end().catch(() => {});
       throw error;
     }
@@ -134,7 +134,7 @@ export class PhraseStore implements Dictionary {
   }
 }
 
-/** The rows that a cursor has fetched, each decoded when it is read. */
+/** The rows that a cursor has fetched. Each is decoded when it is taken. */
 function* buffered(cursor: FindCursor<Omit<PhraseRow, "tenantId">>): Generator<Phrase> {
   for (let [row] = cursor.readBufferedDocuments(1); row; [row] = cursor.readBufferedDocuments(1)) yield fromRow(row);
 }
@@ -154,7 +154,8 @@ function toOperation(tenantId: string, write: PhraseWrite): AnyBulkWriteOperatio
   const { id, language, phrase } = write.standing;
   const filter = { tenantId, id, language, phrase };
   if (write.kind === "delete") return { deleteOne: { filter } };
-  return { replaceOne: { filter, replacement: toRow(tenantId, write.phrase) } };
+  const exact = write.isExact ? { ...filter, updatedAt: write.standing.updatedAt } : filter;
+  return { replaceOne: { filter: exact, replacement: toRow(tenantId, write.phrase) } };
 }
 
 function toRow(tenantId: string, phrase: Phrase): PhraseRow {

@@ -1,18 +1,17 @@
 import type { Collection, Filter } from "mongodb";
 import { keyOf } from "../domain/phrase.ts";
-import type { PageQuery, PhrasePage, PhrasePlace } from "../domain/phrase-page.ts";
+import type { PageQuery, PhrasePage, PhrasePosition } from "../domain/phrase-page.ts";
 import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 
 /**
- * Phrases that a search examines. It reads their keys from the index only, some 40 ms in all, and a
- * text that no phrase has costs no more than that.
+ * Most phrases that a search examines. It reads only their keys from the index, in about 40 ms, so
+ * a text that no phrase contains costs no more.
  */
 const examinedMax = 20_000;
 /** The index of exports. */
 const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
 const maxTimeMS = 20_000;
 
-/** Reads a page of a tenant's phrases. */
 export function readPage(
   phrases: Collection<PhraseRow>,
   tenantId: string,
@@ -29,10 +28,10 @@ async function readRows(phrases: Collection<PhraseRow>, filter: Filter<PhraseRow
   return { phrases: page, next: rows.length > limit ? page.at(-1) : undefined };
 }
 
-/** The keys that a search has found, and the last that it has examined if there may be more. */
+/** The keys that a search has found, and the last key that it examined when there may be more. */
 interface Found {
-  readonly found: PhrasePlace[];
-  readonly last: PhrasePlace[];
+  readonly found: PhrasePosition[];
+  readonly last: PhrasePosition[];
 }
 
 async function search(
@@ -65,8 +64,11 @@ async function search(
   return { phrases: found.flatMap((place) => byKey.get(keyOf(place)) ?? []), next };
 }
 
-/** What stands after a place. Each branch is one range of the index, and they are merged in order. */
-function rangeOf(tenantId: string, language: string | undefined, after: PhrasePlace | undefined): Filter<PhraseRow> {
+/**
+ * Selects what is behind a position. Each branch is one range of the index, and MongoDB merges them
+ * in order.
+ */
+function rangeOf(tenantId: string, language: string | undefined, after: PhrasePosition | undefined): Filter<PhraseRow> {
   if (!after) return language === undefined ? { tenantId } : { tenantId, language };
   const rest = { tenantId, language: after.language, phrase: { $gt: after.phrase } };
   return language === undefined ? { $or: [rest, { tenantId, language: { $gt: after.language } }] } : rest;

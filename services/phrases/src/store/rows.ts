@@ -24,13 +24,12 @@ export function fromRow(row: Omit<PhraseRow, "tenantId">): Phrase {
 
 /** `dictionaries`: one row per tenant, made by its first change. */
 export interface DictionaryRow {
-  /** The tenant. */
   _id: string;
   /**
-   * Replaced when a change begins and when it ends. A UUIDv7, because a counter would repeat after
-   * a backup is restored.
+   * Replaced when a change begins and when it ends. A UUIDv7, because a counter would repeat values
+   * after a restore from a backup.
    */
   revision: string;
-  /** The marks: of changes under way, and of changes whose process died. */
+  /** The marks of running changes, and of changes whose process died. */
   changes: { token: string; since: Date }[];
 }

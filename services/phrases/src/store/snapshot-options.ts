@@ -1,9 +1,9 @@
 import type { ClientSession, MongoClient } from "mongodb";
 
-/** Options of reads that all see the database as it was at the first of them. */
+/** Options by which all reads of a session see the database as of the first one. */
 export interface SnapshotOptions {
   readonly session: ClientSession;
-  /** Without it the client's read concern, majority, would take the place of the session's. */
+  /** Without it the client's read concern, majority, would override the session's. */
   readonly readConcern: { readonly level: "snapshot" };
 }
 

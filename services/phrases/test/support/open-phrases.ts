@@ -1,6 +1,6 @@
 import { PhraseFormat, PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
-import { openRpcClient } from "@vidimus/kit/rpc/client";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { inject } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { startPhrases } from "../../src/phrases.ts";

@@ -40,7 +40,7 @@ test("an envelope under a new KEK shares nothing with the one under the old KEK,
   const [before, after] = [key.sealed, sealed].map(({ envelope }) => Buffer.from(envelope));
   for (let at = 1; at + 8 <= before!.length; at += 8) expect(after!.includes(before!.subarray(at, at + 8))).toBe(false);
   await expect(custody.open({ ...key, sealed })).rejects.toThrow("wrong KEK");
-  // Also for one who changes the name of the KEK in the envelope.
+  // It does not open either when the name of the KEK in the envelope is changed.
   const renamed = Buffer.concat([before!.subarray(0, 9), after!.subarray(9)]);
   await expect(custody.open({ ...key, sealed: { ...sealed, envelope: renamed } })).rejects.toThrow("was changed");
   await expect(localWrappedCustody(kek(8)).open({ ...key, sealed })).resolves.toBeDefined();

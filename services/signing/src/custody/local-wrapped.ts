@@ -12,7 +12,7 @@ import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "../domain/key-c
 import { keyIdOf } from "../domain/key-id.ts";
 import { ed25519Signer } from "./ed25519-signer.ts";
 
-/** Name of the custody whose keys the database keeps, wrapped by a KEK. */
+/** Name of the custody that stores its keys in the database, wrapped by a KEK. */
 const localCustody = "local-wrapped";
 
 const dataKeyBytes = 32;
@@ -20,10 +20,10 @@ const boxedDataKeyBytes = boxOverheadBytes + dataKeyBytes;
 const sealName = "the seal of the key ring";
 
 /**
- * Custody of keys that the database keeps encrypted: the PKCS #8 private key with a random
+ * Custody of keys that are stored in the database, encrypted: the PKCS #8 private key with a random
  * AES-256-GCM data key, and the data key with the KEK. Key id, public key and the KEK's id are
- * authenticated with both, so a sealed key opens only under its own id. An open private key exists
- * only as a `KeyObject` of this process.
+ * authenticated with both, so a sealed key opens only under its own id. An opened private key
+ * exists only as a `KeyObject` of this process.
  *
  * Envelope of a signing key: header, boxed data key (60 bytes), boxed PKCS #8. Of a seal key:
  * header, boxed key.
@@ -63,7 +63,7 @@ function rewrap(newest: Kek, keks: readonly Kek[], key: CustodyKey): SealedKey {
   return key.sealed;
 }
 
-/** Overwrites `pkcs8`. */
+/** Overwrites `pkcs8` with zeros. */
 function wrap(kek: Kek, key: Pick<CustodyKey, "keyId" | "publicKey">, pkcs8: Buffer): SealedKey {
   const aad = binding(kek, key);
   const dataKey = randomBytes(dataKeyBytes);
@@ -87,7 +87,7 @@ function unwrap(keks: readonly Kek[], key: CustodyKey): { kek: Kek; pkcs8: Buffe
   }
 }
 
-/** Overwrites `pkcs8`. */
+/** Overwrites `pkcs8` with zeros. */
 function privateKeyOf(pkcs8: Buffer): KeyObject {
   const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
   pkcs8.fill(0);
@@ -103,7 +103,7 @@ function binding({ header }: Kek, { keyId, publicKey }: Pick<CustodyKey, "keyId"
   return Buffer.concat([Buffer.from("vidimus-sealed-key\n"), header, Buffer.from(`${keyId}\n`), publicKey]);
 }
 
-/** Overwrites `key`. */
+/** Overwrites `key` with zeros. */
 function wrapSealKey(kek: Kek, key: Buffer): SealedKey {
   const envelope = Buffer.concat([kek.header, box(kek.key, key, sealBinding(kek))]);
   key.fill(0);
@@ -119,7 +119,7 @@ function unwrapSealKey(keks: readonly Kek[], sealed: SealedKey): { kek: Kek; key
   }
 }
 
-/** Overwrites `bytes`. */
+/** Overwrites `bytes` with zeros. */
 function sealKeyOf(bytes: Buffer): SealKey {
   const key = createSecretKey(bytes);
   bytes.fill(0);

@@ -3,7 +3,7 @@ import { type Ledger, type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { checkSignature } from "./standing-signature.ts";
 import { parseStatement } from "./statement.ts";
 
-/** A signature that was not taken into the ledger, and why. */
+/** A signature that was refused, and why. */
 interface RefusedSignature {
   readonly snapshotKey: string;
   readonly reason: string;
@@ -11,14 +11,14 @@ interface RefusedSignature {
 
 interface Adoption {
   readonly adopted: number;
-  /** Were in the ledger. */
+  /** Number of signatures that the ledger had already. */
   readonly known: number;
   readonly refused: readonly RefusedSignature[];
 }
 
 interface AdoptDeps {
   readonly ledger: Ledger & {
-    /** All entries of each snapshot that has one. */
+    /** All entries of the snapshots that have any. */
     entriesOf(snapshotKeys: readonly string[]): Promise<Map<string, LedgerEntry[]>>;
   };
   readonly ring: KeyRing;
@@ -27,10 +27,10 @@ interface AdoptDeps {
 const chunkMax = 256;
 
 /**
- * Takes signatures into a ledger that was restored from an older backup: without them the snapshots
- * would be signed a second time, and a receiver would get other bytes under the same id. A signature
- * is taken only if a key of the ring made it, under the signing number that documents has: it replaces
- * a signature only by one with a higher number. May be repeated: one that is in the ledger stays as it is.
+ * Adds signatures to a ledger that was restored from a backup. Otherwise the snapshots would be
+ * signed a second time, and receivers would get other bytes under the same id. A signature is
+ * accepted only if a key of the ring made it, under the signing number that documents has, and
+ * replaces only one with a lower number. May be repeated: known signatures stay as they are.
  */
 export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };
@@ -71,7 +71,7 @@ async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEnt
   return { adopted: fresh.length, known, refused };
 }
 
-/** Why a signature cannot stand in the ledger; undefined when it can. */
+/** Why a signature must not be added to the ledger; undefined when it may. */
 function refusal(held: LedgerEntry, entries: readonly LedgerEntry[], ring: KeyRing): string | undefined {
   if (checkSignature(held, ring).kind === "forged") {
     return "no key of the restored ring made the signature that documents holds";
@@ -85,9 +85,9 @@ function isSame({ statement, value }: LedgerEntry, other: LedgerEntry): boolean 
 }
 
 /**
- * Reads a line that documents printed.
+ * Reads a line that documents' restore command printed.
  *
- * @throws TypeError when it is none
+ * @throws TypeError when it is malformed
  */
 export function toHeldSignature(line: unknown): LedgerEntry {
   const isKey = (each: object) => "tenantId" in each && "documentId" in each && "sequence" in each;

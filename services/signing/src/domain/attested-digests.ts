@@ -4,16 +4,16 @@ import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { signDigests, type SignDigestsDeps, type SignOutcome } from "./sign-digests.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
-/** A digest to sign, and what its caller shows for it. */
+/** A digest to sign, and documents' attestation of it. */
 export interface AttestedDigest {
   readonly digest: SnapshotDigest;
-  /** Of documents; as the caller sent it, unchecked. */
+  /** Made by documents; as the caller sent it, unchecked. */
   readonly attestation: Uint8Array;
 }
 
 /**
- * - `signed`, with the endorsement by which documents takes the signature
- * - `unattested`: documents did not attest the digest, and it was not signed
+ * - `signed`: signed, with the endorsement that documents requires
+ * - `unattested`: documents did not attest the digest, so it was not signed
  */
 export type AttestedOutcome =
   | Exclude<SignOutcome, { kind: "signed" }>
@@ -21,7 +21,7 @@ export type AttestedOutcome =
   | { readonly kind: "unattested" };
 
 /**
- * The key that made the attestation; undefined when none of them did. Two keys are accepted while one
+ * The key that made the attestation; undefined when none did. Two keys are accepted while one
  * replaces the other.
  */
 function attestingKey(
@@ -36,16 +36,16 @@ function attestingKey(
 }
 
 export interface SignAttestedDeps extends SignDigestsDeps {
-  /** The accepted keys. Without one nothing is attested. */
+  /** The accepted keys; without any, every digest counts as unattested. */
   readonly attestationKeys: readonly KeyObject[];
 }
 
 /**
- * Signs the digests that documents attested, and no other one. A caller with delivery's identity, and
- * without documents, gets nothing signed. A signature is endorsed with the key of the attestation,
- * which is the one that documents has, also while it is replaced.
+ * Signs the digests that documents attested, and no others, so that a caller with only delivery's
+ * identity gets nothing signed. A signature is endorsed with the key of its attestation, which
+ * documents has even while that key is being replaced.
  *
- * @returns one outcome per digest, in order
+ * @returns one outcome for each digest, in order
  */
 export async function signAttested(
   deps: SignAttestedDeps,
@@ -55,7 +55,7 @@ export async function signAttested(
     const key = attestingKey(deps.attestationKeys, item.digest, item.attestation);
     return key ? { item, key } : [];
   });
-  // Also without any, because it says whether signing is on.
+  // Called even without digests, because the call reports whether signing is on.
   const outcomes = await signDigests(
     deps,
     attested.map(({ item }) => item.digest),

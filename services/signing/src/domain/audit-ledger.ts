@@ -3,13 +3,15 @@ import type { KeyRing } from "./key-ring.ts";
 import { type LedgerBatch, macOf } from "./ledger.ts";
 import { checkSignature } from "./standing-signature.ts";
 
-/** What an audit found. */
 export interface AuditReport {
   readonly batches: number;
   readonly entries: number;
-  /** The `mac` of the last batch, in hex: note it, and give it to a later audit. "" when there is none. */
+  /**
+   * The `mac` of the last batch, in hex; "" when there is none. Pass it to a later audit as
+   * `notedHead`.
+   */
   readonly head: string;
-  /** The first break; undefined when the ledger is whole. */
+  /** The first fault; undefined when the ledger is intact. */
   readonly fault: string | undefined;
 }
 
@@ -18,14 +20,14 @@ interface AuditOptions {
   batches: AsyncIterable<LedgerBatch>;
   sealKey: SealKey;
   readRing(): Promise<KeyRing>;
-  /** A head that was noted earlier. */
+  /** The head that an earlier audit reported. */
   notedHead: string | undefined;
 }
 
 /**
- * Walks the whole ledger: that no batch is missing, changed or planted, that each signature was made
- * by a key of the ring, and that the ledger still holds what it held when a head was noted. Without a
- * noted head, batches cut off at the end cannot be missed.
+ * Checks the whole ledger: that no batch is missing, changed or inserted, that each signature was
+ * made by a key of the ring, and that the ledger still contains the noted head. Without a noted
+ * head, removing batches from the end goes unnoticed.
  */
 export async function auditLedger({ batches, sealKey, readRing, notedHead }: AuditOptions): Promise<AuditReport> {
   let ring = await readRing();
@@ -36,7 +38,7 @@ export async function auditLedger({ batches, sealKey, readRing, notedHead }: Aud
     return { batches: last?.number ?? 0, entries, head: last ? hexOf(last.mac) : "", fault };
   };
   for await (const batch of batches) {
-    // The batch may have been inserted, under a newer ring, since the audit began.
+    // The batch may have been added, under a newer ring, after the audit began.
     if (batch.ringRevision > ring.revision) ring = await readRing();
     const fault = await faultOf(batch, last, sealKey, ring);
     if (fault) return report(fault);

@@ -21,7 +21,7 @@ const compare = (tookMs = 0) =>
     return time;
   });
 
-test("a clock that was not compared yet is its own", () => {
+test("a clock that was not compared yet is used as it is", () => {
   expect([clock.isOff, clock.offsetMs(), clock.now()]).toEqual([false, undefined, new Date(wall)]);
 });
 
@@ -36,7 +36,7 @@ test.each([
   expect([clock.isOff, clock.offsetMs()]).toEqual([isOff, offsetMs]);
 });
 
-test("a clock that is off goes by the database's, and says how far it is off", async () => {
+test("a process whose clock is off uses the database's time, and says by how much", async () => {
   wall += 3_600_000;
   await compare(40);
   elapsed += 1_000;
@@ -56,7 +56,7 @@ test("a step of the clock is noticed before it is compared again, and so is its 
   expect(() => clock.require()).not.toThrow();
 });
 
-test("a slow answer blames no clock for the time that it took", async () => {
+test("the time that a slow answer takes does not count as a clock's error", async () => {
   wall += 61_000;
   await compare(4_000);
   expect(clock.isOff).toBe(false);

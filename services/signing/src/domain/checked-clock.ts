@@ -1,27 +1,27 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** A clock that is further from the database's is not signed by. */
+/** Nothing is signed while the clock differs from the database's by more than this. */
 const offsetMaxMs = 60_000;
 
 export interface Clocks {
   /** The wall clock of this process. */
   now(): Date;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   elapsedMs(): number;
 }
 
-/** What a reading of the database's clock has said. */
 interface Reading {
   readonly databaseMs: number;
-  /** When, by `elapsedMs`: in the middle of the question. */
+  /** When it was read, by `elapsedMs`: halfway between request and answer. */
   readonly at: number;
-  /** The answer may be so much older or younger. */
+  /** The time may be wrong by this many milliseconds in either direction. */
   readonly spreadMs: number;
 }
 
 /**
- * The wall clock of this process, compared with the database's, which all processes share. A step of
- * it is noticed at once, since between two readings a clock that never jumps goes on from the last.
+ * The wall clock of this process, compared with the database's, which all processes share. A step
+ * of the wall clock is noticed at once, because between readings the database's time is continued
+ * by a monotonic clock.
  */
 export class CheckedClock {
   readonly #clocks: Clocks;
@@ -31,7 +31,10 @@ export class CheckedClock {
     this.#clocks = clocks;
   }
 
-  /** Compares anew. Rejects as `readDatabaseTime` does; the last reading stands then. */
+  /**
+   * Reads the database's clock. Rejects as `readDatabaseTime` does; the last reading then stays in
+   * use.
+   */
   async compare(readDatabaseTime: () => Promise<Date>): Promise<void> {
     const begun = this.#clocks.elapsedMs();
     const time = await readDatabaseTime();
@@ -39,18 +42,21 @@ export class CheckedClock {
     this.#reading = { databaseMs: time.getTime(), at: (begun + ended) / 2, spreadMs: (ended - begun) / 2 };
   }
 
-  /** How far this clock is ahead of the database's, in milliseconds; undefined before it was compared. */
+  /**
+   * Milliseconds by which this clock is ahead of the database's; undefined before the first
+   * reading.
+   */
   offsetMs(): number | undefined {
     const databaseMs = this.#databaseMs();
     return databaseMs === undefined ? undefined : this.#clocks.now().getTime() - databaseMs;
   }
 
-  /** Whether this clock is certainly more than a minute from the database's. */
+  /** Whether this clock certainly differs from the database's by more than a minute. */
   get isOff(): boolean {
     return Math.abs(this.offsetMs() ?? 0) - (this.#reading?.spreadMs ?? 0) > offsetMaxMs;
   }
 
-  /** This clock's time; while it is off, the database's. */
+  /** This clock's time, or the database's while this clock is off. */
   now(): Date {
     return this.isOff ? new Date(this.#databaseMs() ?? 0) : this.#clocks.now();
   }

@@ -1,40 +1,39 @@
 import type { LedgerBatch, LedgerEntry } from "./ledger.ts";
 import { parseStatement } from "./statement.ts";
 
-/** The signature of a snapshot as documents holds it. */
+/** The signature of a snapshot that documents holds. */
 export interface HeldSignature {
-  /** `snapshotKeyOf` the snapshot. */
+  /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
   /** Undefined until delivery has settled the snapshot. */
   readonly signature: { readonly statement: string; readonly value: Uint8Array } | undefined;
 }
 
-/** What documents holds: `rpc/documents-signatures.ts`. */
+/** The signatures that documents holds: `documents-signatures.ts`. */
 export interface HeldSignatures {
-  /** All signatures, a page at a time. */
+  /** All signatures, in pages. */
   pages(signal: AbortSignal): AsyncIterable<readonly HeldSignature[]>;
-  /** Those of the snapshots that documents has. */
+  /** The signatures of those snapshots that documents has. */
   get(snapshotKeys: readonly string[], signal: AbortSignal): Promise<readonly HeldSignature[]>;
 }
 
-/** What a comparison found. */
 export interface Comparison {
-  /** Signatures that documents holds and the ledger has. */
+  /** Number of documents' signatures that the ledger has. */
   readonly signatures: number;
-  /** Of them, those that were signed anew since. */
+  /** How many of these were replaced by a newer signature since. */
   readonly outdated: number;
-  /** Snapshots of the ledger whose signature documents does not hold yet. */
+  /** Number of snapshots in the ledger whose signature documents does not hold yet. */
   readonly unsettled: number;
-  /** Signatures of revoked keys that documents holds. */
+  /** Number of documents' signatures that were made by revoked keys. */
   readonly revoked: number;
-  /** The first difference; undefined when there is none. */
+  /** The first difference; undefined without one. */
   readonly fault: string | undefined;
 }
 
 interface CompareOptions {
   ledger: {
     batches(signal: AbortSignal): AsyncIterable<Pick<LedgerBatch, "entries">>;
-    /** All entries of each snapshot that has one. */
+    /** All entries of the snapshots that have any. */
     entriesOf(snapshotKeys: readonly string[], signal: AbortSignal): Promise<Map<string, LedgerEntry[]>>;
   };
   held: HeldSignatures;
@@ -45,14 +44,15 @@ interface CompareOptions {
 const keysMax = 256;
 
 /**
- * Compares the ledger with the signatures that documents holds, both ways. documents is a witness that
- * has another database and no key of signing's: a ledger that was cut off, or written anew with the
- * KEK, lacks signatures that documents holds; and what was signed without documents has no snapshot
- * there.
+ * Compares the ledger with the signatures that documents holds, in both directions. documents is an
+ * independent witness: it has another database and none of signing's keys. A ledger that was cut
+ * off, or rewritten with the KEK, lacks signatures that documents holds; and a snapshot that was
+ * signed without documents does not exist there.
  */
 export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
   const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
-  // First, so that whoever is told of nothing unsettled has every signature counted below.
+  // The ledger is walked before documents' signatures are counted: when nothing is unsettled here,
+  // the count below includes every signature.
   for await (const { entries } of ledger.batches(signal)) {
     const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
     for (const some of chunks(first)) {

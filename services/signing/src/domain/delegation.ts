@@ -3,7 +3,7 @@ import type { ListKey } from "./key-ring.ts";
 
 const dayMs = 86_400_000;
 
-/** Most days that an offline root delegates for. A list key that was stolen states lists no longer. */
+/** Most days of a delegation, after which a stolen list key can no longer sign lists. */
 const delegationDaysMax = 400;
 
 const lines = [
@@ -15,13 +15,13 @@ const lines = [
 ];
 const format = new RegExp(`^${lines.join("\n")}$`);
 
-/** When a delegation ends; undefined when the text is not one. */
+/** The end of a delegation; undefined when the text is not one. */
 export function delegationEnd(delegation: string): Date | undefined {
   const end = new Date(format.exec(delegation)?.groups?.["validUntil"] ?? "");
   return Number.isNaN(end.getTime()) ? undefined : end;
 }
 
-/** What a delegation must hold to be installed. */
+/** What a delegation must contain to be installed. */
 interface DelegationRule {
   readonly listKey: Pick<ListKey, "keyId" | "publicKey">;
   /** SPKI DER. */
@@ -29,7 +29,7 @@ interface DelegationRule {
   readonly now: Date;
 }
 
-/** Why a delegation cannot be installed; undefined when it can. */
+/** Why a delegation must not be installed; undefined when it may. */
 export function delegationFault(
   delegation: string,
   { listKey, rootPublicKey, now }: DelegationRule,

@@ -1,4 +1,4 @@
-/** A private key as it is stored. It is useless without the secret that its custody holds. */
+/** A private key as it is stored. Only the custody that sealed it can open it. */
 export interface SealedKey {
   /** Name of the custody that sealed it. */
   readonly custody: string;
@@ -6,7 +6,6 @@ export interface SealedKey {
   readonly envelope: Uint8Array;
 }
 
-/** A key pair in custody. */
 export interface CustodyKey {
   readonly keyId: string;
   /** SPKI DER. */
@@ -26,10 +25,10 @@ export interface SealKey {
   mac(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Makes and uses private keys. It never returns one. */
+/** Makes and uses private keys, and never returns one. */
 export interface KeyCustody {
   /**
-   * Ids of the KEKs that this process holds, the newest first. Empty when the custody needs no secret
+   * Ids of the KEKs that this process holds, newest first. Empty when the custody needs no secret
    * of this process.
    */
   readonly kekIds: readonly string[];
@@ -37,7 +36,7 @@ export interface KeyCustody {
    * Makes an Ed25519 key pair.
    *
    * @param seal of the ring that gets the key. The key is wrapped by the same KEK, because other
-   * processes of the ring may not hold a newer one yet; without it: by the newest
+   * processes of the ring may not have a newer one yet; without it by the newest
    */
   generate(seal?: SealedKey): Promise<CustodyKey>;
   /**
@@ -50,15 +49,15 @@ export interface KeyCustody {
   open(key: CustodyKey): Promise<Signer>;
   /** Makes the key that seals the ring and the ledger. */
   generateSealKey(): Promise<SealedKey>;
-  /** Opens it. Throws as `open` does. */
+  /** Opens the seal key. Throws as `open` does. */
   openSealKey(sealed: SealedKey): Promise<SealKey>;
   /**
-   * Wraps a private key by the newest KEK.
+   * Wraps a private key with the newest KEK.
    *
-   * @returns `key.sealed` itself when it is wrapped by that one
+   * @returns `key.sealed` itself when that KEK has wrapped it already
    * @throws as `open` does
    */
   rewrap(key: CustodyKey): Promise<SealedKey>;
-  /** Wraps the key that seals the ring by the newest KEK, as `rewrap` does. */
+  /** Wraps the seal key with the newest KEK, as `rewrap` does. */
   rewrapSealKey(sealed: SealedKey): Promise<SealedKey>;
 }

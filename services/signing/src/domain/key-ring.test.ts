@@ -65,7 +65,7 @@ describe("a pause", () => {
     expect(resumeSigning(founded, now)).toBe(founded);
   });
 
-  test("of months keeps an end that is ahead, so that signing can resume with the key", () => {
+  test("of months that is renewed daily keeps the key's end in the future, so that signing can resume", () => {
     const days = Array.from({ length: 100 }, (_, day) => later(day * dayMs));
     const off = days.reduce<readonly RingKey[]>((keys, at) => pauseSigning(keys, at), founded);
     expect(signingKey({ keys: resumeSigning(off, later(100 * dayMs)) })?.keyId).toBe("first");
@@ -93,7 +93,7 @@ describe("activating a pending key", () => {
     expect(keyOf(keys, "standby")).toMatchObject({ state: "active", validFrom: later(hourMs) });
   });
 
-  test("is refused to a key whose planned end receivers would hold against it", () => {
+  test("is refused for a key whose planned end is too near", () => {
     const late = () => activateKey(founded, "standby", later(340 * dayMs), { emergency: false });
     expect(late).toThrow("the planned end of the key standby is too near");
   });

@@ -3,12 +3,11 @@ import type { CustodyKey, SealedKey } from "./key-custody.ts";
 /**
  * - `pending`: published, does not sign yet
  * - `active`: signs, unless signing is paused
- * - `retired`: signs no more, stays in the trust list
+ * - `retired`: no longer signs, stays in the trust list
  * - `revoked`: not to be trusted, not in the trust list
  */
 export type KeyState = "pending" | "active" | "retired" | "revoked";
 
-/** One key of the ring. */
 export interface RingKey {
   readonly keyId: string;
   /** SPKI DER. */
@@ -17,36 +16,41 @@ export interface RingKey {
   /** When it entered the trust list. */
   readonly publishedAt: Date;
   /**
-   * Earliest time of its first signature. Planned while pending, and changed later only by an
-   * emergency.
+   * Earliest time of its first signature: planned while the key is pending, later changed only by
+   * an emergency.
    */
   readonly validFrom: Date;
-  /** Undefined while the key signs. Planned while pending. */
+  /** Undefined while the key signs; planned while it is pending. */
   readonly validUntil: Date | undefined;
   /** When it became active; undefined before. */
   readonly activeSince: Date | undefined;
-  /** The private key; undefined once retired or revoked, when it has been destroyed. */
+  /** The private key; undefined once retired or revoked, because it was destroyed. */
   readonly sealed: SealedKey | undefined;
 }
 
-/** The key that signs statements about the trust list. It signs no snapshots. */
+/** The key that signs statements about the trust list, and no snapshots. */
 export interface ListKey extends CustodyKey {
-  /** Of the offline root, as `domain/delegation.ts` reads it; undefined while none is installed. */
+  /**
+   * The offline root's delegation, as `domain/delegation.ts` reads it; undefined while none is
+   * installed.
+   */
   readonly delegation: string | undefined;
 }
 
-/** Every key ever made, oldest first. Each change gives a new revision of the whole. */
+/**
+ * Every key that was ever made, oldest first. Each change makes a new revision of the whole ring.
+ */
 export interface KeyRing {
-  /** From 1; each change adds 1, and a restore more. */
+  /** From 1; each change adds 1, a restore adds more. */
   readonly revision: number;
-  /** Empty until signing was on for the first time. */
+  /** Empty until signing is switched on for the first time. */
   readonly keys: readonly RingKey[];
   readonly listKey: ListKey;
 }
 
 const dayMs = 86_400_000;
 
-/** How long a key is planned to sign. */
+/** Planned time between a key's first and last signature. */
 const plannedLifeMs = 365 * dayMs;
 
 /**
@@ -56,7 +60,10 @@ const plannedLifeMs = 365 * dayMs;
  */
 export const validityTailMs = 33 * dayMs;
 
-/** The keys of a first ring: one that signs at once, because no receiver has a trust list without it. */
+/**
+ * The keys of a first ring: one that signs at once, because no receiver can have a trust list
+ * without it yet.
+ */
 export function foundingKeys(first: CustodyKey, now: Date): RingKey[] {
   return [{ ...first, state: "active", publishedAt: now, validFrom: now, validUntil: undefined, activeSince: now }];
 }
@@ -68,12 +75,12 @@ export function pendingKey(key: CustodyKey, now: Date, prepublishMs: number): Ri
   return { ...key, state: "pending", publishedAt: now, validFrom, validUntil, activeSince: undefined };
 }
 
-/** The key that signs; undefined while signing is off, or while no key may sign yet. */
+/** The key that signs; undefined while signing is off or no key may sign yet. */
 export function signingKey({ keys }: Pick<KeyRing, "keys">): RingKey | undefined {
   return keys.find(({ state, validUntil }) => state === "active" && validUntil === undefined);
 }
 
-/** The active key, whether or not signing is paused. */
+/** The active key, even while signing is paused. */
 export function activeKey(keys: readonly RingKey[]): RingKey | undefined {
   return keys.find(({ state }) => state === "active");
 }
@@ -84,8 +91,8 @@ export function listedKeys(ring: KeyRing): readonly RingKey[] {
 }
 
 /**
- * Whether a key may become active: it was published long enough, and receivers whose trust list is an
- * hour old still see its planned end ahead.
+ * Whether a key may become active: it was published long enough ago, and its planned end is still
+ * ahead for receivers with a trust list of up to an hour.
  */
 export function isReady(key: RingKey, now: Date): boolean {
   return key.state === "pending" && key.validFrom <= now && isFresh(key, now);
@@ -97,7 +104,7 @@ export function isFresh({ validUntil }: RingKey, now: Date): boolean {
 }
 
 /**
- * Checks the rules of a ring. Called before a ring is stored and after it is read.
+ * Checks the rules of a ring, before it is stored and after it is read.
  *
  * @throws Error naming the broken rule; the cause is a bug
  */

@@ -1,24 +1,27 @@
 import type { SealKey } from "./key-custody.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
-/** A signature, as the ledger keeps it. Everything else that is known about it is in the statement. */
+/** A signature in the ledger. The rest of what is known about it is in the statement. */
 export interface LedgerEntry {
-  /** `snapshotKeyOf` the snapshot. */
+  /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
-  /** 1, and one more each time the snapshot was signed anew because the key was revoked. */
+  /** 1, and one more each time the snapshot was signed again because a key was revoked. */
   readonly signing: number;
   readonly statement: string;
   /** 64 bytes. */
   readonly value: Uint8Array;
 }
 
-/** What was signed by one insert. */
+/** The signatures that one insert stored. */
 export interface LedgerBatch {
   /** From 1, without gaps. */
   readonly number: number;
   /** `mac` of the batch before; empty in the first. */
   readonly prev: Uint8Array;
-  /** HMAC under the seal key over everything else, so each batch covers all before it. */
+  /**
+   * HMAC with the seal key over everything else in the batch, so each batch covers all earlier
+   * ones.
+   */
   readonly mac: Uint8Array;
   /** Revision of the key ring when the entries were signed. */
   readonly ringRevision: number;
@@ -28,7 +31,7 @@ export interface LedgerBatch {
 /** The last batch, without its entries. */
 export type LedgerHead = Omit<LedgerBatch, "entries" | "prev">;
 
-/** Identifies a snapshot. No part holds a slash. */
+/** Identifies a snapshot. No part contains a slash. */
 export function snapshotKeyOf({
   tenantId,
   documentId,
@@ -51,12 +54,13 @@ export function macOf(batch: Omit<LedgerBatch, "mac">, sealKey: SealKey): Promis
 /** Keeps every signature: `store/ledger-store.ts`. */
 export interface Ledger {
   /**
-   * Inserts the entries whose snapshot and signing number are not in the ledger yet.
+   * Inserts the entries whose snapshot and signing number are new to the ledger.
    *
    * @param ringRevision of the ring whose key made the entries
-   * @returns for each, in order, the newest entry of its snapshot: the entry itself, or another one
-   * @throws DomainError unavailable when an entry stored earlier cannot be read; the call may be
-   * repeated
+   * @returns for each entry, in order, the newest one of its snapshot: the entry itself or another
+   * one
+   * @throws DomainError unavailable when an entry that was stored earlier cannot be read; the call
+   * may be repeated
    */
   record(entries: readonly LedgerEntry[], ringRevision: number): Promise<LedgerEntry[]>;
 }

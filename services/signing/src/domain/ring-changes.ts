@@ -7,12 +7,16 @@ type Keys = readonly RingKey[];
 const hourMs = 3_600_000;
 const pauseRenewalMs = 24 * hourMs;
 
-/** Oldest trust list that a receiver should use: caches add to the hour that it keeps its own. */
+/**
+ * Age of the oldest trust list that a receiver may use: caches on the way add to the hour of its
+ * own cache.
+ */
 const trustListAgeMs = 3 * hourMs;
 
 /**
- * Pauses signing: gives the active key an end. While the pause lasts, the end is moved on once a day,
- * so that signing can resume with the key. An end that has come stays: receivers have seen it.
+ * Pauses signing by giving the active key an end. During the pause the end is postponed once a day,
+ * so that signing can resume with this key. An end that has passed stays, because receivers have
+ * seen it.
  */
 export function pauseSigning(keys: Keys, now: Date): Keys {
   const active = activeKey(keys);
@@ -25,14 +29,17 @@ function isRenewed(end: Date, now: Date): boolean {
   return end > after(now, validityTailMs - pauseRenewalMs);
 }
 
-/** Whether some receiver may hold a trust list in which the end has come when it gets a signature. */
+/**
+ * Whether a receiver may have a trust list in which the key has ended by the time that it gets a
+ * signature.
+ */
 function isOver(end: Date, now: Date): boolean {
   return end <= after(now, trustListAgeMs);
 }
 
 /**
- * Resumes signing with the same key. A key whose end has come is retired instead, because receivers
- * with an older trust list would refuse what it signs.
+ * Resumes signing with the same key. When the key has ended it is retired instead, because
+ * receivers with an older trust list would refuse its signatures.
  */
 export function resumeSigning(keys: Keys, now: Date): Keys {
   const paused = activeKey(keys);
@@ -42,10 +49,10 @@ export function resumeSigning(keys: Keys, now: Date): Keys {
 }
 
 /**
- * Makes a pending key the active one, and retires the one before, whose private key is destroyed.
+ * Makes a pending key the active one, and retires the active one, whose private key is destroyed.
  *
- * @param emergency allows a key that was not published long enough: receivers with an older trust
- *   list refuse its first signatures until they fetch the list again
+ * @param emergency allows a key that was not published long enough ago: receivers with an older
+ * trust list refuse its first signatures until they fetch the list again
  * @throws DomainError not_found, or failed_precondition when the key may not sign yet
  */
 export function activateKey(keys: Keys, keyId: string, now: Date, { emergency }: { emergency: boolean }): Keys {
@@ -55,14 +62,15 @@ export function activateKey(keys: Keys, keyId: string, now: Date, { emergency }:
   }
   const standing = activeKey(keys);
   const validFrom = key.validFrom > now ? now : key.validFrom;
-  // A pause outlives the change: whoever signs ends it.
+  // A pause continues with the new key; it ends when a process signs again.
   const validUntil = standing?.validUntil && after(now, validityTailMs);
   const retired = standing ? replace(keys, standing, retirement(after(now, validityTailMs))) : keys;
   return replace(retired, key, { state: "active", validFrom, validUntil, activeSince: now });
 }
 
 /**
- * Retires a pending key, which then never signs. The active key is retired by activating another.
+ * Retires a pending key, which then never signs. The active key is retired by activating another
+ * one.
  *
  * @throws DomainError not_found, or failed_precondition when the key is not pending
  */
@@ -72,9 +80,9 @@ export function retireKey(keys: Keys, keyId: string, now: Date): Keys {
 }
 
 /**
- * Revokes a key: it leaves the trust list, and its private key is destroyed. When the active key is
- * revoked, the pending key that was published first takes its place, if it may sign. If it may not,
- * nothing signs until it may; an emergency does not wait.
+ * Revokes a key: it leaves the trust list, and its private key is destroyed. When it was active,
+ * the pending key that was published first becomes active if it may sign. Otherwise nothing signs
+ * until it may; in an emergency it becomes active at once.
  *
  * @throws DomainError not_found; failed_precondition when it is revoked already
  */
@@ -89,7 +97,7 @@ export function revokeKey(keys: Keys, keyId: string, now: Date, { emergency }: {
   return key.validUntil ? pauseSigning(activated, now) : activated;
 }
 
-/** Retires pending keys whose planned end is too near for them to be used. */
+/** Retires pending keys whose planned end is too near to use them. */
 export function retireStale(keys: Keys, now: Date): Keys {
   const stale = keys.filter((key) => key.state === "pending" && !isFresh(key, now));
   return stale.reduce((rest: Keys, { keyId }) => retireKey(rest, keyId, now), keys);

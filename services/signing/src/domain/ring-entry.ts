@@ -1,4 +1,4 @@
-import type { AuditAuthor, AuditedChange } from "@vidimus/kit/audit/audit-entry";
+import type { AuditAuthor, AuditedChange } from "@vidimus/tenancy/audit/audit-entry";
 
 /** The entry of the audit log that is stored with a changed ring. */
 export interface RingEntry {

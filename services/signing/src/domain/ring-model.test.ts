@@ -35,7 +35,7 @@ interface Replica {
 /** Storage, clock and processes, and what everybody could see at which time. */
 class World implements SealedRingStorage {
   clock = Date.parse("2026-11-21T09:30:00.000Z");
-  /** Of the KEK that a process holds which starts now; it also holds the one before. */
+  /** Generation of the KEK that a process gets at its start; it also has the one before. */
   generation = 1;
   readonly history: { at: number; ring: KeyRing }[] = [];
   readonly replicas: Replica[] = [];
@@ -131,7 +131,7 @@ class World implements SealedRingStorage {
     const since = this.clock - hourMs;
     const last = this.history.findLastIndex(({ at }) => at <= since);
     const rings = this.history.slice(Math.max(last, 0)).map(({ ring }) => ring);
-    // Before the first signing key there was nothing to keep.
+    // A ring without keys has nothing that a client could keep.
     return rings.filter(({ keys }) => keys.length > 0);
   }
 }
@@ -273,7 +273,7 @@ async function holds(emergencies: boolean, numRuns: number): Promise<void> {
   );
 }
 
-test("without emergencies nothing is signed unpublished or early, and an hour-old trust list knows every key", async () => {
+test("without emergencies nothing is signed early, and an hour-old trust list knows every key", async () => {
   await holds(false, 300);
 }, 120_000);
 

@@ -8,15 +8,15 @@ import type { SigningKey, SigningState } from "./sign-digests.ts";
 import { type GenerateKey, type RingRules, tendRing } from "./tend-ring.ts";
 import { type RingStorage, updateRing } from "./update-ring.ts";
 
-/** Which processes sign: `store/signer-store.ts`. */
+/** The processes that sign: `store/signer-store.ts`. */
 export interface Signers {
-  /** Says that this process signs. @returns the time of the database's clock */
+  /** Notes that this process signs. @returns the time of the database's clock */
   report(): Promise<Date>;
   /** The time of the database's clock. */
   databaseTime(): Promise<Date>;
-  /** Says that it does no more. */
+  /** Notes that this process no longer signs. */
   leave(): Promise<void>;
-  /** Whether a process reported in the last ten seconds and has not left. */
+  /** Whether a process that has not left reported within the last ten seconds. */
   anyAlive(): Promise<boolean>;
 }
 
@@ -27,36 +27,36 @@ export interface RingWatchDeps {
   /** Makes a key for the ring that was read last. */
   generate: GenerateKey;
   /**
-   * Revision of the ring under which the last batch of the ledger was signed; undefined when nothing
-   * was ever signed. No ring is founded, and no older one used, when something was.
+   * Revision of the ring under which the ledger's last batch was signed; undefined for an empty
+   * ledger. With signatures in the ledger no new ring is founded, and no older ring is used.
    */
   lastRingRevision(): Promise<number | undefined>;
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
-  /** For the ring's dates. It is compared here with the database's. */
+  /** Gives the dates of the ring. It is compared here with the database's clock. */
   clock: CheckedClock;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   elapsedMs(): number;
 }
 
-/** Beyond this age a look at the ring says nothing: the key may have been revoked since. */
+/** A look at the ring is not used beyond this age, because the key may have been revoked since. */
 const lookAgeMaxMs = 5_000;
 
 const reportEveryMs = 3_000;
 
-/** What a look at the ring found. */
+/** The result of a look at the ring. */
 interface Look {
   readonly ring: KeyRing;
-  /** Undefined while no key signs, or when this process does not. */
+  /** Undefined while no key signs, or when this process does not sign. */
   readonly key: SigningKey | undefined;
   /** When the look began, by `elapsedMs`. */
   readonly at: number;
 }
 
 /**
- * Looks at the ring again and again, and signs with the key that it names. A process that signs also
- * does what is due to the ring (`tendRing`); one that does not pauses it when no other process signs.
+ * Reads the ring repeatedly, and signs with its active key. A process that signs also does the
+ * ring's due changes (`tendRing`); one that does not pauses signing when no other process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -70,9 +70,9 @@ export class RingWatch {
   }
 
   /**
-   * Looks at the ring once more. Calls at the same time share a look.
+   * Reads the ring. Concurrent calls share one look.
    *
-   * @throws RingFault, whatever `KeyCustody.open` throws, errors of the database; afterwards nothing
+   * @throws RingFault, errors of `KeyCustody.open` and of the database; after any of them nothing
    * is signed until a look succeeds
    */
   look(): Promise<Look | undefined> {
@@ -81,7 +81,7 @@ export class RingWatch {
   }
 
   /**
-   * The key that signs and its ring, as a look of the last five seconds found them.
+   * The key that signs and its ring, from a look of the last five seconds.
    *
    * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
    * when the ring cannot be used, or while the clock of this process is off
@@ -94,17 +94,17 @@ export class RingWatch {
     return { key, ring };
   }
 
-  /** Why the stored ring cannot be used, as the last look that reached the database found it. */
+  /** Why the stored ring cannot be used, by the last look that reached the database. */
   get fault(): RingFault | undefined {
     return this.#fault;
   }
 
-  /** When the key that signs began to; undefined while none does. */
+  /** When the key that signs became active; undefined while none signs. */
   activeSince(): Date | undefined {
     return this.#last && signingKey(this.#last.ring)?.activeSince;
   }
 
-  /** Of the offline root to the list key; undefined while none is installed or known. */
+  /** The offline root's delegation to the list key; undefined while none is installed or known. */
   delegation(): string | undefined {
     return this.#last?.ring.listKey.delegation;
   }
@@ -150,7 +150,10 @@ export class RingWatch {
     });
   }
 
-  /** At the first look, which knows no ring that this process read before. */
+  /**
+   * Needed only at the first look, because this process has not read a ring yet with which to
+   * compare.
+   */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;
     const revision = await this.#deps.lastRingRevision();
@@ -172,8 +175,8 @@ export class RingWatch {
   }
 
   /**
-   * Opens every key that may sign, not only the one that does: a standby that cannot be opened must
-   * be noticed now, and not when it is needed.
+   * Opens every key that may sign, so that a pending key that cannot be opened is noticed now and
+   * not when it is needed.
    */
   async #open(ring: KeyRing): Promise<SigningKey | undefined> {
     if (!this.#deps.isOn) return undefined;

@@ -4,8 +4,8 @@ import { keyIdOf } from "./key-id.ts";
 import { assertRing, type KeyRing, type RingKey } from "./key-ring.ts";
 
 /**
- * The stored ring cannot be used: it cannot be read, or is not one that this service stored. Its
- * message may be shown to operators.
+ * The stored ring cannot be used: it cannot be read, or this service did not store it. The message
+ * may be shown to operators.
  */
 export class RingFault extends Error {
   override readonly name = "RingFault";
@@ -14,20 +14,19 @@ export class RingFault extends Error {
 /** A ring as it is stored. */
 export interface SealedRing {
   readonly ring: KeyRing;
-  /** The key of `mac`, wrapped. One for the life of the ring. */
+  /** The wrapped key of `mac`. It stays the same for the life of the ring. */
   readonly seal: SealedKey;
-  /** Over revision and keys. Without the seal key nobody can plant a key. */
+  /** Over revision and keys, so that nobody can add a key without the seal key. */
   readonly mac: Uint8Array;
 }
 
-/** Seals a ring. */
 export async function sealRing(ring: KeyRing, seal: SealedKey, sealKey: SealKey): Promise<SealedRing> {
   assertRing(ring);
   return { ring, seal, mac: await sealKey.mac(textOf(ring)) };
 }
 
 /**
- * Checks the seal, and that each key has the id that is derived from it.
+ * Checks the seal, and that the id of each key is derived from it.
  *
  * @throws RingFault
  */
@@ -46,7 +45,6 @@ export async function openSealedRing({ ring, mac }: SealedRing, sealKey: SealKey
   return ring;
 }
 
-/** The message of what was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,42 +6,40 @@ import type { RingStorage } from "./update-ring.ts";
 
 /** Keeps one sealed ring: `store/ring-store.ts`. */
 export interface SealedRingStorage {
-  /** @throws RingFault when what is stored cannot be a sealed ring */
+  /** @throws RingFault when what is stored is not a sealed ring */
   read(): Promise<SealedRing | undefined>;
-  /** Replaces a revision; false when another process replaced it first. */
+  /** Replaces a revision. False when another process replaced it first. */
   save(sealed: SealedRing, saving?: RingSaving): Promise<boolean>;
 }
 
-/** How a ring is stored. */
 export interface RingSaving {
-  /** Of the audit log; stored with the ring. */
+  /** Entry of the audit log, stored with the ring. */
   readonly entry?: RingEntry | undefined;
-  /** The revision that it replaces; by default the one before. */
+  /** The revision to replace; by default the one before. */
   readonly replaces?: number;
 }
 
 type RingCustody = Pick<KeyCustody, "generate" | "generateSealKey" | "openSealKey" | "rewrap" | "rewrapSealKey">;
 
-/** What `SealedRings.rewrap` did. */
 export interface RewrappedRing {
   readonly ring: KeyRing;
-  /** False when the newest KEK wrapped everything already. */
+  /** False when the newest KEK had wrapped everything already. */
   readonly isChanged: boolean;
 }
 
 const rewrapAttemptsMax = 10;
 
 /**
- * Seals rings and checks the seals of those it reads. It also refuses a ring that is older than one
- * it has read, or missing after that: one that was brought back from a backup would list revoked keys
- * again.
+ * Seals rings, and checks the seals of those that it reads. Also refuses a ring that is older than
+ * one that it has read, or missing after it has read one: a ring from a backup would list revoked
+ * keys again.
  */
 export class SealedRings implements RingStorage {
   readonly #store: SealedRingStorage;
   readonly #custody: RingCustody;
   #revision = 0;
   #opened: { envelope: Buffer; sealKey: SealKey } | undefined;
-  /** Of revision `#revision`; made by the first `save` when there is no ring. */
+  /** Seal of revision `#revision`; when there is no ring, made by the first `save`. */
   #seal: SealedKey | undefined;
 
   constructor(store: SealedRingStorage, custody: RingCustody) {
@@ -50,7 +48,8 @@ export class SealedRings implements RingStorage {
   }
 
   async read(): Promise<KeyRing | undefined> {
-    // Of two reads that cross, the later one may be answered first: compare with what was known before.
+    // Two concurrent reads may end in the other order, so the ring is compared with the revision
+    // known before.
     const known = this.#revision;
     const sealed = await this.#store.read();
     if (!sealed) {
@@ -66,29 +65,31 @@ export class SealedRings implements RingStorage {
   }
 
   async save(ring: KeyRing, entry?: RingEntry): Promise<boolean> {
-    // When another process has changed the seal meanwhile, the revision is taken and nothing is stored.
+    // When another process has changed the seal meanwhile, the revision is taken and nothing is
+    // stored.
     const seal = this.#seal ?? (await this.#custody.generateSealKey());
     return this.#saveUnder(seal, ring, { entry });
   }
 
-  /** Makes a key for the ring that was read last. */
+  /** Makes a key for the last read ring. */
   generate(): Promise<CustodyKey> {
     return this.#custody.generate(this.#seal);
   }
 
   /**
-   * Wraps the private keys and the seal of the ring by the newest KEK. The ring is stored by one write,
-   * so a process that dies meanwhile leaves all of it under the old KEK, or all under the new one.
+   * Wraps the private keys and the seal of the ring with the newest KEK. The ring is stored by one
+   * write, so when a process dies meanwhile all of it is under the old KEK or all under the new
+   * one.
    *
    * @param entry of the audit log
    * @returns undefined when there is no ring
-   * @throws RingFault, whatever `KeyCustody.rewrap` throws
+   * @throws RingFault, errors of `KeyCustody.rewrap`
    */
   async rewrap(entry?: RingEntry): Promise<RewrappedRing | undefined> {
     for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
       const standing = await this.read();
       const seal = this.#seal;
-      // A read beside this one may have found a newer ring, whose seal is not this ring's.
+      // A concurrent read may have found a newer ring, which has another seal.
       if (standing && standing.revision < this.#revision) continue;
       if (!standing || !seal) return undefined;
       const newSeal = await this.#custody.rewrapSealKey(seal);
@@ -104,8 +105,8 @@ export class SealedRings implements RingStorage {
   }
 
   /**
-   * Gives a ring that was restored from a backup a revision above all that were ever stated, so that
-   * nobody takes it for an older one.
+   * Gives a ring from a backup a revision above all earlier ones, so that receivers do not refuse
+   * it as outdated.
    *
    * @returns undefined when there is no ring
    * @throws RingFault; Error when another process changed the ring meanwhile
@@ -120,7 +121,7 @@ export class SealedRings implements RingStorage {
   }
 
   /**
-   * The key that seals the ring that was read last. The ledger is sealed with it, too.
+   * The seal key of the last read ring, with which the ledger is sealed, too.
    *
    * @throws Error before a ring was read or saved
    */
@@ -142,7 +143,7 @@ export class SealedRings implements RingStorage {
     return true;
   }
 
-  /** Reads that cross may end in another order than they began. */
+  /** Concurrent reads may end in another order than they began. */
   #note(revision: number, seal: SealedKey): void {
     if (revision < this.#revision) return;
     this.#revision = revision;

@@ -6,35 +6,33 @@ import type { SnapshotDigest } from "./snapshot-digest.ts";
 import { checkSignature } from "./standing-signature.ts";
 import { statementOf } from "./statement.ts";
 
-/** The key that signs now, opened. */
+/** The opened key that signs. */
 export interface SigningKey {
   readonly keyId: string;
-  /** No signing time is earlier. */
+  /** Signing times are not earlier than this. */
   readonly validFrom: Date;
   readonly signer: Signer;
 }
 
-/** The key that signs now, and the ring that says so. */
+/** The key that signs, and the ring in which it is active. */
 export interface SigningState {
   readonly key: SigningKey;
   readonly ring: KeyRing;
 }
 
-/** The signature of a snapshot. */
 export interface SnapshotSignature {
   readonly keyId: string;
   readonly signedAt: Date;
   readonly statement: string;
   /** 64 bytes. */
   readonly value: Uint8Array;
-  /** 1; one more each time the snapshot was signed anew because the key before was revoked. */
+  /** 1, and one more each time the snapshot was signed again because a key was revoked. */
   readonly signing: number;
 }
 
 /**
- * The outcome for one digest: its signature; or the digest that was signed earlier for the same
- * snapshot, also when another version or status was signed with it; or that the ledger holds a
- * signature that no key of the ring made.
+ * The outcome for one digest: its signature; or the other digest (or version, or status) that was
+ * signed for the same snapshot before; or that no key of the ring made the signature in the ledger.
  */
 export type SignOutcome =
   | { readonly kind: "signed"; readonly signature: SnapshotSignature }
@@ -43,7 +41,7 @@ export type SignOutcome =
 
 export interface SignDigestsDeps {
   /**
-   * The key that signs now: `ring-watch.ts`.
+   * The key that signs: `ring-watch.ts`.
    *
    * @throws DomainError failed_precondition while signing is off, unavailable
    */
@@ -52,19 +50,23 @@ export interface SignDigestsDeps {
   now(): Date;
 }
 
-/** A snapshot is signed anew once for each revoked key; there are never many of them. */
+/**
+ * Most signatures of one snapshot. It is signed again once for each revoked key, of which there are
+ * few.
+ */
 const signingsMax = 100;
 
 /**
  * Signs digests. Only stored signatures are returned, so a repeated call, a race, or a crash
- * between signing and storing never gives two signatures for one snapshot. A signature whose key was
- * revoked is replaced by a new one, once.
+ * between signing and storing never gives two signatures for one snapshot. A signature of a revoked
+ * key is replaced once by a new one.
  *
- * @returns one outcome per digest, in order
+ * @returns one outcome for each digest, in order
  */
 export async function signDigests(deps: SignDigestsDeps, digests: readonly SnapshotDigest[]): Promise<SignOutcome[]> {
   const state = await deps.signingState();
-  // A key made on a machine whose clock runs ahead becomes valid later than `now`.
+  // A key from a machine whose clock is ahead may become valid later than `now`. Receivers refuse a
+  // signature from before that, so it gets the key's first moment.
   const signedAt = new Date(Math.max(deps.now().getTime(), state.key.validFrom.getTime()));
   const outcomes = new Map<number, SignOutcome>();
   let due = digests.map((digest, index) => ({ digest, index, signing: 1 }));
@@ -73,7 +75,7 @@ export async function signDigests(deps: SignDigestsDeps, digests: readonly Snaps
     const standing = await deps.ledger.record(fresh, state.ring.revision);
     due = due.flatMap((item, position) => {
       const entry = standing[position];
-      // What was signed just now needs no check; it would take longer than the signature did.
+      // A signature that was made just now needs no check, which would take longer than signing.
       const outcome =
         entry &&
         (entry === fresh[position]
@@ -91,7 +93,7 @@ export async function signDigests(deps: SignDigestsDeps, digests: readonly Snaps
   });
 }
 
-/** Undefined when the snapshot must be signed anew. */
+/** Undefined when the snapshot must be signed again. */
 function outcomeOf(entry: LedgerEntry, digest: SnapshotDigest, ring: KeyRing): SignOutcome | undefined {
   const found = checkSignature(entry, ring);
   if (found.kind === "forged") return { kind: "forged", standingSha256: digestIn(entry.statement) };
@@ -105,7 +107,7 @@ function signed({ statement, value, signing }: LedgerEntry, keyId: string, signe
   return { kind: "signed", signature: { keyId, signedAt, statement, value, signing } };
 }
 
-/** Of a statement that may be no statement at all. */
+/** The digest in the last line; the text may be malformed. */
 function digestIn(statement: string): Uint8Array {
   return Buffer.from(statement.split("\n").at(-1) ?? "", "hex");
 }

@@ -1,16 +1,16 @@
 import type { Violation } from "@vidimus/kit/errors";
 import { parseUuid, tenantIdPattern } from "@vidimus/kit/ids";
 
-/** What is signed about one snapshot; `parseSnapshotDigest` has checked every part. */
+/** What is signed about one snapshot; every part was checked by `parseSnapshotDigest`. */
 export interface SnapshotDigest {
   readonly tenantId: string;
   /** Lowercase UUID. */
   readonly documentId: string;
-  /** From 1, as is `version`. */
+  /** From 1, like `version`. */
   readonly sequence: number;
   readonly version: number;
   readonly status: "usable" | "withheld";
-  /** Of the snapshot's bytes, 32 bytes. */
+  /** Digest of the snapshot's bytes, 32 bytes. */
   readonly sha256: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export interface RawSnapshotDigest {
  * Checks one digest.
  *
  * @param pointer JSON pointer to the digest in the request
- * @param violations receives one violation per fault
+ * @param violations receives the faults
  * @returns undefined when there is a fault
  */
 export function parseSnapshotDigest(

@@ -4,9 +4,9 @@ import { type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { parseStatement, type StatementParts } from "./statement.ts";
 
 /**
- * - `stands`: a key of the ring made it
- * - `revoked`: so did a key that was revoked since
- * - `forged`: no key of the ring made it: the ledger was changed by something else than signing
+ * - `stands`: a valid key of the ring made it
+ * - `revoked`: a key that was revoked since made it
+ * - `forged`: no key of the ring made it, so something other than signing changed the ledger
  */
 export type SignatureState =
   | { readonly kind: "stands" | "revoked"; readonly stated: StatementParts; readonly key: RingKey }
@@ -14,7 +14,7 @@ export type SignatureState =
 
 const forged: SignatureState = { kind: "forged" };
 
-/** Checks an entry of the ledger with the keys of the ring. */
+/** Checks an entry of the ledger against the keys of the ring. */
 export function checkSignature({ snapshotKey, statement, value }: LedgerEntry, ring: KeyRing): SignatureState {
   const stated = parseStatement(statement);
   const key = stated && ring.keys.find(({ keyId }) => keyId === stated.keyId);

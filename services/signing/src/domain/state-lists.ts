@@ -13,10 +13,10 @@ interface StateListsDeps {
 }
 
 /**
- * Reads rings and states their lists. A ring that cannot be used is not stated: the last list is
- * shown as it was stated, if there is one, and receivers refuse it when it is 25 hours old.
+ * Reads rings and signs their lists. While the ring cannot be used the last signed list is
+ * returned, if there is one; receivers refuse it when it is 25 hours old.
  *
- * @returns a function that throws DomainError unavailable when there is nothing to show
+ * @returns a function that throws DomainError unavailable when there is no list
  */
 export function stateLists({ rings, custody, now, reportFault }: StateListsDeps): () => Promise<StatedList> {
   let last: StatedList | undefined;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Signer } from "./key-custody.ts";
 import { type KeyRing, listedKeys, type RingKey, signingKey } from "./key-ring.ts";
 
-/** A trust list, and what signing says about it. */
+/** A trust list, and signing's signed statement about it. */
 export interface StatedList {
   readonly ring: KeyRing;
   /** The body of `GET /api/keys`, byte for byte. */
@@ -14,14 +14,14 @@ export interface StatedList {
 }
 
 /**
- * Lists are stated anew so often. Receivers refuse one that was stated more than 25 hours ago; a
- * gateway serves a list for 24 hours while signing is down.
+ * How often lists are signed again. Receivers refuse a list that was signed more than 25 hours ago;
+ * a gateway serves a list for 24 hours while signing is down.
  */
 const stateEveryMs = 1_800_000;
 
 /**
- * States the list of a ring. The time of issue is the beginning of the half hour, so that all
- * processes make the same statement, and readers of all gateways share one entity tag.
+ * Signs the list of a ring. The time of issue is the beginning of the half hour, so that all
+ * processes make the same statement, and readers of all gateways get the same entity tag.
  *
  * @param signer of the list key
  */
@@ -32,7 +32,7 @@ export async function stateList(ring: KeyRing, now: Date, signer: Signer): Promi
   return { ring, body, statement, signature: await signer.sign(Buffer.from(statement)) };
 }
 
-/** Whether a list still says what is so. */
+/** Whether a list has the current revision and time of issue. */
 export function isCurrent({ ring, statement }: StatedList, revision: number, now: Date): boolean {
   return ring.revision === revision && statement.split("\n")[2] === issuedAt(now).toISOString();
 }

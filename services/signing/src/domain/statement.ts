@@ -1,13 +1,13 @@
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
 /**
- * The text that is signed for a snapshot: nine lines joined by LF, without one at the end.
+ * The text that is signed for a snapshot: nine lines joined by LF, without a final one.
  *
- * The first line names the format, so that a signature cannot be presented as one of another kind
+ * The first line names the format, so that a signature cannot be presented as one over another kind
  * of text. The statement is short, because a KMS signs a few KiB at most. Its last line is the
- * SHA-256 of the snapshot's bytes, so a receiver checks the bytes against the statement.
+ * SHA-256 of the snapshot's bytes, with which a receiver checks the bytes.
  *
- * @throws TypeError when a part contains a line end
+ * @throws TypeError when a part contains a line feed
  */
 export function statementOf(
   digest: SnapshotDigest,
@@ -24,18 +24,17 @@ export function statementOf(
     keyId,
     Buffer.from(digest.sha256).toString("hex"),
   ];
-  // With a line end inside a part, two different digests could give the same statement.
+  // With a line feed in a part, two different digests could give the same statement.
   if (lines.some((line) => line.includes("\n"))) throw new TypeError("a part of a statement holds a line end");
   return lines.join("\n");
 }
 
-/** What a statement says. */
 export interface StatementParts extends SnapshotDigest {
   readonly keyId: string;
   readonly signedAt: Date;
 }
 
-/** Reads a statement back; undefined when the text is not one that `statementOf` makes. */
+/** Parses a statement; undefined when the text is not one that `statementOf` makes. */
 export function parseStatement(text: string): StatementParts | undefined {
   const [, tenantId = "", documentId = "", sequence, version, status, at = "", keyId = "", hex = ""] = text.split("\n");
   const signedAt = new Date(at);

@@ -2,11 +2,14 @@ import type { CustodyKey } from "./key-custody.ts";
 import { activeKey, after, foundingKeys, isFresh, isReady, pendingKey, type RingKey } from "./key-ring.ts";
 import { activateKey, resumeSigning, retireStale } from "./ring-changes.ts";
 
-/** What an operator decides about the life of keys. */
+/** An operator's rules for the life of keys. */
 export interface RingRules {
-  /** How long a key is published before it signs, in milliseconds. */
+  /** Milliseconds for which a key is published before it signs. */
   readonly prepublishMs: number;
-  /** Age at which the active key is replaced, in milliseconds; undefined: never by itself. */
+  /**
+   * Age at which the active key is replaced, in milliseconds; undefined to replace keys only by
+   * hand.
+   */
   readonly rotateAfterMs: number | undefined;
 }
 
@@ -14,7 +17,7 @@ export interface RingRules {
 export type GenerateKey = () => Promise<CustodyKey>;
 
 /**
- * What a process that signs does to the ring when it looks at it: resumes signing, replaces an active
+ * The due changes of the ring, made by a process that signs: resumes signing, replaces an active
  * key that is missing or too old by one that may sign, and keeps one key pending.
  *
  * @param keys undefined when there is no ring yet, empty when signing was never on

@@ -5,30 +5,30 @@ import type { RingEntry } from "./ring-entry.ts";
 /** Keeps the one ring. */
 export interface RingStorage {
   /**
-   * The ring as it stands; undefined before the first one is stored.
+   * The current ring; undefined before the first one is stored.
    *
-   * @throws RingFault when it was changed by something else than `save`
+   * @throws RingFault when something other than `save` changed it
    */
   read(): Promise<KeyRing | undefined>;
   /**
-   * Replaces the revision before `ring`, and stores `entry` with it; false when another process
+   * Replaces the revision before `ring`, and stores `entry` with it. False when another process
    * replaced it first.
    */
   save(ring: KeyRing, entry?: RingEntry): Promise<boolean>;
-  /** Makes a key for the ring that was read last. */
+  /** Makes a key for the last read ring. */
   generate(): Promise<CustodyKey>;
 }
 
 const attemptsMax = 10;
 
 /**
- * Applies a change to the keys of the ring as it stands, and again when another process saved a
- * change in between. A change that returns the keys it was given, or undefined, stores nothing. The
- * first ring gets a list key.
+ * Applies a change to the keys of the current ring, and repeats it when another process saved a
+ * change in between. A change that returns the same keys, or undefined, stores nothing. The first
+ * ring gets a list key.
  *
- * @param entryOf of a change by an operator: makes the entry of the audit log from the changed ring
- * @returns the ring as it stands afterwards
- * @throws Error after ten attempts; whatever `change` throws
+ * @param entryOf makes the audit log's entry from the changed ring, for a change by an operator
+ * @returns the ring afterwards
+ * @throws Error after ten attempts; errors of `change`
  */
 export function updateRing(
   rings: RingStorage,
@@ -43,7 +43,10 @@ export function updateRing(
   return replaceRing(rings, changeRing, entryOf);
 }
 
-/** Applies a change to the whole ring, as `updateRing` does; undefined stores nothing. */
+/**
+ * Applies a change to the whole ring, as `updateRing` does. A change that returns undefined stores
+ * nothing.
+ */
 export async function replaceRing(
   rings: RingStorage,
   change: (standing: KeyRing | undefined) => Promise<Omit<KeyRing, "revision"> | undefined>,

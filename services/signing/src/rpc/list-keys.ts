@@ -10,7 +10,7 @@ export interface ListKeysDeps {
   statedList(): Promise<StatedList>;
 }
 
-/** Implements `ListKeys`, from the stored ring. */
+/** Answers with the list of the stored ring. */
 export function listKeys({ statedList }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
     const { ring, body, statement, signature } = await statedList();

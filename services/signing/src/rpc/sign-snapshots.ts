@@ -25,8 +25,8 @@ export interface SignSnapshotsDeps extends SignAttestedDeps {
 }
 
 /**
- * Implements `SignSnapshots`. Logs what is refused: a second text was to be signed as the same
- * snapshot, or one that documents did not attest.
+ * Logs refused digests: a second text for a signed snapshot, or a digest that documents did not
+ * attest.
  */
 export function signSnapshots(deps: SignSnapshotsDeps): MethodImpl<typeof SigningService.method.signSnapshots> {
   return async ({ items }) => {
@@ -51,7 +51,7 @@ function reportRefusals(
     if (kind === "conflict") log.warn(snapshot, "refused a second digest of a signed snapshot");
     if (kind === "forged") log.error({ alarm: "ledger", ...snapshot }, "the ledger holds a signature that no key made");
   }
-  // One line a call: with a wrong key on either side it is all of them.
+  // One log line for a call, because with a wrong key on either side every digest is refused.
   const unattested = refused.filter(({ kind }) => kind === "unattested");
   const [first] = unattested;
   if (!first) return;

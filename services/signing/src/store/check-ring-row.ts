@@ -2,14 +2,14 @@ import { Binary } from "mongodb";
 import type { KeyState } from "../domain/key-ring.ts";
 import { RingFault } from "../domain/sealed-ring.ts";
 
-/** Finds the first place that is not as it should be; undefined when there is none. */
+/** Finds the first malformed place; undefined when there is none. */
 type Find = (value: unknown, place: string) => string | undefined;
 
 /**
- * Checks that a stored ring has the form of one, so that reading it fails nowhere else. The form of
- * its seal is checked only when it is there.
+ * Checks that a stored ring is well-formed, so that code that reads it cannot fail elsewhere. The
+ * form of its seal is checked only when it has one.
  *
- * @throws RingFault naming the first place that cannot be read
+ * @throws RingFault naming the first malformed place
  */
 export function checkRingRow(row: unknown): void {
   const place = findInRing(row, "");

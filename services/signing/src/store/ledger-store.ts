@@ -15,7 +15,7 @@ interface EntryRow {
 }
 
 interface BatchRow {
-  /** The batch's number: of two processes that insert the same, one begins again. */
+  /** The batch's number. When two processes insert the same number, one of them tries again. */
   _id: number;
   prev: Binary;
   mac: Binary;
@@ -23,21 +23,25 @@ interface BatchRow {
   entries: EntryRow[];
 }
 
-/** Calls that wait while a batch is inserted. */
+/** Entries that wait while a batch is inserted. */
 interface Recording {
   readonly entries: readonly LedgerEntry[];
   readonly ringRevision: number;
 }
 
-/** With entries of 0.5 KB, 256 KB a batch: far below the 16 MB of a document. */
+/** Most entries of a batch: 256 KB at 0.5 KB each, far below the 16 MB of a document. */
 const batchEntriesMax = 512;
 
-/** Of processes that insert at once, one wins each round. */
+/**
+ * Most attempts of an insert. When several processes insert at once, one of them succeeds in each
+ * round.
+ */
 const attemptsMax = 60;
 
 /**
- * Keeps every signature, in chained batches. A batch is one document, so it is stored whole or not at
- * all; its number is the compare-and-swap between processes. Unique on snapshot and signing number.
+ * Keeps every signature, in chained batches. A batch is one document, so it is stored completely or
+ * not at all, and its number is the compare-and-swap between processes. Unique on snapshot and
+ * signing number.
  */
 export class LedgerStore implements Ledger {
   static readonly indexes = {
@@ -46,10 +50,10 @@ export class LedgerStore implements Ledger {
   readonly #batches: Collection<BatchRow>;
   readonly #sealKey: () => SealKey;
   readonly #record: (recording: Recording) => Promise<LedgerEntry[]>;
-  /** The last batch, as far as this process knows. */
+  /** The last batch that this process knows. */
   #head: LedgerHead | undefined;
 
-  /** @param sealKey of the ring that was read last */
+  /** @param sealKey returns the seal key of the last read ring */
   constructor(db: Db, sealKey: () => SealKey) {
     this.#batches = db.collection("ledger");
     this.#sealKey = sealKey;
@@ -61,13 +65,13 @@ export class LedgerStore implements Ledger {
     });
   }
 
-  /** The last batch; undefined while nothing was signed. */
+  /** The last batch; undefined while the ledger is empty. */
   async head(): Promise<LedgerHead | undefined> {
     const row = await this.#batches.findOne({}, { sort: { _id: -1 }, projection: { entries: 0 }, maxTimeMS: 5_000 });
     return row ? { number: row._id, mac: row.mac.value(), ringRevision: row.ringRevision } : undefined;
   }
 
-  /** The highest sequence of any document that was signed; 0 without one. Reads the whole ledger. */
+  /** The highest sequence of any signed document; 0 without one. Reads the whole ledger. */
   async highestSequence(): Promise<number> {
     const sequence = { $toDouble: { $last: { $split: ["$entries.snapshotKey", "/"] } } };
     const pipeline = [{ $unwind: "$entries" }, { $group: { _id: null, highest: { $max: sequence } } }];
@@ -89,7 +93,8 @@ export class LedgerStore implements Ledger {
     const entries = recordings.flatMap((recording) => recording.entries);
     const ringRevision = Math.min(...recordings.map((recording) => recording.ringRevision));
     const newest = new Map<string, LedgerEntry>();
-    // Of one snapshot in several calls, the first is stored; a higher signing number waits its turn.
+    // When several calls sign the same snapshot, only the first entry is inserted; an entry with a
+    // higher signing number waits for the next round.
     const first = new Map<string, LedgerEntry>();
     for (const entry of entries) if (!first.has(entry.snapshotKey)) first.set(entry.snapshotKey, entry);
     let due = [...first.values()];
@@ -112,7 +117,10 @@ export class LedgerStore implements Ledger {
     return recordings.map((recording) => recording.entries.map(({ snapshotKey }) => required(newest, snapshotKey)));
   }
 
-  /** `lost`: another process inserted a batch; `known`: one of the entries is in the ledger. */
+  /**
+   * `lost`: another process inserted this number; `known`: the ledger has one of the entries
+   * already.
+   */
   async #insert(entries: readonly LedgerEntry[], ringRevision: number): Promise<"stored" | "known" | "lost"> {
     const head = (this.#head ??= await this.head());
     const unsealed = { number: (head?.number ?? 0) + 1, prev: head?.mac ?? new Uint8Array(), ringRevision, entries };
@@ -122,21 +130,22 @@ export class LedgerStore implements Ledger {
       this.#head = batch;
       return "stored";
     } catch (error) {
-      // Also after an error of the network, which leaves open whether the batch was stored.
+      // The head is read again after every failure: a network error leaves open whether the batch
+      // was stored.
       this.#head = undefined;
       if (isDuplicateKey(error)) return isNumberTaken(error) ? "lost" : "known";
       throw error;
     }
   }
 
-  /** The newest entry of each snapshot, which a majority holds. */
+  /** The newest entry of each snapshot, read with majority concern. */
   async #find(entries: readonly LedgerEntry[]): Promise<Map<string, LedgerEntry>> {
     const found = await this.entriesOf(entries.map(({ snapshotKey }) => snapshotKey));
     const newest = (all: LedgerEntry[]) => all.reduce((one, other) => (other.signing > one.signing ? other : one));
     return new Map(found.entries().map(([snapshotKey, all]) => [snapshotKey, newest(all)]));
   }
 
-  /** All entries of each snapshot that has one, which a majority holds. */
+  /** All entries of the snapshots that have any, read with majority concern. */
   async entriesOf(snapshotKeys: readonly string[], signal?: AbortSignal): Promise<Map<string, LedgerEntry[]>> {
     const keys = [...snapshotKeys];
     const isWanted = { $in: ["$$entry.snapshotKey", keys] };

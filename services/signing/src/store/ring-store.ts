@@ -1,4 +1,4 @@
-import type { AuditLog } from "@vidimus/kit/audit/audit-log";
+import type { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import { Binary, type ClientSession, type Collection, type Db } from "mongodb";
 import type { SealedKey } from "../domain/key-custody.ts";
@@ -35,7 +35,7 @@ interface RingRow {
   revision: number;
   keys: RingKeyRow[];
   listKey: ListKeyRow;
-  /** Both are missing only where somebody took them out. */
+  /** Optional, because somebody may have removed `seal` and `mac` from the row. */
   seal?: SealedKeyRow;
   mac?: Binary;
 }
@@ -48,13 +48,19 @@ export class RingStore implements SealedRingStorage {
   readonly #rings: Collection<RingRow>;
   readonly #audit: Pick<AuditLog, "transact"> | undefined;
 
-  /** @param audit for changes with an entry; a process without an admin door makes none */
+  /**
+   * @param audit for changes with an entry; absent in a process without an admin door, which makes
+   * none
+   */
   constructor(db: Db, audit?: Pick<AuditLog, "transact">) {
     this.#rings = db.collection("ring");
     this.#audit = audit;
   }
 
-  /** Majority: a ring that a failover takes back would look like an old one brought back. */
+  /**
+   * Majority concern, because after a failover a ring that was rolled back would look like one from
+   * a backup.
+   */
   async read(): Promise<SealedRing | undefined> {
     const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });
     if (!row) return undefined;

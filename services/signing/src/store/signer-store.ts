@@ -5,9 +5,9 @@ import type { Signers } from "../domain/ring-watch.ts";
 interface SignerRow {
   /** Id of the process. */
   _id: string;
-  /** By the clock of the database, which all processes share. */
+  /** By the database's clock, which all processes share. */
   seenAt: Date;
-  /** Of the KEKs that the process holds. */
+  /** Ids of the KEKs that the process holds. */
   kekIds: readonly string[];
 }
 
@@ -15,7 +15,9 @@ const aliveMs = 10_000;
 const keptSeconds = 3_600;
 const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
 
-/** Which processes sign. While there is one, a process with signing off does not pause the ring. */
+/**
+ * Keeps which processes sign. While any does, a process with signing off does not pause the ring.
+ */
 export class SignerStore implements Signers {
   static readonly indexes = {
     signers: { expiry: { key: { seenAt: 1 }, expireAfterSeconds: keptSeconds } },
@@ -57,7 +59,7 @@ export class SignerStore implements Signers {
     return (await this.#rows.findOne({ $expr: isAlive }, { maxTimeMS: 5_000 })) !== null;
   }
 
-  /** How many processes that sign do not hold a KEK. */
+  /** Number of signing processes that do not hold a KEK. */
   async countWithout(kekId: string): Promise<number> {
     return this.#rows.countDocuments({ $expr: isAlive, kekIds: { $ne: kekId } }, { maxTimeMS: 5_000 });
   }

@@ -21,7 +21,6 @@ interface ListOptions {
   limit: number;
 }
 
-/** `audit list [--service S] [--tenant T]` */
 export function listAudit(world: World): Command {
   return new Command("list")
     .description("list who changed what and when, newest first")
@@ -51,7 +50,6 @@ export function listAudit(world: World): Command {
     });
 }
 
-/** The newest rows of one service. */
 async function readLog(
   session: Session,
   service: AuditedService,

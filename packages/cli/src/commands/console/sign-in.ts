@@ -12,7 +12,6 @@ interface SignInOptions {
   roles?: string[];
 }
 
-/** `console sign-in [--as NAME] [--tenant T] [--roles a,b]` */
 export function signIn(world: World): Command {
   return new Command("sign-in")
     .description("make a link that signs in to the console once, within ten minutes")

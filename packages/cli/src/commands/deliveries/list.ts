@@ -9,7 +9,7 @@ import { walkPages } from "../../rpc/walk-pages.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
-import { outcomeOf, toShown } from "./shown-delivery.ts";
+import { outcomeOf, toShown } from "../../shown/shown-delivery.ts";
 
 interface ListOptions {
   endpoint?: string;
@@ -21,7 +21,6 @@ interface ListOptions {
   limit: number;
 }
 
-/** `deliveries list --tenant T` */
 export function listDeliveries(world: World): Command {
   return new Command("list")
     .description("list what became of webhooks, newest first")

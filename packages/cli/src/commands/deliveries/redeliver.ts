@@ -5,12 +5,11 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
-import { attemptText, toShownAttempt } from "./shown-delivery.ts";
+import { attemptText, toShownAttempt } from "../../shown/shown-delivery.ts";
 
-/** An attempt may take 15 s. */
+/** Longer than an attempt, which may take 15 s. */
 const timeoutMs = 20_000;
 
-/** `deliveries redeliver ID --tenant T` */
 export function redeliverDelivery(world: World): Command {
   return new Command("redeliver")
     .description("send a webhook once more, now, and say what came of it; a pending one is due at once")

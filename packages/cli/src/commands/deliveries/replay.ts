@@ -7,7 +7,7 @@ import { readNameList } from "../../options/name-list.ts";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { toShownReplay } from "./shown-delivery.ts";
+import { toShownReplay } from "../../shown/shown-delivery.ts";
 
 interface ReplayOptions {
   since?: Date;
@@ -16,13 +16,13 @@ interface ReplayOptions {
   all?: boolean;
   latestOnly?: boolean;
   wait: boolean;
+  count?: boolean;
   status?: boolean;
   cancel?: boolean;
 }
 
 const pollMs = 1_000;
 
-/** `deliveries replay ENDPOINT --tenant T …`, or `deliveries replay REPLAY --status|--cancel` */
 export function replayDeliveries(world: World): Command {
   return new Command("replay")
     .description("send a receiver snapshots again, in order per document; goes on when this command is ended")
@@ -32,6 +32,7 @@ export function replayDeliveries(world: World): Command {
     .option("--states <names>", "by commas: delivered, superseded, exhausted, missing", readNameList)
     .option("--all", "every snapshot, whatever became of it")
     .option("--latest-only", "only the newest snapshot of each document; with --all it fills a new receiver")
+    .option("--count", "send nothing, and print how many snapshots would be sent")
     .option("--no-wait", "do not wait for the end")
     .option("--status", "print how far a replay is")
     .option("--cancel", "end a replay")
@@ -39,6 +40,14 @@ export function replayDeliveries(world: World): Command {
       const session = await openSession(world, command);
       const tenantId = session.settings.get("tenant");
       using delivery = await openService(session, "delivery", DeliveryLogService);
+      if (options.count) {
+        const request = requestOf({ tenantId, id }, options);
+        const counted = await delivery.read((client, call) => client.countReplay(request, call));
+        const { toSend, seen, hasMore } = counted;
+        const shown = { toSend: Number(toSend), seen: Number(seen), hasMore };
+        session.print(shown, countText(shown));
+        return;
+      }
       const shown = await act(world, delivery, { tenantId, id }, options);
       session.print(shown, replayText(shown));
     });
@@ -57,17 +66,7 @@ async function act(
     const { replay } = await delivery.call((client, call) => client.cancelReplay({ tenantId, replayId: id }, call));
     return toShownReplay(replay);
   }
-  const { since, until, states, all = false, latestOnly = false } = options;
-  if (!all && !states && !since) throw new CliError("say what to send: --since, --states or --all");
-  const request = {
-    tenantId,
-    endpointId: id,
-    ...(since ? { since: timestampFromDate(since) } : {}),
-    ...(until ? { until: timestampFromDate(until) } : {}),
-    states: states ?? [],
-    latestOnly,
-    all,
-  };
+  const request = requestOf({ tenantId, id }, options);
   const { replay } = await delivery.call((client, call) => client.startReplay(request, call));
   let shown = toShownReplay(replay);
   if (!options.wait) return shown;
@@ -77,6 +76,26 @@ async function act(
     shown = await read(shown.id);
   }
   return shown;
+}
+
+/** The request of StartReplay and CountReplay. */
+function requestOf({ tenantId, id }: { tenantId: string; id: string }, options: ReplayOptions) {
+  const { since, until, states, all = false, latestOnly = false } = options;
+  if (!all && !states && !since) throw new CliError("say what to send: --since, --states or --all");
+  return {
+    tenantId,
+    endpointId: id,
+    ...(since ? { since: timestampFromDate(since) } : {}),
+    ...(until ? { until: timestampFromDate(until) } : {}),
+    states: states ?? [],
+    latestOnly,
+    all,
+  };
+}
+
+function countText({ toSend, seen, hasMore }: { toSend: number; seen: number; hasMore: boolean }): string {
+  if (!hasMore) return `${toSend} of ${seen} snapshots would be sent`;
+  return `${toSend} of the first ${seen} snapshots would be sent; there are more, which were not looked at`;
 }
 
 function replayText({

@@ -6,9 +6,8 @@ import { walkPages } from "../../rpc/walk-pages.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
-import { toShownReplay } from "./shown-delivery.ts";
+import { toShownReplay } from "../../shown/shown-delivery.ts";
 
-/** `deliveries replays ENDPOINT --tenant T` */
 export function listReplays(world: World): Command {
   return new Command("replays")
     .description("list a receiver's replays, newest first")

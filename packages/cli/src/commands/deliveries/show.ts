@@ -5,9 +5,15 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
-import { attemptText, requestLines, subjectOf, toShown, toShownAttempt, toShownRequest } from "./shown-delivery.ts";
+import {
+  attemptText,
+  requestLines,
+  subjectOf,
+  toShown,
+  toShownAttempt,
+  toShownRequest,
+} from "../../shown/shown-delivery.ts";
 
-/** `deliveries show ID --tenant T` */
 export function showDelivery(world: World): Command {
   return new Command("show")
     .description("read one delivery with its attempts")

@@ -4,14 +4,13 @@ import { Command } from "commander";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { outcomeOf, toShown } from "./shown-delivery.ts";
+import { outcomeOf, toShown } from "../../shown/shown-delivery.ts";
 
 const pollMs = 1_000;
-/** Deliveries that are older are not looked at again. */
+/** Older deliveries are not read again. */
 const watchedMs = 10 * 60_000;
 const pageMax = 200;
 
-/** `deliveries tail --tenant T` */
 export function tailDeliveries(world: World): Command {
   return new Command("tail")
     .description("print each change of the deliveries of the last ten minutes, until interrupted")

@@ -6,7 +6,6 @@ import { openSession } from "../../session.ts";
 import { isJsonObject } from "../../json-object.ts";
 import type { World } from "../../world.ts";
 
-/** `documents create FILE` */
 export function createDocument(world: World): Command {
   return new Command("create")
     .description("push one document, given as JSON; fails when its id is taken")
@@ -22,7 +21,7 @@ export function createDocument(world: World): Command {
     });
 }
 
-/** The id in the document, in lower case as the platform stores it. */
+/** The id in the document, in lowercase as the platform stores it. */
 function idOf(value: unknown): string | undefined {
   return isJsonObject(value) && typeof value["id"] === "string" ? value["id"].toLowerCase() : undefined;
 }

@@ -8,7 +8,6 @@ import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
-/** `documents history ID [--limit N]` */
 export function showHistory(world: World): Command {
   return new Command("history")
     .description("list who did what to a document and when, last first")
@@ -35,7 +34,7 @@ function toShown({ at, by, transition, version, fromStatus, toStatus }: HistoryE
     actor: by?.actor || null,
     role: by?.role || null,
     identity: by?.identity || null,
-    // Intake has no status before it, and an edit has no transition.
+    // An intake has no status before it, and an edit has no transition.
     action: transition || (fromStatus === "" ? "create" : "update"),
     version: Number(version),
     from: fromStatus || null,

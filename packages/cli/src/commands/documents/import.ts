@@ -10,7 +10,6 @@ import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
 import type { World } from "../../world.ts";
 
-/** `documents import FILES…` */
 export function importDocuments(world: World): Command {
   return new Command("import")
     .description("push the items of agency feeds (ninjs 3.0) or of files with documents (NDJSON)")
@@ -59,7 +58,10 @@ async function sizeOf(path: string): Promise<number> {
   return found?.isFile() ? found.size : 0;
 }
 
-/** What stopped the import is the message of its failure, and not told for each item under way. */
+/**
+ * The failure that stopped the import is reported once, by its message, and not for each pending
+ * item.
+ */
 function toText({ created, existing, rejected, stopped }: ImportReport): string {
   const lines = rejected.map(({ item, reason }) =>
     reason === stopped?.message ? `not sent: ${item}` : `rejected: ${item}: ${reason}`,

@@ -3,7 +3,6 @@ import { applyTransitions } from "../../documents/apply-transitions.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `documents kill ID… --tenant T` */
 export function killDocuments(world: World): Command {
   return new Command("kill")
     .description("take the published version of documents back for good: receivers are told to purge it")

@@ -23,10 +23,6 @@ interface ListOptions {
   limit: number;
 }
 
-/**
- * `documents list [--type T] [--status S] [--actor A] [--changed-since TIME] [--sort changed|created]
- * [--count] [--limit N]`
- */
 export function listDocuments(world: World): Command {
   return new Command("list")
     .description("list a tenant's documents, last changed or last created first")
@@ -59,7 +55,7 @@ export function listDocuments(world: World): Command {
     });
 }
 
-/** The service counts as far as 100,000, and answers one more for all greater numbers. */
+/** The service counts up to 100,000 and answers 100,001 for all greater numbers. */
 function toCountText(count: number): string {
   return count > 100_000 ? "more than 100000" : String(count);
 }

@@ -3,7 +3,6 @@ import { applyTransitions } from "../../documents/apply-transitions.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `documents publish ID… --tenant T` */
 export function publishDocuments(world: World): Command {
   return new Command("publish")
     .description("publish the newest version of documents; each is tried, and any failure makes the exit code 1")

@@ -8,7 +8,6 @@ import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 
-/** `documents show ID --tenant T` */
 export function showDocument(world: World): Command {
   return new Command("show")
     .description("show a document: its newest version, and where its published one and its webhooks stand")

@@ -6,7 +6,6 @@ import type { World } from "../../world.ts";
 /** Transitions of the default workflow that start only from a published or withdrawn state. */
 const fromPublished = new Set(["withhold", "kill"]);
 
-/** `documents transition ID NAME --tenant T` */
 export function transitionDocument(world: World): Command {
   return new Command("transition")
     .description("apply a transition of its workflow to a document")

@@ -9,7 +9,6 @@ import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
-/** `documents transitions ID` */
 export function listTransitions(world: World): Command {
   return new Command("transitions")
     .description("list what the role may do with a document now")

@@ -8,7 +8,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `documents update ID FILE [--version N]` */
 export function updateDocument(world: World): Command {
   return new Command("update")
     .description("write the next version of a document, whole; what is published stays as it is")

@@ -3,7 +3,6 @@ import { applyTransitions } from "../../documents/apply-transitions.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `documents withhold ID… --tenant T` */
 export function withholdDocuments(world: World): Command {
   return new Command("withhold")
     .description("withdraw published documents; each is tried, and any failure makes the exit code 1")

@@ -4,7 +4,7 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { addEndpointOptions, type EndpointOptions, toSettings } from "./endpoint-options.ts";
-import { pingText, toShownPing } from "./shown-endpoint.ts";
+import { pingText, toShownPing } from "../../shown/shown-endpoint.ts";
 
 interface CreateOptions extends EndpointOptions {
   url: string;
@@ -12,10 +12,9 @@ interface CreateOptions extends EndpointOptions {
   verify?: boolean;
 }
 
-/** The ping of `--verify` may take 15 s. */
+/** Longer than the ping of `--verify`, which may take 15 s. */
 const timeoutMs = 20_000;
 
-/** `endpoints create --tenant T --url U` */
 export function createEndpoint(world: World): Command {
   const command = new Command("create")
     .description("register a receiver; its secret is shown only once")

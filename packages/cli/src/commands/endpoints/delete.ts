@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `endpoints delete ID --tenant T` */
 export function deleteEndpoint(world: World): Command {
   return new Command("delete")
     .description("remove a receiver and the deliveries that wait for it")

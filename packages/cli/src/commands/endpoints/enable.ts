@@ -3,9 +3,8 @@ import { Command } from "commander";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { endpointText, toShown } from "./shown-endpoint.ts";
+import { endpointText, toShown } from "../../shown/shown-endpoint.ts";
 
-/** `endpoints enable ID --tenant T` */
 export function enableEndpoint(world: World): Command {
   return new Command("enable")
     .description("send to a receiver again, what was held first")

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 
-/** What the options of `create` and `update` come to; those that were not given are absent. */
+/** The values of `create`'s and `update`'s options; absent for options that were not given. */
 export interface EndpointOptions {
   url?: string;
   name?: string;
@@ -16,7 +16,6 @@ export interface EndpointOptions {
   rate?: number;
 }
 
-/** Adds the options for the settings of an endpoint, other than its URL. */
 export function addEndpointOptions(command: Command): Command {
   return command
     .option("--name <text>", 'for people, 1 to 200 characters; "" for the host of the URL')

@@ -4,9 +4,8 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
-import { stateOf, toShownWithHealth } from "./shown-endpoint.ts";
+import { stateOf, toShownWithHealth } from "../../shown/shown-endpoint.ts";
 
-/** `endpoints list --tenant T` */
 export function listEndpoints(world: World): Command {
   return new Command("list").description("list a tenant's receivers").action(async (_: unknown, command: Command) => {
     const session = await openSession(world, command);

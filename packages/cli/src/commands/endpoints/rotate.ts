@@ -7,7 +7,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `endpoints rotate ID --tenant T --overlap 0|1h|24h|7d` */
 export function rotateEndpoint(world: World): Command {
   return new Command("rotate")
     .description("make a new secret; it is shown only once")

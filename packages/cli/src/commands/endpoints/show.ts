@@ -4,9 +4,8 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
-import { endpointText, toShownWithHealth } from "./shown-endpoint.ts";
+import { endpointText, toShownWithHealth } from "../../shown/shown-endpoint.ts";
 
-/** `endpoints show ID --tenant T` */
 export function showEndpoint(world: World): Command {
   return new Command("show")
     .description("read one receiver, and how it does")

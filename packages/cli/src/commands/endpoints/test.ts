@@ -4,12 +4,11 @@ import { CliError } from "../../cli-error.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
-import { pingText, toShownPing } from "./shown-endpoint.ts";
+import { pingText, toShownPing } from "../../shown/shown-endpoint.ts";
 
-/** An attempt may take 15 s. */
+/** Longer than an attempt, which may take 15 s. */
 const timeoutMs = 20_000;
 
-/** `endpoints test ID --tenant T` */
 export function testEndpoint(world: World): Command {
   return new Command("test")
     .description("post a signed ping to a receiver, and say what came of it")

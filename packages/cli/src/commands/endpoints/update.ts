@@ -5,14 +5,13 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { addEndpointOptions, type EndpointOptions, toSettings } from "./endpoint-options.ts";
-import { endpointText, toShown } from "./shown-endpoint.ts";
+import { endpointText, toShown } from "../../shown/shown-endpoint.ts";
 
 interface UpdateOptions extends EndpointOptions {
   headers: boolean;
   rotateSecret?: boolean;
 }
 
-/** `endpoints update ID --tenant T [--url U] …` */
 export function updateEndpoint(world: World): Command {
   const command = new Command("update")
     .description("change settings of a receiver; a list replaces the one before")

@@ -1,6 +1,6 @@
 import { ConfigError } from "@vidimus/kit/env";
-import type { Grants } from "@vidimus/kit/grants/grants";
-import { grantsBytesMax, parseGrants } from "@vidimus/kit/grants/parse-grants";
+import type { Grants } from "@vidimus/kit/rpc/doors/teams/grants";
+import { grantsBytesMax, parseGrants } from "@vidimus/kit/rpc/doors/teams/parse-grants";
 import { readGuardedFile } from "@vidimus/kit/private-file";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
@@ -34,7 +34,6 @@ const teamsMethods: ReadonlySet<string> = new Set(
   served.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`)),
 );
 
-/** `grants check FILE` */
 export function checkGrants(world: World): Command {
   return new Command("check")
     .description("check a grants file before services read it; lists every fault")
@@ -66,7 +65,10 @@ function readGrants(name: string, path: string): Grants {
   }
 }
 
-/** Services take names that they do not know, since the file may be newer than they are. */
+/**
+ * Names that this version does not know. Services accept them, because the file may be newer than
+ * the service.
+ */
 function unknownNames(grants: Grants): string[] {
   return [...grants.values()].flatMap(({ identity, services, methods }) => {
     const unknown = [...services.difference(teamsServices), ...methods.difference(teamsMethods)];

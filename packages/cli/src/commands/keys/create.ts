@@ -5,7 +5,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `keys create --tenant T --name N --scopes a,b` */
 export function createKey(world: World): Command {
   return new Command("create")
     .description("make an API key; it is shown only once")

@@ -7,7 +7,6 @@ import { readKeys } from "../../rpc/read-keys.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `keys grant ID --scopes a,b` */
 export function grantScopes(world: World): Command {
   return new Command("grant")
     .description("add scopes to a key; with --only, replace its scopes")
@@ -28,7 +27,7 @@ export function grantScopes(world: World): Command {
     });
 }
 
-/** The service replaces all scopes of a key, so those it has already must be sent again. */
+/** The service replaces all scopes of a key, so the existing ones must be sent, too. */
 async function scopesOf(
   access: ServiceCaller<typeof AccessService>,
   tenantId: string,

@@ -5,7 +5,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `keys revoke ID` */
 export function revokeKey(world: World): Command {
   return new Command("revoke")
     .description("end a key at once; this cannot be undone")

@@ -7,7 +7,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `keys roll ID --overlap 0|1h|24h|7d` */
 export function rollKey(world: World): Command {
   return new Command("roll")
     .description("make a key that replaces another; it is shown only once")

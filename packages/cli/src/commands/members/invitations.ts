@@ -6,7 +6,6 @@ import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
-/** `members invitations --tenant T` */
 export function listInvitations(world: World): Command {
   return new Command("invitations")
     .description("list the invitations that are open, newest first")

@@ -12,7 +12,6 @@ interface InviteOptions {
   note: string;
 }
 
-/** `members invite --roles a,b` */
 export function inviteMember(world: World): Command {
   return new Command("invite")
     .description("make an invitation for seven days; only an owner (--role owner) gives the role owner")

@@ -1,13 +1,12 @@
-import { type Member, MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { Command } from "commander";
-import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { walkPages } from "../../rpc/walk-pages.ts";
 import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
+import { toShown } from "./shown-member.ts";
 
-/** `members list --tenant T` */
 export function listMembers(world: World): Command {
   return new Command("list")
     .description("list the members of a tenant and their roles")
@@ -29,9 +28,4 @@ export function listMembers(world: World): Command {
         ),
       );
     });
-}
-
-function toShown({ memberId, identity, name, address, roles, createdAt, invitedBy }: Member) {
-  const { issuer = "", subject = "" } = identity ?? {};
-  return { id: memberId, name, address, roles, issuer, subject, createdAt: isoTime(createdAt), invitedBy };
 }

@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `members remove ID` */
 export function removeMember(world: World): Command {
   return new Command("remove")
     .description("take a member out of a tenant; needs --role owner")

@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `members revoke-invitation ID` */
 export function revokeInvitation(world: World): Command {
   return new Command("revoke-invitation")
     .description("end an invitation before it is accepted")

@@ -5,7 +5,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `members set-roles ID --roles a,b` */
 export function setRoles(world: World): Command {
   return new Command("set-roles")
     .description("replace the roles of a member; needs --role owner")

@@ -9,10 +9,9 @@ interface DeleteOptions {
   yes?: boolean;
 }
 
-/** A call deletes 50,000 phrases at most. */
+/** Enough for the 50,000 phrases that a call may delete. */
 const timeoutMs = 60_000;
 
-/** `phrases delete ID`, `phrases delete --language L --yes` */
 export function deletePhrase(world: World): Command {
   return new Command("delete")
     .description("delete one phrase, or all of a language")

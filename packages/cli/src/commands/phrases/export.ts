@@ -16,7 +16,6 @@ interface ExportOptions {
   output?: string;
 }
 
-/** `phrases export` */
 export function exportPhrases(world: World): Command {
   return new Command("export")
     .description("export the dictionary, to standard output or a file")

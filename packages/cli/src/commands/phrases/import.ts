@@ -19,7 +19,6 @@ interface ImportOptions extends FileOptions {
   yes?: boolean;
 }
 
-/** `phrases import FILES…` */
 export function importPhrases(world: World): Command {
   return new Command("import")
     .description("import phrases from CSV, JSON, word lists and hunspell dictionaries")
@@ -52,7 +51,7 @@ async function importAll(session: Session, sources: readonly Source[]): Promise<
     for (const part of parts) {
       const { imported } = sum;
       const before = imported > 0 ? `${imported} rows before were imported; the import is safe to repeat` : undefined;
-      sum = addAnswer(sum, await withPlaces(file, part, before, () => api.import(part)));
+      sum = addAnswer(sum, await namingRows(file, part, before, () => api.import(part)));
       progress.advance(part.rows, `${sum.imported} imported`);
     }
   }
@@ -65,34 +64,37 @@ async function replaceAll(
   sources: readonly Source[],
   { language, dryRun }: { language: string; dryRun: boolean },
 ): Promise<void> {
-  // They load the RPC client, which takes half a second.
+  // Imported here, because these modules load the RPC client, which takes half a second.
   const { openLanguage } = await import("../../phrases/phrase-service.ts");
   const { replaceLanguage } = await import("../../phrases/replace-language.ts");
   using dictionary = await openLanguage(session, language);
   const fileOf = new Map(sources.flatMap(({ file, parts }) => parts.map((part) => [part, file] as const)));
   const result = await replaceLanguage(dictionary, [...fileOf.keys()], {
     dryRun,
-    send: (part, send) => withPlaces(fileOf.get(part) ?? "", part, undefined, send),
+    send: (part, send) => namingRows(fileOf.get(part) ?? "", part, undefined, send),
   });
   const leftOut = leftOutOf(sources);
   const summary = `${summarize(result, leftOut)}; ${result.deleted} deleted`;
   session.print({ ...result, leftOut, dryRun }, dryRun ? `${summary}\nnothing was written: --yes does it` : summary);
 }
 
-/** Sends a part; of a failure it says the file, and the places in it. */
-async function withPlaces<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
+/** Sends a part. An error names the file and the rows at fault in it. */
+async function namingRows<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const lines = error instanceof ImportRefused ? placesIn(file, part, error) : [`${file}: ${error.message}`];
+    const lines = error instanceof ImportRefused ? refusalLines(file, part, error) : [`${file}: ${error.message}`];
     if (before !== undefined) lines.push(before);
     throw new CliError(printable(lines.join("\n")), { cause: error });
   }
 }
 
-function placesIn(file: string, part: Part, { message, faults }: ImportRefused): string[] {
-  return [`${file}: ${message.split(";")[0]}`, ...faults.map((fault) => `  ${part.placeOf(fault)}: ${fault.message}`)];
+function refusalLines(file: string, part: Part, { message, faults }: ImportRefused): string[] {
+  return [
+    `${file}: ${message.split(";")[0]}`,
+    ...faults.map((fault) => `  ${part.nameOfRow(fault)}: ${fault.message}`),
+  ];
 }
 
 const help = `

@@ -22,7 +22,6 @@ interface ShownPhrase {
   readonly commonMistakes: readonly string[];
 }
 
-/** `phrases list --tenant T` */
 export function listPhrases(world: World): Command {
   return new Command("list")
     .description("list phrases by language and text, or search in them")

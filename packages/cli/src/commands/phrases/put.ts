@@ -12,7 +12,6 @@ interface PutOptions {
   mistake: string[];
 }
 
-/** `phrases put PHRASE` */
 export function putPhrase(world: World): Command {
   const collect = (value: string, before: string[]) => [...before, value];
   return new Command("put")

@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `phrases show ID --tenant T` */
 export function showPhrase(world: World): Command {
   return new Command("show")
     .description("show one phrase")

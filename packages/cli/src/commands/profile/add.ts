@@ -5,7 +5,6 @@ import { readProfiles, saveProfile } from "../../settings/profiles.ts";
 import { settingNames } from "../../settings/setting-rules.ts";
 import type { World } from "../../world.ts";
 
-/** `profile add NAME --gateway URL … [--key-file F] [--replace]` */
 export function addProfile(world: World): Command {
   return new Command("add")
     .description("keep the settings that are given as flags under a name, for --profile")

@@ -5,7 +5,6 @@ import { chosenProfile, readProfiles } from "../../settings/profiles.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
-/** `profile list`: names and addresses, and no key. */
 export function listProfiles(world: World): Command {
   return new Command("list").description("list the profiles").action(async (_: unknown, command: Command) => {
     const { print } = await openSession(world, command);

@@ -3,7 +3,6 @@ import { openSession } from "../../session.ts";
 import { chooseProfile } from "../../settings/profiles.ts";
 import type { World } from "../../world.ts";
 
-/** `profile use NAME` */
 export function chooseProfileCommand(world: World): Command {
   return new Command("use")
     .description("choose the profile of commands that name none, outside of a checkout with a dev stack")

@@ -5,7 +5,6 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { shownKey } from "./shown-key.ts";
 
-/** `signing-keys activate ID [--emergency]` */
 export function activateSigningKey(world: World): Command {
   return new Command("activate")
     .description("let a pending key sign, and retire the one before")

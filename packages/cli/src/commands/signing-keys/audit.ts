@@ -7,7 +7,6 @@ import type { World } from "../../world.ts";
 
 const timeoutMs = 3_600_000;
 
-/** `signing-keys audit [--head HASH]` */
 export function auditSignatures(world: World): Command {
   return new Command("audit")
     .description("verify every signature ever made; fails at the first that is missing, changed or planted")

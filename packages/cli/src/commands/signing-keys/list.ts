@@ -6,7 +6,6 @@ import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 import { shownKey } from "./shown-key.ts";
 
-/** `signing-keys list` */
 export function listSigningKeys(world: World): Command {
   return new Command("list")
     .description("list every signing key ever made, revoked ones too")

@@ -5,7 +5,6 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { shownKey } from "./shown-key.ts";
 
-/** `signing-keys prepare` */
 export function prepareSigningKey(world: World): Command {
   return new Command("prepare")
     .description("publish one more key, which signs when it is activated")

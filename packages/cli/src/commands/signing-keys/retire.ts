@@ -5,7 +5,6 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { shownKey } from "./shown-key.ts";
 
-/** `signing-keys retire ID` */
 export function retireSigningKey(world: World): Command {
   return new Command("retire")
     .description("retire a pending key, which then never signs; the active one is retired by activating another")

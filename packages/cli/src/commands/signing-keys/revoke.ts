@@ -5,7 +5,6 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { shownKey } from "./shown-key.ts";
 
-/** `signing-keys revoke ID [--emergency]` */
 export function revokeSigningKey(world: World): Command {
   return new Command("revoke")
     .description("take a key out of the trust list; receivers then refuse all that it signed")

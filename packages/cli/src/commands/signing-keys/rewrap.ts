@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `signing-keys rewrap` */
 export function rewrapSigningKeys(world: World): Command {
   return new Command("rewrap")
     .description("wrap the private keys by the KEK of SIGNING_KEK_FILE, so that the one before can be destroyed")

@@ -1,7 +1,6 @@
 import type { RingKey } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { isoTime } from "../../rpc/iso-time.ts";
 
-/** A signing key as the commands print it. */
 export function shownKey({ keyId, state, publishedAt, validFrom, validUntil, activeSince }: RingKey) {
   return {
     id: keyId,

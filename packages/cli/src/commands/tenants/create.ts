@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `tenants create --id T --name N` */
 export function createTenant(world: World): Command {
   return new Command("create")
     .description("make a tenant")

@@ -5,7 +5,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `tenants disable ID` */
 export function disableTenant(world: World): Command {
   return new Command("disable")
     .description("disable a tenant: its keys are refused and its data cannot be changed until it is enabled")

@@ -4,7 +4,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `tenants enable ID` */
 export function enableTenant(world: World): Command {
   return new Command("enable")
     .description("enable a disabled tenant: its keys are valid again")

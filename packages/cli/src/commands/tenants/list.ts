@@ -6,7 +6,6 @@ import { openSession } from "../../session.ts";
 import { table } from "../../terminal/table.ts";
 import type { World } from "../../world.ts";
 
-/** `tenants list` */
 export function listTenants(world: World): Command {
   return new Command("list").description("list all tenants").action(async (_: unknown, command: Command) => {
     const session = await openSession(world, command);

@@ -4,7 +4,6 @@ import { openSession } from "../../session.ts";
 import { createRootKey } from "../../trust-root/root-key.ts";
 import type { World } from "../../world.ts";
 
-/** `trust-root create FILE` */
 export function createTrustRoot(world: World): Command {
   return new Command("create")
     .description("make an offline root in a new file, and print its public key, which verifiers pin")

@@ -9,7 +9,6 @@ import type { World } from "../../world.ts";
 const dayMs = 86_400_000;
 const daysMax = 400;
 
-/** `trust-root delegate FILE --list-key KEY [--days DAYS]` */
 export function delegateTrust(world: World): Command {
   return new Command("delegate")
     .description("sign a delegation to signing's list key with the offline root, and print it; needs no network")

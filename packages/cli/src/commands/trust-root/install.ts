@@ -5,7 +5,6 @@ import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 import { shownListKey } from "./show.ts";
 
-/** `trust-root install DELEGATION --root KEY` */
 export function installDelegation(world: World): Command {
   return new Command("install")
     .description("have the trust list carry a delegation of the offline root, in place of the one before")

@@ -5,7 +5,6 @@ import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
 import type { World } from "../../world.ts";
 
-/** `trust-root show` */
 export function showTrustRoot(world: World): Command {
   return new Command("show")
     .description("show signing's list key, and until when the offline root delegates to it")
@@ -19,7 +18,6 @@ export function showTrustRoot(world: World): Command {
     });
 }
 
-/** A list key as the commands print it. */
 export function shownListKey(key: ListKey | undefined) {
   const publicKey = Buffer.from(key?.publicKey ?? []).toString("base64");
   return { id: key?.keyId ?? "", publicKey, delegatedUntil: isoTime(key?.delegatedUntil) };

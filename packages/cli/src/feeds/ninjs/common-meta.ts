@@ -5,7 +5,7 @@ import { versionOf } from "./item-id.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { sourceName } from "./source-name.ts";
 
-/** Takes the members that go into the meta of every type of document. */
+/** Takes the members that go into `meta` of every type of document. */
 export function takeCommonMeta(item: NinjsItem): Record<string, unknown> {
   const source = sourceName(item.uri, item.original);
   const meta = compact({
@@ -33,7 +33,7 @@ export function takeCommonMeta(item: NinjsItem): Record<string, unknown> {
   return meta;
 }
 
-/** Takes the three statements about rights. */
+/** Takes the three members about rights. */
 export function takeRights(item: NinjsItem): { holder?: string; notice?: string; usageTerms?: string } {
   return compact({
     holder: item.text("copyrightHolder"),
@@ -42,14 +42,16 @@ export function takeRights(item: NinjsItem): { holder?: string; notice?: string;
   });
 }
 
-/** Refuses an item whose embargo cannot be read: without it the item would be free to publish. */
+/**
+ * Refuses an item whose embargo cannot be read, because without the embargo it could be published.
+ */
 function takeEmbargo(item: NinjsItem): string | undefined {
   const until = item.take("embargoed", isAnything);
   if (until === undefined || until === null || isTime(until)) return until ?? undefined;
   throw new Refusal(`is embargoed until ${JSON.stringify(until)}, which is no date and time`, { unmappable: false });
 }
 
-/** The names of genres. A genre that has more than a name also stays in `meta.ninjs`. */
+/** The names of genres. A genre with other members also stays in `meta.ninjs`. */
 function takeGenres(item: NinjsItem): string[] | undefined {
   const genres: unknown = item.original["genres"];
   item.list("genres", (genre) => (Object.keys(genre).length === 1 && someText(genre["name"]) ? genre : undefined));
@@ -63,7 +65,7 @@ function nameOfGenre({ name, literal, uri }: JsonObject): string[] {
   return found === undefined ? [] : [found];
 }
 
-/** A point in time as ninjs writes it: date, time and offset. */
+/** Whether a value is a time as ninjs writes it: date, time and offset. */
 export function isTime(value: unknown): value is string {
   if (typeof value !== "string") return false;
   try {

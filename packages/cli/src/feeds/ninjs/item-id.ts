@@ -6,9 +6,9 @@ import { someText } from "../json.ts";
 
 /**
  * The id of a ninjs item's document: the first 128 bits of SHA-256 over the uri, a line feed and
- * the version, with the bits of a version 4 UUID set. An item without a version is named by its
- * content instead: by the hex SHA-256 of its canonical JSON (RFC 8785), so that white space and the
- * order of members do not make another document of it.
+ * the version, with the bits of a version 4 UUID set. For an item without a version its digest
+ * takes the version's place: the hex SHA-256 of its canonical JSON (RFC 8785), so that white space
+ * and the order of members do not change the id.
  */
 export function itemId(uri: string, item: JsonObject): string {
   const bytes = sha256(`${uri}\n${versionOf(item) ?? digestOf(item)}`).subarray(0, 16);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Takes what becomes a link: subjects and sources that have a uri, and associated items. */
+/** Takes what becomes a link: subjects and sources with a uri, and associated items. */
 export function takeLinks(item: NinjsItem): JsonObject[] {
   return [
     ...item.list("infoSources", (source) => conceptLink(source, { rel: "source", type: "core/content-source" })),
@@ -11,7 +11,10 @@ export function takeLinks(item: NinjsItem): JsonObject[] {
   ];
 }
 
-/** A link to what a controlled vocabulary names; its other members are the link's data. */
+/**
+ * A link to a concept of a controlled vocabulary. The concept's other members become the link's
+ * data.
+ */
 function conceptLink(concept: JsonObject, kind: { rel: string; type: string }): JsonObject | undefined {
   const { uri, name, ...data } = concept;
   const target = someText(uri);

@@ -12,8 +12,8 @@ export interface RoleText {
 }
 
 /**
- * A ninjs item from which a mapping takes the members it has a place for. `rest()` gives the
- * members that were not taken, so that the document keeps all of them.
+ * A ninjs item from which a mapping takes the members that it knows. `rest()` returns the others,
+ * so that the document keeps all of them.
  */
 export class NinjsItem {
   readonly uri: string;
@@ -27,7 +27,8 @@ export class NinjsItem {
   }
 
   /**
-   * Takes a text. An empty text is taken too, and gives undefined; a value that is no text stays.
+   * Takes a text. Also takes an empty text, for which it returns undefined. Leaves a value that is
+   * no text.
    */
   text(member: string): string | undefined {
     const value = this.#rest.get(member);
@@ -43,7 +44,7 @@ export class NinjsItem {
     return value;
   }
 
-  /** Takes those objects of a list for which `map` finds a place; the others stay. */
+  /** Takes those objects of a list for which `map` returns something, and leaves the others. */
   list<T>(member: string, map: (value: JsonObject, index: number) => T | undefined): T[] {
     const value = this.#rest.get(member);
     if (!Array.isArray(value)) return [];
@@ -59,8 +60,8 @@ export class NinjsItem {
   }
 
   /**
-   * Takes the first text of headlines, descriptions or bodies that satisfies the first of several
-   * wishes.
+   * Takes the first text of headlines, descriptions or bodies that satisfies the earliest possible
+   * wish.
    */
   roleText(member: string, ...wishes: readonly ((text: RoleText) => boolean)[]): string | undefined {
     const texts = readTexts(this.#rest.get(member));
@@ -69,7 +70,6 @@ export class NinjsItem {
     return found?.value;
   }
 
-  /** What was not taken. */
   rest(): JsonObject {
     return Object.fromEntries(this.#rest);
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../json-object.ts";
 import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Members of a rendition that have another name in documents; `href` becomes `url` below. */
+/** Members of a rendition that documents name differently; `href` becomes `url` below. */
 const renamed: Readonly<Record<string, string>> = {
   contentType: "mimeType",
   sizeInBytes: "sizeBytes",
@@ -13,8 +13,8 @@ const renamed: Readonly<Record<string, string>> = {
 const counts = ["width", "height", "sizeInBytes"] as const;
 
 /**
- * Takes the renditions of one medium, their members renamed as documents have them. Renditions of
- * another medium or with a member of the wrong type stay.
+ * Takes the renditions of one medium, with members renamed as documents name them. Leaves
+ * renditions of another medium, or with a member of the wrong type.
  */
 export function takeRenditions(item: NinjsItem, medium: "image" | "audio"): JsonObject[] {
   return item.list("renditions", (rendition, index) => {

@@ -16,14 +16,15 @@ export function isPlain(text: RoleText): boolean {
 }
 
 /**
- * Makes a test for plain texts in one of some roles; `undefined` stands for a text without a role.
+ * Makes a test for plain texts in one of several roles; `undefined` stands for a text without a
+ * role.
  */
 export function plainIn(...roles: readonly (string | undefined)[]): (text: RoleText) => boolean {
   return (text) => isPlain(text) && roles.includes(text.role);
 }
 
 /**
- * Takes the headline; without one gives the title, the slugline or the uri, which every item has.
+ * Takes the headline. Without one returns the title, the slugline or the uri, which every item has.
  */
 export function takeTitle(item: NinjsItem): string {
   const plain = item.roleText("headlines", plainIn("main", undefined), isPlain);

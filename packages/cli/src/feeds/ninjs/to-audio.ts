@@ -30,13 +30,12 @@ export function toAudio(item: NinjsItem): Mapping {
 }
 
 /**
- * No codec has a lower bit rate: a duration in seconds that implies one was given in milliseconds.
+ * No codec has a lower bit rate, so a duration in seconds that would mean a lower one is in
+ * milliseconds.
  */
 const bitsPerSecondMin = 1_000;
 
-/**
- * ninjs has seconds, but some agencies send milliseconds; the size of the stream tells which it is.
- */
+/** ninjs has seconds, but some agencies send milliseconds; the size of the stream shows which. */
 export function durationMs({ duration, sizeBytes }: JsonObject): number | undefined {
   if (typeof duration !== "number" || !(duration > 0)) return undefined;
   const isMilliseconds = typeof sizeBytes === "number" && (sizeBytes * 8) / duration < bitsPerSecondMin;

@@ -97,7 +97,7 @@ test("an embargo that cannot be read is damage: the item would be free to publis
   );
 });
 
-test("a picture becomes a core/image that can be published: credit, alternative text, renditions, point of interest", () => {
+test("a picture becomes a core/image that can be published", () => {
   const draft = toDraft({
     uri,
     type: "picture",

@@ -17,10 +17,10 @@ const mappings: Readonly<Record<string, (item: NinjsItem) => Mapping>> = {
 };
 
 /**
- * Makes a document of a ninjs 3.0 item. Members that have no place in it go unchanged into
+ * Makes a document of a ninjs 3.0 item. Members without a counterpart go unchanged into
  * `meta.ninjs`.
  *
- * @throws Refusal for a type of item that is not imported, or a damaged item
+ * @throws Refusal for an unsupported type of item, or a damaged item
  */
 export function toDraft(original: JsonObject): Draft {
   const uri = someText(original["uri"]);
@@ -45,7 +45,7 @@ function mappingOf({ type, bodies }: JsonObject): (item: NinjsItem) => Mapping {
 }
 
 /**
- * Leaves out the type and title that the document has already, and `pubStatus: "usable"`, the
+ * Leaves out type and title, which the document has already, and `pubStatus: "usable"`, the
  * default.
  */
 function leftovers(rest: JsonObject, title: unknown): JsonObject {

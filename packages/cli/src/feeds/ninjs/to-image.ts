@@ -8,7 +8,7 @@ import { isPlain, plainIn, takeTitle } from "./texts.ts";
 
 /**
  * Maps a picture to a `core/image`. ninjs has no member for the alternative text: agencies put it
- * into a plain body; without one the caption is used.
+ * into a plain body. Without a plain body the caption is used.
  */
 export function toImage(item: NinjsItem): Mapping {
   const title = takeTitle(item);
@@ -51,7 +51,7 @@ function widthOf({ width }: JsonObject): number {
   return typeof width === "number" ? width : 0;
 }
 
-/** The point of interest of the first rendition that names one, as shares of width and height. */
+/** The point of interest of the first rendition that has one, as shares of width and height. */
 function focusOf(renditions: readonly JsonObject[]): { x: number; y: number } | undefined {
   for (const { poi, width, height } of renditions) {
     if (!isJsonObject(poi)) continue;

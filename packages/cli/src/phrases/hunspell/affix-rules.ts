@@ -1,19 +1,20 @@
-/** What the .aff file beside a hunspell dictionary says about the flags of its words. */
+/** What the .aff file of a hunspell dictionary says about the flags of its words. */
 export interface AffixRules {
-  /** The flags of an entry, from the text after its slash. */
+  /** Splits the text after an entry's slash into flags. */
   flagsOf(text: string): readonly string[];
-  /** Flag of words that are spelled wrong, though the rules would accept them. */
+  /** Flag of words that are misspelled although the rules would accept them. */
   readonly forbidden: string | undefined;
-  /** Flag of fragments, which are words only as a part of compounds. */
+  /** Flag of fragments, which are words only as part of compounds. */
   readonly onlyInCompound: string | undefined;
   /** Flag of stems, which are words only with an affix. */
   readonly needAffix: string | undefined;
 }
 
 /**
- * The encoding that a .aff file declares with SET, as `TextDecoder` names it; UTF-8 when it has none.
+ * The encoding that a .aff file declares with SET, as `TextDecoder` names it; UTF-8 when it
+ * declares none.
  *
- * @param bytes whole or the beginning; SET has to be readable before the encoding is known
+ * @param bytes all of the file or its beginning; SET must be readable before the encoding is known
  */
 export function declaredEncoding(bytes: Uint8Array): string {
   const [, name = "utf-8"] =
@@ -28,19 +29,20 @@ export function declaredEncoding(bytes: Uint8Array): string {
 export function readAffixRules(text: string): AffixRules {
   const lines = text.split(/\r?\n/).map((line) => line.trim().split(/\s+/));
   const valueOf = (...names: readonly string[]) => lines.find(([name = ""]) => names.includes(name))?.[1];
-  // The first AF line has the number of those that follow; entries name them by numbers from 1.
+  // The first AF line states the number of those that follow; entries refer to these by numbers
+  // from 1.
   const [, ...aliases] = lines.filter(([name]) => name === "AF").map(([, flags = ""]) => flags);
   const split = flagSplitter(valueOf("FLAG"));
   return {
     flagsOf: (text) => split(aliases.length === 0 ? text : (aliases[Number(text) - 1] ?? "")),
     forbidden: valueOf("FORBIDDENWORD"),
     onlyInCompound: valueOf("ONLYINCOMPOUND"),
-    // PSEUDOROOT is its name in files of before 2006.
+    // Files from before 2006 call it PSEUDOROOT.
     needAffix: valueOf("NEEDAFFIX", "PSEUDOROOT"),
   };
 }
 
-/** How a type of flags stands in a row: single characters unless FLAG says otherwise. */
+/** How flags are separated, by the type that FLAG declares: single characters by default. */
 function flagSplitter(type: string | undefined): (text: string) => readonly string[] {
   if (type === "long") return (text) => text.match(/.{1,2}/gsu) ?? [];
   if (type === "num") return (text) => text.split(",");

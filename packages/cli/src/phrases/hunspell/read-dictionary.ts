@@ -1,14 +1,13 @@
 import type { AffixRules } from "./affix-rules.ts";
 
-/** A word of a dictionary. */
 export interface DictionaryWord {
   readonly text: string;
   readonly forbidden: boolean;
-  /** The line of the file on which it stands first. */
+  /** The first line of the file with this word. */
   readonly at: number;
 }
 
-/** What of a file is not imported, by number of lines. */
+/** Lines of a file that are not imported, by reason. */
 export interface LeftOut {
   /** Comments, such as the licence. */
   comments: number;
@@ -16,23 +15,23 @@ export interface LeftOut {
   fragments: number;
   /** Stems, which are words only with an affix. */
   stems: number;
-  /** Words that stand in the file before. */
+  /** Words that an earlier line has. */
   duplicates: number;
 }
 
-/** The words of a dictionary, without the forms that affixes would make of them. */
+/** The words of a dictionary, without the forms that affixes would add. */
 interface Dictionary {
   readonly words: readonly DictionaryWord[];
   readonly leftOut: LeftOut;
-  /** Entries with flags, which mean nothing without a .aff file. */
+  /** Entries with flags, which have no meaning without a .aff file. */
   readonly flagged: number;
 }
 
 /**
- * Reads the text of a hunspell .dic file. Of entries with the same word one remains, forbidden if any
+ * Reads the text of a hunspell .dic file. Entries with the same word become one, forbidden if any
  * of them is.
  *
- * @param rules what the .aff file says; undefined when there is none
+ * @param rules of the .aff file; undefined without one
  */
 export function readDictionary(text: string, rules: AffixRules | undefined): Dictionary {
   const words = new Map<string, DictionaryWord>();
@@ -41,7 +40,8 @@ export function readDictionary(text: string, rules: AffixRules | undefined): Dic
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const isCount = index === 0 && /^\d+\s*$/.test(line);
     if (isCount || line.trim() === "") continue;
-    // Hunspell has no comments: a tab begins the morphological fields, so the line has no word.
+    // Hunspell has no comments, but a tab begins the morphological fields, so such a line has no
+    // word.
     if (/^[\t#]/.test(line)) {
       leftOut.comments += 1;
       continue;

@@ -1,6 +1,6 @@
-// What the pages do beside what HTML does by itself. Every page works without this file.
+// Enhances the pages. Every page works without this file.
 
-/** Takes the code out of the URL before anything else, so that it stays in no history. */
+/** Removes the code from the URL before anything else, so that it stays in no history. */
 function takeCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code === null) return;
@@ -13,5 +13,87 @@ function takeCode() {
 }
 
 takeCode();
-// A link that is pasted into a tab of the same page changes the fragment alone.
+// A link that is pasted into a tab with the same page changes only the fragment.
 addEventListener("hashchange", takeCode);
+
+async function copy(source, button) {
+  try {
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    say(button, "Copied");
+  } catch {
+    // The clipboard is available only with https and on loopback, and a browser may refuse it.
+    if (source.select) source.select();
+    else getSelection()?.selectAllChildren(source);
+    say(button, "Press Ctrl+C");
+  }
+}
+
+function say(button, text) {
+  button.textContent = text;
+  button.setAttribute("aria-label", text);
+}
+
+/** Buttons that copy the text of another element. They are hidden without this script. */
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const source = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener("click", () => void copy(source, button));
+}
+
+// A browser may keep the page in memory to show it again on "back", so secrets are removed.
+addEventListener("pagehide", () => {
+  for (const secret of document.querySelectorAll("[data-secret]")) {
+    if ("value" in secret) secret.value = "";
+    else secret.textContent = "";
+  }
+});
+
+// A second click would send the form again. The server refuses that, but its answer would replace
+// the first one.
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || event.defaultPrevented) return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+const liveMs = 2_000;
+
+/**
+ * Reads a page as a document, because trusted types refuse to parse markup from a string.
+ */
+function readPage(url) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", url);
+    request.responseType = "document";
+    request.addEventListener("load", () => resolve(request));
+    request.addEventListener("error", reject);
+    request.send();
+  });
+}
+
+/**
+ * Reads the page again while a part of it changes by itself, and reloads it when that has ended.
+ */
+async function follow() {
+  const live = document.querySelector("[data-live]");
+  if (!live) return;
+  try {
+    const { status, responseURL, response: page } = await readPage(location.href);
+    if (status !== 200 || responseURL !== location.href) return;
+    const next = page.getElementById(live.id);
+    if (!next?.hasAttribute("data-live")) return location.replace(location.pathname);
+    live.replaceWith(next);
+  } catch {
+    // When there is no answer, the next one is tried.
+  }
+  setTimeout(() => void follow(), liveMs);
+}
+if (document.querySelector("[data-live]")) setTimeout(() => void follow(), liveMs);
+
+// Scrolls to the summary of a form's faults.
+document.querySelector('[role="alert"]')?.scrollIntoView({ block: "nearest" });

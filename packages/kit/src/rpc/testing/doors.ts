@@ -7,12 +7,12 @@ import { once } from "node:events";
 import pino from "pino";
 import { afterEach, expect } from "vitest";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
-import { Readiness } from "../../service/readiness.ts";
-import { createGrpcTransport } from "../grpc-transport.ts";
-import { startMeshServer } from "../mesh-server.ts";
-import type { RpcServerOptions } from "../rpc-server.ts";
-import { startRpcServer } from "../server.ts";
-import { partialRoute } from "../route.ts";
+import { Readiness } from "../../readiness.ts";
+import { createGrpcTransport } from "../client/grpc-transport.ts";
+import { startMeshServer } from "../doors/mesh/mesh-server.ts";
+import type { RpcServerOptions } from "../doors/shared/rpc-server.ts";
+import { startTeamsServer } from "../doors/teams/teams-server.ts";
+import { partialRoute } from "../doors/shared/route.ts";
 
 export const mib = 1024 * 1024;
 export const limit = 16 * mib;
@@ -36,7 +36,7 @@ export interface Door {
 }
 
 export const mesh: Door = { name: "mesh", start: startMeshServer };
-export const teams: Door = { name: "teams", start: startRpcServer };
+export const teams: Door = { name: "teams", start: startTeamsServer };
 export const doors = [mesh, teams];
 
 export type DoorOptions = Partial<RpcServerOptions>;

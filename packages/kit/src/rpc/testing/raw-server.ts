@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { portOf } from "../../service/port.ts";
+import { portOf } from "../../port.ts";
 import { cleanUp } from "./doors.ts";
 
 /**

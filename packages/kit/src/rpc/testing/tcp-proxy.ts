@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { portOf } from "../../service/port.ts";
+import { portOf } from "../../port.ts";
 import { cleanUp } from "./doors.ts";
 
 /** A TCP proxy between client and server that simulates faults of a network. */

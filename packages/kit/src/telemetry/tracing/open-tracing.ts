@@ -4,7 +4,6 @@ import type { TracingConfig } from "./tracing-config.ts";
 import type { Tracing } from "./tracing.ts";
 
 interface OpenTracingOptions {
-  /** Name of the service. */
   readonly service: string;
   readonly config: TracingConfig | undefined;
   readonly log: Logger;
@@ -12,8 +11,8 @@ interface OpenTracingOptions {
 }
 
 /**
- * Opens tracing; undefined when it is not configured. OpenTelemetry's SDK is loaded only here and
- * only then. Disposing the stack posts the spans that wait, for two seconds at most.
+ * Opens tracing; undefined when it is not configured. OpenTelemetry's SDK is imported here only
+ * when it is. Disposing the stack posts the waiting spans, for at most two seconds.
  */
 export async function openTracing(
   stack: AsyncDisposableStack,

@@ -129,7 +129,7 @@ describe("a collector", () => {
     const startedMs = performance.now();
     await tracing[Symbol.asyncDispose]();
     expect(performance.now() - startedMs).toBeLessThan(4_000);
-    expect(await spansBy("dropped")).toBe(90);
+    expect(await spansBy("dropped")).toBe(100);
   });
 
   it("that refuses spans is logged once, and the spans are counted", async () => {

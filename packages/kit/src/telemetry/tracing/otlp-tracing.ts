@@ -14,12 +14,11 @@ import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
 import { randomHex } from "../../random-hex.ts";
 import type { Logger } from "../log.ts";
-import { SpanQueue } from "./span-queue.ts";
+import { CountingProcessor } from "./counting-processor.ts";
 import type { Span, SpanAttributes, SpanKind, SpanOrder, Tracing } from "./tracing.ts";
 import type { TracingConfig } from "./tracing-config.ts";
 
 interface OtlpTracingOptions {
-  /** Name of the service. */
   readonly service: string;
   readonly config: TracingConfig;
   readonly log: Logger;
@@ -33,23 +32,25 @@ const kinds: { readonly [K in SpanKind]: OtelKind } = {
   internal: OtelKind.INTERNAL,
 };
 
-/** The SDK's own takes four numbers of Math.random for an id, at a tenth of a span's cost. */
+/** The SDK's own generator calls Math.random four times for an id, a tenth of a span's cost. */
 const idGenerator = { generateTraceId: () => randomHex(16), generateSpanId: () => randomHex(8) };
 
-/** Some values, such as a tenant id that is not known yet, are what a caller has sent. */
+/**
+ * Values are cut to this length because some, such as an unknown tenant id, are what a caller sent.
+ */
 const attributeCharactersMax = 256;
 
 /** Records spans with OpenTelemetry's SDK, and posts them to a collector. */
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  /** Decides about traces that nobody within has decided about. */
+  /** Samples traces for which no service of the platform has decided yet. */
   readonly #root: OtelSampler;
 
   constructor({ service, config, log, registry }: OtlpTracingOptions) {
     this.#root = rootSamplerOf(config.sampler.ratio);
     const { url, headers, timeoutMs: timeoutMillis } = config;
-    const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis, concurrencyLimit: 1 });
+    const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis });
     const own = { "service.namespace": "vidimus", "service.instance.id": randomUUID() };
     const resource = { ...own, ...config.resource, "service.name": config.serviceName ?? service };
     this.#provider = new TracerProvider({
@@ -57,7 +58,7 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
       sampler: config.sampler.isParentBased ? new ParentBasedSampler({ root: this.#root }) : this.#root,
       idGenerator,
       spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
-      spanProcessors: [new SpanQueue({ exporter, config: config.queue, log, registry })],
+      spanProcessors: [new CountingProcessor({ exporter, config: config.queue, log, registry })],
     });
     this.#tracer = this.#provider.getTracer("vidimus");
   }
@@ -72,7 +73,10 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
     return new RecordedSpan(this.#tracer.startSpan(name, options, contextOf(isEdge ? this.#decided(parent) : parent)));
   }
 
-  /** Gives a trace from outside the flag that it would have without a parent. */
+  /**
+   * Replaces the sampled flag of a trace from outside by the sampler's own decision, as for a trace
+   * without a parent.
+   */
   #decided(parent: string | undefined): string | undefined {
     if (parent === undefined) return undefined;
     const { traceId } = spanContextOf(parent);
@@ -109,7 +113,7 @@ function contextOf(parent: string | undefined): Context {
   return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent));
 }
 
-/** Reads a W3C Trace Context, which the caller has checked. */
+/** Parses a W3C Trace Context that the caller has validated. */
 function spanContextOf(traceparent: string): SpanContext {
   const [, traceId = "", spanId = "", flags = ""] = traceparent.split("-");
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };

@@ -8,7 +8,7 @@ export interface TracingConfig {
   readonly headers: Readonly<Record<string, string>>;
   /** Deadline of a post, repeats included. */
   readonly timeoutMs: number;
-  /** `service.name`; undefined for the service's own. */
+  /** `service.name` of the resource; undefined to use the service's own name. */
   readonly serviceName: string | undefined;
   /** Further attributes of the resource. */
   readonly resource: Readonly<Record<string, string>>;
@@ -16,21 +16,20 @@ export interface TracingConfig {
   readonly queue: SpanQueueConfig;
 }
 
-/** Which traces are recorded. */
 export interface Sampler {
-  /** Whether the flag of a parent decides where there is one. */
+  /** Whether the sampled flag of a parent decides when there is a parent. */
   readonly isParentBased: boolean;
-  /** Share of the traces, 0 to 1. */
+  /** Share of traces that is recorded, 0 to 1. */
   readonly ratio: number;
 }
 
 /** Bounds of the spans that wait to be posted. */
 export interface SpanQueueConfig {
-  /** Most spans that wait; further ones are dropped. */
+  /** Most spans that wait; any beyond are dropped. */
   readonly spansMax: number;
   /** Most spans in a post. */
   readonly batchMax: number;
-  /** Longest that a span waits for others. */
+  /** Longest time that a span waits for others to be posted with. */
   readonly delayMs: number;
 }
 
@@ -74,7 +73,10 @@ export function readTracingConfig(env: EnvReader): TracingConfig | undefined {
   };
 }
 
-/** The endpoint for traces is taken as it is, the common one gets the path of OTLP. */
+/**
+ * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is used unchanged; to the endpoint of all signals OTLP's path
+ * is appended.
+ */
 function readUrl(env: EnvReader): string | undefined {
   const own = readHttpUrl(env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
   const common = readHttpUrl(env, "OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -85,7 +87,7 @@ function readHttpUrl(env: EnvReader, name: string): string | undefined {
   const text = env.optional(name);
   if (text === undefined) return undefined;
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
-  // It may hold credentials, so it is not quoted.
+  // The URL may hold credentials, so the message does not quote it.
   env.fault(`${name} must be an http or https URL`);
   return undefined;
 }
@@ -109,7 +111,7 @@ function readPairs(env: EnvReader, name: string): Record<string, string> {
     const at = part.indexOf("=");
     const key = decoded(part.slice(0, at));
     const value = decoded(part.slice(at + 1));
-    // Values may be credentials, so they are not quoted.
+    // Values may be credentials, so the message does not quote them.
     if (at < 1 || !key || value === undefined) env.fault(`${name} must be a list of name=value, percent-encoded`);
     else pairs[key] = value;
   }

@@ -1,58 +1,59 @@
-/** What a span says of its place: OpenTelemetry's kinds, as far as they are used. */
+/** OpenTelemetry's span kinds, as far as they are used. */
 export type SpanKind = "server" | "client" | "consumer" | "internal";
 
 /** Names and values of OpenTelemetry's semantic conventions, or of our own: `vidimus.…`. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
 
-/** A step of a trace that is about to start. */
 export interface SpanOrder {
   readonly name: string;
   readonly kind: SpanKind;
-  /** W3C Trace Context of the step that it belongs to; undefined begins a trace. */
+  /** W3C Trace Context of the parent; undefined begins a trace. */
   readonly parent: string | undefined;
-  /** The parent comes from outside: it names the trace, and the sampler alone decides about it. */
+  /**
+   * Whether the parent comes from outside: its trace id is used, but the sampler alone decides
+   * whether the trace is recorded.
+   */
   readonly isEdge?: boolean;
-  /** W3C Trace Contexts of other traces that the step works for, too. */
+  /** W3C Trace Contexts of other traces for which the work is done, too. */
   readonly links?: readonly string[];
   readonly attributes?: SpanAttributes;
   /** Milliseconds since 1970; now by default. */
   readonly startedAt?: number;
 }
 
-/** A step of a trace. */
 export interface Span {
-  /** W3C Trace Context of the step: what it causes names this as its parent. */
+  /** W3C Trace Context of the span, the parent of the work that it causes. */
   readonly traceparent: string;
   /**
-   * Ends the step; only the first call counts.
+   * Ends the span; only the first call counts.
    *
    * @param errorType class of the failure, for `error.type`; undefined when it succeeded
    */
   end(attributes?: SpanAttributes, errorType?: string): void;
 }
 
-/** Records the steps of traces. A service has it only while tracing is configured. */
+/** Records spans. A service has it only while tracing is configured. */
 export interface Tracing {
   /**
-   * Starts a step. The sampler decides whether it is recorded, and the flag of its traceparent tells
-   * the services behind it.
+   * Starts a span. The sampler decides whether it is recorded, and the flag of its traceparent
+   * tells other services.
    */
   start(order: SpanOrder): Span;
 }
 
-/** Whether a trace is recorded, by the flag that its edge has set. */
+/** Whether a trace is recorded, by the flag that the platform's edge has set. */
 export function isSampled(traceparent: string | undefined): traceparent is string {
   return traceparent !== undefined && (Number.parseInt(traceparent.charAt(54), 16) & 1) === 1;
 }
 
-/** The recorded ones of some traces, each once. */
+/** The recorded traces among some, without duplicates. */
 export function sampledOf(traceparents: Iterable<string | undefined>): string[] {
   return Array.from(new Set(traceparents)).filter(isSampled);
 }
 
 /**
- * Starts a step inside of the platform, whose edge has decided whether the trace is recorded.
- * Undefined when it is not, or while tracing is off: then nothing is allocated.
+ * Starts a span inside of the platform, whose edge has decided whether the trace is recorded.
+ * Undefined when it is not recorded or tracing is off; nothing is allocated then.
  */
 export function continueTrace(tracing: Tracing | undefined, order: SpanOrder): Span | undefined {
   return tracing && isSampled(order.parent) ? tracing.start(order) : undefined;

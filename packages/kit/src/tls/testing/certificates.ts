@@ -1,7 +1,8 @@
-import type { CertificateAuthority, CertificatePair } from "../certificate-authority.ts";
+import type { CertificateAuthority, CertificatePair } from "@vidimus/devstack/certificates/certificate-authority";
 import { serviceIdentity } from "../peer-identity.ts";
 import type { CertificateSource } from "../service-credentials.ts";
-import { parsePem, type TlsMaterial } from "../tls-files.ts";
+import { parsePem } from "../tls-files.ts";
+import type { TlsMaterial } from "../tls-material.ts";
 
 /** The trust domain of tests. */
 export const domain = "test.example";
@@ -12,10 +13,13 @@ export class TestCertificate implements CertificateSource {
   readonly #ca: string;
   #value: TlsMaterial;
 
+  readonly #identityPath: string | undefined;
+
   /** @param ca the authorities that the process believes, PEM */
-  constructor(pair: CertificatePair, ca: string) {
+  constructor(pair: CertificatePair, ca: string, identityPath?: string) {
     this.#ca = ca;
-    this.#value = toMaterial(pair, ca);
+    this.#identityPath = identityPath;
+    this.#value = { ...toMaterial(pair, ca), identityPath };
   }
 
   get value(): TlsMaterial {
@@ -23,7 +27,7 @@ export class TestCertificate implements CertificateSource {
   }
 
   replace(pair: CertificatePair, ca = this.#ca): void {
-    this.#value = toMaterial(pair, ca);
+    this.#value = { ...toMaterial(pair, ca), identityPath: this.#identityPath };
     for (const listener of this.#listeners) listener(this.#value);
   }
 
@@ -37,9 +41,14 @@ export class TestCertificate implements CertificateSource {
 }
 
 /** A valid certificate of a service, which believes the authority that issued it. */
-export function certificateOf(authority: CertificateAuthority, service: string): TestCertificate {
-  const pair = authority.issue({ uris: [serviceIdentity(domain, service)], hosts: ["localhost", "127.0.0.1"] });
-  return new TestCertificate(pair, authority.pair.cert);
+export function certificateOf(
+  authority: CertificateAuthority,
+  service: string,
+  identityPath?: string,
+): TestCertificate {
+  const uris = [serviceIdentity(domain, service, identityPath)];
+  const pair = authority.issue({ uris, hosts: ["localhost", "127.0.0.1"] });
+  return new TestCertificate(pair, authority.pair.cert, identityPath);
 }
 
 function toMaterial({ cert, key }: CertificatePair, ca: string): TlsMaterial {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { FeedSnapshot, Reference } from "../../../src/domain/payload.ts";
 import { snapshotKey, webhookIdOf } from "../../../src/domain/payload.ts";
 
-/** Documents' snapshots in memory: which there are, and which are pending. */
+/** The snapshots of documents, in memory. */
 export class ModelDocuments {
   readonly #tenantId: string;
   readonly #snapshots: FeedSnapshot[] = [];
@@ -69,7 +69,7 @@ export class ModelDocuments {
     for (const each of references) this.#pending.delete(snapshotKey(each));
   }
 
-  /** Whoever calls is in the middle of a script, and gives other work a turn. */
+  /** The caller is in the middle of a script, so other work runs first. */
   async listSnapshots() {
     await this.#turn("listSnapshots");
     const snapshots = this.#snapshots.map(({ tenantId, documentId, sequence, committedAt }) => {

@@ -8,7 +8,7 @@ interface Change {
   readonly enabledAt?: Date | undefined;
 }
 
-/** Knows when the endpoint was disabled and enabled, and what that means for an attempt in flight. */
+/** Records when the endpoint was disabled and enabled, and checks attempts in flight against it. */
 export class Enablings {
   readonly retries: RetryPlan = { delaysMs: [5_000], ageMsMax: 12_000 };
   readonly #changes: Change[] = [];
@@ -17,7 +17,7 @@ export class Enablings {
     this.#changes.push(change);
   }
 
-  /** Why a row must not be given up, by what was stored before its answer; undefined when it may be. */
+  /** The reason why a row must not be given up at its answer; undefined when it may be. */
   whyTooYoung({ createdAt, sequence }: SendableRow, endedAt: Date, answerTurn: number): string | undefined {
     const last = this.#changes.findLast(({ turn }) => turn <= answerTurn);
     if (last && !last.enabledAt) return `${sequence} is given up while its endpoint is disabled`;
@@ -27,8 +27,8 @@ export class Enablings {
   }
 
   /**
-   * Whether the endpoint was enabled after one turn and by another, and not disabled since. Not when
-   * that was twice in one millisecond, which a script's clock allows.
+   * Whether the endpoint was enabled between two turns and not disabled since. False when it was
+   * enabled twice in the same millisecond, which a script's clock allows.
    */
   hasEnabled(after: number, by: number): boolean {
     const last = this.#changes.at(-1);

@@ -2,7 +2,7 @@ import type { Endpoint } from "../../../src/domain/endpoint.ts";
 import type { EndpointDirectory } from "../../../src/lanes/endpoint-directory.ts";
 import type { EndpointStore } from "../../../src/store/endpoint-store.ts";
 
-/** Like the directory of a process, but each piece of work reads by itself, so that none waits for another. */
+/** Like a process's directory, but reads are not shared, so no work waits for another's read. */
 export function openDirectory(endpoints: EndpointStore): EndpointDirectory {
   let known: { readAt: number; endpoint?: Endpoint } = { readAt: 0 };
   const read = async (find: () => Promise<Endpoint[]>) => {

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { laneKey, verdictOf } from "../../../src/domain/delivery.ts";
 import { disabledWithNotice, enabledWithNotice } from "../../../src/domain/endpoint-notice.ts";
 import { type FeedSnapshot, snapshotKey, webhookIdOf } from "../../../src/domain/payload.ts";
-import type { SignResult } from "../../../src/ingest/sign-snapshots.ts";
+import type { SignResult } from "../../../src/snapshots/sign-snapshots.ts";
 import { storeDeliveries } from "../../../src/ingest/store-deliveries.ts";
 import { takeTurn } from "../../../src/replay/take-turn.ts";
 import type { ManagedEndpoint } from "../../../src/domain/endpoint.ts";
@@ -32,7 +32,7 @@ interface Held {
   readonly loadedAt: number;
 }
 
-/** At which turn an attempt was posted, answered and recorded, and what its record breaks. */
+/** The turns of an attempt's post, answer and record, and the rule that the record breaks. */
 interface AttemptTurns {
   post: number;
   answer: number;
@@ -45,13 +45,13 @@ export interface ModelDeps {
   readonly db: Db;
   readonly documents: ModelDocuments;
   readonly receiver: ModelReceiver;
-  /** Present where rows may get too old. */
+  /** Present in scripts whose rows may get too old. */
   readonly enablings?: Enablings | undefined;
   readonly tenantId: string;
   readonly endpointId: string;
 }
 
-/** A process of delivery whose work a script starts piece by piece. */
+/** A delivery process in which a script starts each piece of work. */
 export class ModelProcess {
   readonly id: number;
   readonly #deps: ModelDeps;
@@ -118,7 +118,7 @@ export class ModelProcess {
     this.#inHand.add(key);
   }
 
-  /** Claims what is due if it has nothing in hand, and makes one attempt. */
+  /** Makes one attempt; claims due lanes before, if it has none in hand. */
   async send(reaction: Reaction): Promise<void> {
     if (this.#ready.length === 0) await this.#claim();
     await this.#attempt(reaction);
@@ -156,7 +156,7 @@ export class ModelProcess {
     if (journaled.lane) this.#take(journaled.lane, held.loadedAt);
   }
 
-  /** The endpoint was enabled while the lane's attempt was in flight: it does not wait for a backoff. */
+  /** Requires a lane to be due whose endpoint was enabled during its attempt: it has no backoff. */
   async #requireDue({ tenantId, endpointId, documentId, sequence }: SendableRow): Promise<void> {
     const lane = { tenantId, endpointId, documentId, lease: { $exists: false } };
     const rows = this.#deps.db.collection("deliveries");
@@ -164,7 +164,7 @@ export class ModelProcess {
     if (await this.#deps.turns.whole(late)) throw new Violation(`${sequence} waits though its endpoint was enabled`);
   }
 
-  /** @param turn is told when what is done */
+  /** @param turn receives the turns of the attempt */
   #attemptDeps(loadedAt: number, reaction: Reaction, turn: AttemptTurns): AttemptDeps {
     const { turns, receiver, enablings } = this.#deps;
     const { lanes, journal, resentRows } = this.#stores;
@@ -210,7 +210,7 @@ export class ModelProcess {
     if (enablings) await this.#stores.lanes.expediteEndpoint(endpointId, new Date());
   }
 
-  /** Without the audit, whose transaction is one write to all others. */
+  /** Changes the endpoint without audit log, because its transaction looks like one write anyway. */
   async #change(change: Parameters<typeof changeEndpoint>[3]): Promise<void> {
     const { endpoints } = this.#stores;
     const audited = {

@@ -3,7 +3,7 @@ import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { ReadConcern } from "mongodb";
 import { inject, vi } from "vitest";
-import { deliverySchema } from "../../../src/store/delivery-schema.ts";
+import { deliveryDatabaseVersion } from "../../../src/store/delivery-database-version.ts";
 import { Enablings } from "./enablings.ts";
 import { scriptOf, ScriptRun } from "./script.ts";
 
@@ -11,17 +11,17 @@ import { scriptOf, ScriptRun } from "./script.ts";
 export async function openScripts() {
   const database = testDatabaseName("scripts");
   const mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "scripts" });
-  await ensureIndexes(mongo.db, deliverySchema.indexes);
-  // Scripts have one mongod, which does not die: what waits for its journal would only wait.
+  await ensureIndexes(mongo.db, deliveryDatabaseVersion.indexes);
+  // The mongod of the scripts is never killed, so writes need not wait for its journal.
   const db = mongo.client.db(database, {
     writeConcern: { w: 1, journal: false },
     readConcern: new ReadConcern("local"),
   });
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
-    /** Runs the scripts of these seeds. @returns what was broken, with the seed and the trace */
+    /** Runs the scripts of these seeds. @returns the broken rules, each with its seed and trace */
     run: (from: number, count: number) => runAll(from, count, (seed) => ScriptRun.run(db, `${seed}`, scriptOf(seed))),
-    /** Runs them with rows that are given up after seconds. */
+    /** Runs them with rows that are given up after some seconds. */
     runAging: (from: number, count: number) =>
       runAll(from, count, (seed) => ScriptRun.run(db, `aging${seed}`, scriptOf(seed), new Enablings())),
     async [Symbol.asyncDispose]() {

@@ -14,15 +14,15 @@ export class Violation extends Error {}
 export class ModelReceiver {
   readonly accepted = new Set<string>();
   readonly #newest = new Map<string, number>();
-  /** When the record of an accepted webhook was written, by the sender's own account. */
+  /** When the sender says that it has recorded an accepted webhook. */
   readonly #recorded = new Map<string, number>();
   readonly #rows: Collection<DeliveryRow>;
   readonly #whole: <T>(read: Promise<T>) => Promise<T>;
   readonly #endpoint: Pick<Lane, "tenantId" | "endpointId">;
 
   /**
-   * @param rows read without a turn: the receiver is no part of the script
-   * @param whole has nothing else done while a read is under way
+   * @param rows read without a turn, because the receiver is no part of the script
+   * @param whole awaits a read, and gives no turn until it has ended
    */
   constructor(
     rows: Collection<DeliveryRow>,
@@ -69,7 +69,7 @@ export class ModelReceiver {
     return outcomeOf(reaction);
   }
 
-  /** Nothing is sent before the fate of all that is older is journaled. */
+  /** Requires that the results of all older rows are journaled before a newer one is sent. */
   async #requireJournaled({ documentId, sequence, deliveryId }: DeliveryName): Promise<void> {
     const filter = { ...this.#endpoint, documentId, endedAt: { $exists: false } };
     const rows = await this.#whole(this.#rows.find(filter).toArray());

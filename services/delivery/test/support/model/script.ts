@@ -15,7 +15,7 @@ import { Turns } from "./turns.ts";
 const process = fc.nat(1);
 const documentId = fc.constantFrom("a", "a", "a", "b");
 const reaction = fc.constantFrom<Reaction>("accepted", "accepted", "refused", "refused", "failed", "lostAnswer");
-/** How many of its turns a piece of work gets at once; the others it gets by and by. */
+/** How many turns a piece of work gets at once; it gets the rest later. */
 const turns = fc.constantFrom(0, 1, 1, 2, 2, 3, 4, 5, 7, 99, 99, 99);
 
 const [capacity, which] = [fc.nat(1), fc.nat(7)];
@@ -127,7 +127,7 @@ export class ScriptRun {
     }
   }
 
-  /** Everything goes well from now on: what was published arrives, or was superseded. */
+  /** Lets all attempts succeed, and requires every snapshot to be accepted or superseded. */
   async #end(): Promise<void> {
     const { documents, db, tenantId, endpointId, receiver, enablings } = this.#deps;
     const rows = db.collection<DeliveryRow>("deliveries");

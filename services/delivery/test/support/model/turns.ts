@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as afterCallbacks } from "node:timers/promises";
 import type { Db } from "mongodb";
 
-/** Work of a simulated process that runs one command at a time, each when the script says so. */
+/** Work of a simulated process. It runs one command in each turn that the script gives it. */
 export interface Actor {
   readonly name: string;
   readonly processId: number;
@@ -27,7 +27,7 @@ export class Turns {
   readonly #current = new AsyncLocalStorage<Actor>();
   #failure: { readonly error: unknown } | undefined;
   #given = 0;
-  /** What was done, for whoever reads why a script failed. */
+  /** The commands so far, to see why a script failed. */
   readonly trace: string[] = [];
 
   /** How many turns were given. */
@@ -50,7 +50,7 @@ export class Turns {
     return actor;
   }
 
-  /** Waits for a turn of the present work. Work of a dead process waits for ever. */
+  /** Waits until the current work gets a turn. Work of a dead process waits for ever. */
   async turn(what: string): Promise<void> {
     const actor = this.#current.getStore();
     if (!actor) return;
@@ -71,7 +71,7 @@ export class Turns {
     this.#waiting.splice(0, this.#waiting.length, ...left);
   }
 
-  /** Gives a turn to one who waits. @returns false when nobody does */
+  /** Gives a turn to one waiting actor. @returns false when none waits */
   async give(which: number): Promise<boolean> {
     const [turn] = this.#waiting.splice(which % Math.max(1, this.#waiting.length), 1);
     if (turn) this.#given += 1;
@@ -80,7 +80,7 @@ export class Turns {
     return turn !== undefined;
   }
 
-  /** Gives an actor its next turns, at most so many. */
+  /** Gives an actor up to `count` turns. */
   async giveTo(actor: Actor, count: number): Promise<void> {
     for (let given = 0; given < count && actor.waiting > 0; given += 1) {
       const which = this.#waiting.findIndex((turn) => turn.actor === actor);
@@ -88,12 +88,12 @@ export class Turns {
     }
   }
 
-  /** Gives turns in the order in which they were asked for until nobody waits. */
+  /** Gives turns in the order of the waits, until no actor waits. */
   async giveAll(): Promise<void> {
     while (await this.give(0));
   }
 
-  /** Until all work waits for a turn, or has ended, and no command is under way. */
+  /** Resolves when all work waits for a turn or has ended, and no command is running. */
   async #untilQuiet(): Promise<void> {
     const until = performance.now() + 20_000;
     do {
@@ -105,7 +105,7 @@ export class Turns {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** Answers what a command answers. Until then nothing else gets a turn. */
+  /** Awaits a command, and gives no turn until it has ended. */
   async whole<T>(command: Promise<T>): Promise<T> {
     this.#underway.add(command);
     try {

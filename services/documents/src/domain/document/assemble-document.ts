@@ -3,21 +3,21 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import type { DocumentParts } from "./document.ts";
 
-/** What the platform stamps onto a document's parts. */
+/** Members that the platform adds to a document. */
 interface Stamp {
   documentId: string;
   type: string;
   status: string;
   version: number;
-  /** Only what readers see has one. */
+  /** Absent in documents for editors. */
   updatedAt?: Date;
   /** Sets `meta.final`. */
   isFinal?: boolean;
 }
 
 /**
- * A document as one canonical object, and where `"links":[…],` stands in it, so that it can be
- * spliced out.
+ * A document as one canonical object, and the range of `"links":[…],` in it, so that it can be cut
+ * out.
  */
 export interface AssembledDocument {
   bytes: Buffer;
@@ -49,8 +49,8 @@ export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledD
 }
 
 /**
- * The same object as editors read it: with its title as it was sent, so that an update with it
- * changes nothing.
+ * The object as editors read it: with the title as it was sent, so that sending it back changes
+ * nothing.
  */
 export function assembleForEditors(parts: DocumentParts, stamp: Stamp): Buffer {
   return assembleDocument({ ...parts, title: parts.titleRich ?? parts.title }, stamp).bytes;
@@ -60,7 +60,6 @@ function stampMeta(meta: Uint8Array, { status, version, isFinal }: Stamp): Buffe
   return canonicalJson({ ...parseObject(meta), status, version, ...(isFinal ? { final: true } : {}) });
 }
 
-/** A document's parts as values, for checks. */
 export interface DocumentValue {
   title: JsonValue;
   meta: JsonValue;
@@ -68,15 +67,15 @@ export interface DocumentValue {
   links: JsonValue;
 }
 
-/** A document to check: its parts, and what is known of them already. */
+/** A document to check, with what is already known of it. */
 export interface CheckableDocument {
   readonly parts: DocumentParts;
   readonly value?: DocumentValue;
-  /** What the built-in shape of its type finds; absent when it was not checked against that. */
+  /** Violations of the built-in shape of its type; absent when they are not known. */
   readonly builtInFaults?: readonly Violation[];
 }
 
-/** Parses stored parts. They were guarded on intake, so nothing is checked again. */
+/** Parses stored parts. They were checked on intake and are not checked again. */
 export function parseParts(parts: DocumentParts): DocumentValue {
   return {
     title: parsePart(parts.title),
@@ -92,7 +91,6 @@ function parseObject(bytes: Uint8Array): JsonObject {
   return value;
 }
 
-/** Parses one stored part. */
 export function parsePart(bytes: Uint8Array): JsonValue {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
 }

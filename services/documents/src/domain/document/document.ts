@@ -1,4 +1,4 @@
-/** The caller, from the metadata of the call; "" for what it does not say. */
+/** The caller, from the metadata of the call; "" for parts that are missing there. */
 export interface Actor {
   readonly actor: string;
   readonly role: string;
@@ -10,21 +10,21 @@ export interface Actor {
 export interface DocumentParts {
   readonly content: Uint8Array;
   readonly links: Uint8Array;
-  /** The caller's keys only, never a platform-owned one. */
+  /** The caller's keys without those that the platform owns. */
   readonly meta: Uint8Array;
   /** A JSON string. */
   readonly title: Uint8Array;
-  /** The rich original of `title`, when it was not a plain string. */
+  /** The title as it was sent, when it was not a plain string. */
   readonly titleRich?: Uint8Array;
 }
 
-/** The version of a workflow that a document keeps for life. */
+/** The workflow version of a document, which never changes. */
 export interface WorkflowReference {
   readonly workflowId: string;
   readonly workflowVersion: number;
 }
 
-/** A document that has been accepted and not yet stored. It enters as version 1 in state draft. */
+/** A document that was accepted and is not stored yet: version 1 in state draft. */
 export interface NewDocument extends DocumentParts, WorkflowReference {
   readonly tenantId: string;
   readonly documentId: string;
@@ -32,19 +32,19 @@ export interface NewDocument extends DocumentParts, WorkflowReference {
   readonly schemaGeneration: number;
   /** SHA-256, see `digestParts`. */
   readonly intakeDigest: Uint8Array;
-  /** Names the attempt; absent when the caller named none. */
+  /** Token of the attempt; absent when the caller sent none. */
   readonly intakeToken?: string;
   readonly createdAt: Date;
   readonly createdBy: Actor;
 }
 
-/** The version of a document that is published, or was until it was withdrawn. */
+/** The version of a document that is published, or was before it was withdrawn. */
 export interface LastPublished {
   readonly version: number;
   readonly status: string;
   readonly sequence: number;
   readonly updatedAt: Date;
-  /** The slug that it is published under; absent without one, and once it is withdrawn. */
+  /** The slug of the publication; absent when it has none or is withdrawn. */
   readonly slug?: string;
 }
 
@@ -53,11 +53,11 @@ export interface Head extends NewDocument {
   readonly version: number;
   readonly status: string;
   readonly changedAt: Date;
-  /** The actor that wrote the newest version. */
+  /** The actor who wrote the newest version. */
   readonly changedBy: Actor;
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   readonly writtenAt?: Date;
-  /** Absent while the document was never published. */
+  /** Absent until the document is published. */
   readonly lastPublished?: LastPublished;
 }
 
@@ -74,12 +74,11 @@ export interface HeadSummary {
   readonly changedAt: Date;
 }
 
-/** How a list of documents is ordered: by when they changed or were created, the last first. */
+/** How a list of documents is ordered: by the last change or by creation, newest first. */
 export type ListOrder = "changed" | "created";
 
-/** A place in a list of documents. */
 export interface ListPosition {
-  /** When the document changed or was created, by the list's order. */
+  /** Time of the last change or of creation, depending on the list's order. */
   readonly at: Date;
   readonly documentId: string;
 }
@@ -87,7 +86,7 @@ export interface ListPosition {
 /** State of every document on intake, and of every new version. */
 export const initialStatus = "draft";
 
-/** Meta keys the platform owns: what a caller sends under them is overwritten. */
+/** Keys of `meta` that the platform owns; values that callers send for them are overwritten. */
 export const platformMetaKeys: ReadonlySet<string> = new Set([
   "status",
   "version",

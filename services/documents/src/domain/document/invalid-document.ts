@@ -1,18 +1,16 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 
-/** Most violations that are reported of one document. */
+/** Most violations that are reported for one document. */
 export const violationsMax = 20;
 
-/**
- * The refusal of a document in which these places are at fault; of many only the first are named.
- */
+/** Refuses a document with its violations, of which only the first are reported. */
 export function invalidDocument(violations: readonly Violation[]): DomainError {
   const named = violations.slice(0, violationsMax);
   const text = named.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
   return new DomainError("invalid", `the document does not hold: ${text}`, { violations: named });
 }
 
-/** The same faults, seen from the whole of which their document is the part at `pointer`. */
+/** Prefixes the pointers of violations with `pointer`, the document's place in a larger value. */
 export function violationsBelow(pointer: string, violations: readonly Violation[]): Violation[] {
   return violations
     .slice(0, violationsMax)

@@ -1,10 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Longest token that may name a request, in characters. */
+/** Longest request token, in characters. */
 const tokenMax = 64;
 
 /**
- * The token that names a request: a repetition is answered as the first. Undefined for "".
+ * The token of a request, by which a repetition gets the first answer; undefined for "".
  *
  * @throws DomainError `invalid` when it has more than 64 characters
  */
@@ -13,7 +13,7 @@ export function readRequestToken(token: string): string | undefined {
   return token === "" ? undefined : token;
 }
 
-/** The refusal of a request whose token named another request of the document. */
+/** Refuses a request whose token belongs to another request of the document. */
 export function requestTokenReused(): DomainError {
   const message = "request_token named another request of this document: give each request a token of its own";
   return new DomainError("invalid", message, { reason: "request_token_reused" });

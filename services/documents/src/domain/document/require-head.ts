@@ -1,12 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { Head } from "./document.ts";
 
-/** Reads heads. */
 export interface HeadReader {
   find(tenantId: string, documentId: string, options?: { signal?: AbortSignal }): Promise<Head | undefined>;
 }
 
-/** The head of a document; throws `not_found`. */
 export async function requireHead(
   documents: HeadReader,
   tenantId: string,

@@ -1,13 +1,12 @@
 import type { Actor, DocumentParts } from "./document.ts";
 
-/** What the next version of a document is made of. */
+/** The parts of a document's next version. */
 export interface Revision extends DocumentParts {
   readonly schemaGeneration: number;
   readonly writtenAt: Date;
   readonly writtenBy: Actor;
 }
 
-/** One version of a document, without its content. */
 export interface VersionSummary {
   readonly version: number;
   readonly status: string;
@@ -18,13 +17,12 @@ export interface VersionSummary {
   readonly writtenBy: Actor;
 }
 
-/** One version of a document. */
 export interface DocumentVersion extends Revision {
   readonly version: number;
   readonly status: string;
 }
 
-/** One thing that was done to a document after its intake. */
+/** One change of a document after its intake. */
 export interface HistoryEntry {
   readonly at: Date;
   readonly by: Actor;

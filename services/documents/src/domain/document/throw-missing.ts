@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Refuses a request that lacks a field. */
+/** Throws `invalid` for a request that lacks a field. */
 export function throwMissing(field: string): never {
   throw new DomainError("invalid", `${field} is missing`, { reason: "missing" });
 }

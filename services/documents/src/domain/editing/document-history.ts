@@ -2,18 +2,19 @@ import { initialStatus } from "../document/document.ts";
 import { type HeadReader, requireHead } from "../document/require-head.ts";
 import type { HistoryEntry } from "../document/revision.ts";
 
-/** A place in a document's history. */
 export interface HistoryPosition {
   readonly at: Date;
   /** 24 hex digits. */
   readonly entryId: string;
 }
 
-/** Stores that history is read from. */
 export interface ListDocumentHistoryDeps {
   documents: HeadReader;
   history: {
-    /** Changes after intake, newest first, before `before` if given; each with its place. */
+    /**
+     * Changes after intake, newest first, each with its position; only those before `before` when
+     * it is given.
+     */
     list(
       tenantId: string,
       documentId: string,
@@ -23,8 +24,8 @@ export interface ListDocumentHistoryDeps {
 }
 
 /**
- * A page of a document's history, newest first; the last entry of the last page is the intake.
- * Throws `not_found`.
+ * A page of a document's history, newest first, with the intake as its last entry. Throws
+ * `not_found`.
  */
 export async function listHistory(
   { documents, history }: ListDocumentHistoryDeps,

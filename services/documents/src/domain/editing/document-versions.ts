@@ -4,17 +4,15 @@ import { type HeadReader, requireHead } from "../document/require-head.ts";
 import { titleText } from "../document/title-text.ts";
 import type { DocumentVersion, VersionSummary } from "../document/revision.ts";
 
-/** Names one document. */
 interface Reference {
   tenantId: string;
   documentId: string;
 }
 
-/** Stores that lists of versions are read from. */
 export interface ListDocumentVersionsDeps {
   documents: HeadReader;
   revisions: {
-    /** Versions that are no longer the head, newest first. */
+    /** Versions other than the head, newest first. */
     listVersions(
       tenantId: string,
       documentId: string,
@@ -23,11 +21,10 @@ export interface ListDocumentVersionsDeps {
   };
 }
 
-/** Stores that one version is read from. */
 export interface GetDocumentVersionDeps {
   documents: HeadReader;
   revisions: {
-    /** One version that is no longer the head. */
+    /** One version other than the head. */
     findVersion(
       tenantId: string,
       documentId: string,
@@ -37,7 +34,7 @@ export interface GetDocumentVersionDeps {
   };
 }
 
-/** A page of a document's versions, newest first, the head among them. Throws `not_found`. */
+/** A page of a document's versions including the head, newest first. Throws `not_found`. */
 export async function listVersions(
   { documents, revisions }: ListDocumentVersionsDeps,
   { tenantId, documentId }: Reference,
@@ -45,7 +42,8 @@ export async function listVersions(
 ): Promise<{ versions: VersionSummary[]; hasMore: boolean }> {
   const head = await requireHead(documents, tenantId, documentId, options);
   const withHead = before === undefined || before > head.version;
-  // Bounded by the head that was read, so that an edit in between shows no version twice.
+  // Only versions below the head that was read, because an edit in between would make that head one
+  // of the older versions and list it twice.
   const below = withHead ? head.version : before;
   const older = await revisions.listVersions(tenantId, documentId, { ...options, limit: limit + 1, before: below });
   const all = [...(withHead ? [headSummary(head)] : []), ...older.map((version) => withCurrentStatus(version, head))];
@@ -86,8 +84,8 @@ function headSummary(head: Head): VersionSummary {
 }
 
 /**
- * The last published version changes its state after the next version was written; that state is in
- * the head.
+ * The state of the last published version is in the head: it may change after newer versions were
+ * written.
  */
 function withCurrentStatus<V extends VersionSummary | DocumentVersion>(version: V, { lastPublished }: Head): V {
   return lastPublished?.version === version.version ? { ...version, status: lastPublished.status } : version;

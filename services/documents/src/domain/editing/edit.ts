@@ -5,22 +5,24 @@ import type { DraftReader } from "../intake/read-draft.ts";
 import type { ReadDocument } from "../intake/read-members.ts";
 import type { DocumentType } from "../types/document-type.ts";
 
-/** A requested edit. */
 export interface Edit {
   readonly tenantId: string;
   /** Lowercase UUID. */
   readonly documentId: string;
-  /** The whole new content. */
+  /** The new content as a whole. */
   readonly json: Uint8Array;
-  /** The version the caller saw. */
+  /** The version that the caller saw. */
   readonly expectedVersion: number;
-  /** Names the request, so that a repetition is answered as the first; absent when nobody named it. */
+  /**
+   * Token of the request, by which a repetition gets the first answer; absent when the caller sent
+   * none.
+   */
   readonly requestToken?: string;
   readonly by: Actor;
   readonly signal?: AbortSignal;
 }
 
-/** The new content, read; its type does not check it yet. */
+/** Reads the new content, without checking it against its type. */
 export async function readContent(
   readDraft: DraftReader,
   type: Pick<DocumentType, "name">,

@@ -8,27 +8,29 @@ import { type GetDocumentVersionDeps, getVersion } from "./document-versions.ts"
 import { type Edit, readContent } from "./edit.ts";
 import { type HeadReader, requireHead } from "../document/require-head.ts";
 
-/** The entry of a named update or transition, and where the document was published then. */
+/**
+ * The history entry of an update or transition with a request token, and the last published version
+ * at that time.
+ */
 export interface NamedEntry extends HistoryEntry {
   readonly lastPublished?: LastPublished;
 }
 
-/** Where an earlier answer is found. */
 export interface FirstAnswerDeps {
   documents: HeadReader;
   revisions: GetDocumentVersionDeps["revisions"];
   history: {
-    /** What the request of that token did to a document. */
+    /** The history entry of the request with this token. */
     findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined>;
   };
   readDraft: DraftReader;
 }
 
 /**
- * The head as the first request with the same token left it; undefined for a token that no request
- * of the document had.
+ * The head as the first request with the same token left it; undefined when no request of the
+ * document had that token.
  *
- * @throws DomainError `invalid` with reason `request_token_reused` when that was another request
+ * @throws DomainError `invalid` with reason `request_token_reused` when it was a different request
  */
 export async function findFirstAnswer(deps: FirstAnswerDeps, edit: Edit): Promise<Head | undefined> {
   const { tenantId, documentId, requestToken } = edit;
@@ -51,7 +53,7 @@ async function hasContent(readDraft: DraftReader, type: string, digest: Buffer, 
   try {
     return digest.equals((await readContent(readDraft, { name: type }, edit)).digest);
   } catch (error) {
-    // What cannot be read was not written by the first request.
+    // Content that cannot be read is not the first request's.
     if (error instanceof DomainError && error.kind === "invalid") return false;
     throw error;
   }

@@ -15,13 +15,13 @@ import { standingOf } from "../workflow/standing.ts";
 import { type Edit, readContent } from "./edit.ts";
 import { findFirstAnswer, type FirstAnswerDeps } from "./repeated-update.ts";
 
-/** Stores, types and workflows that an edit is checked against. */
+/** Stores, types and workflows that an edit needs. */
 export interface UpdateDocumentDeps extends FirstAnswerDeps {
   documents: HeadReader;
   revisions: FirstAnswerDeps["revisions"] & {
     /**
-     * Writes what `decide` makes of the head as the next version, all in one transaction; answers
-     * the new head. History keeps the token of the request.
+     * Writes the version that `decide` makes of the head as the next one, in one transaction, with
+     * the request's token in its history entry. Returns the new head.
      */
     revise(
       tenantId: string,
@@ -32,25 +32,26 @@ export interface UpdateDocumentDeps extends FirstAnswerDeps {
   };
   readDraft: DraftReader;
   types: TypeRegistry;
-  /** Definition of a workflow version that documents were stamped with. */
+  /** The definition of the workflow version of a document. */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
 
 /**
- * Writes the next version of a document, as draft; the published version stays as it is. Content
- * that is the head's already changes nothing: the version stays, and so does its state.
+ * Writes the next version of a document, in state draft; the published version does not change.
+ * Content equal to the head's changes nothing, neither version nor state.
  *
  * @returns the head afterwards
  * @throws DomainError `not_found`; `permission_denied` when the workflow does not let the role edit
- *   in the head's state; `conflict` with reason `stale_version`; `failed_precondition` with reason
- *   `ended`; `invalid` when the new content is invalid
+ * in the head's state; `conflict` with reason `stale_version`; `failed_precondition` with reason
+ * `ended`; `invalid` when the new content is invalid
  */
 export async function updateDocument(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
   try {
     return await write(deps, edit);
   } catch (error) {
-    // Only a refusal is looked up: a request that is the first of its token costs no read more.
+    // The first answer is looked up only after a refusal, so that first requests cost no extra
+    // read.
     const first = isRefusal(error) ? await findFirstAnswer(deps, edit) : undefined;
     if (!first) throw error;
     return first;
@@ -66,7 +67,8 @@ async function write(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
   const seen = await requireHead(deps.documents, tenantId, documentId);
   const workflow = await deps.workflow(tenantId, seen.workflowId, seen.workflowVersion);
   requireEditable(seen, workflow, edit);
-  // Its canonical form may be larger than any edit may be.
+  // Content that equals the head's is accepted before its size is checked: its canonical form may
+  // exceed the maximum of an edit.
   const { status, version } = seen;
   if (assembleForEditors(seen, { documentId, type: seen.type, status, version }).equals(edit.json)) return seen;
   const type = await currentType(deps.types, seen);
@@ -79,7 +81,8 @@ async function write(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
     return {
       ...document.parts,
       schemaGeneration: type.generation,
-      // The clock of this process may be behind another's; history must still be in order.
+      // Another process with a faster clock may have written the head; history must still be in
+      // order.
       writtenAt: new Date(Math.max(deps.now().getTime(), head.changedAt.getTime() + 1)),
       writtenBy: edit.by,
     };

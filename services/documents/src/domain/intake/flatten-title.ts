@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /**
- * Members under which rich text formats keep the children of a node: ProseMirror, Slate and
- * Lexical, NewsDoc.
+ * Members that contain the children of a node in rich text formats: ProseMirror, Slate and Lexical,
+ * NewsDoc.
  */
 const childMembers = ["content", "children", "blocks"] as const;
 
-/** Nodes that flow within a line; between all others a space keeps words apart. */
+/** Nodes within a line; before and after all others a space separates words. */
 const inlineTypes: ReadonlySet<JsonValue | undefined> = new Set([
   "text",
   "link",
@@ -17,8 +17,8 @@ const inlineTypes: ReadonlySet<JsonValue | undefined> = new Set([
 ]);
 
 /**
- * The plain text of a rich text document: an object that is, or has as `root`, a node with its
- * children under `content`, `children` or `blocks`, whose leaves carry `text`. Runs of white space
+ * The plain text of a rich text document: an object that is a node, or has one as `root`, with
+ * children under `content`, `children` or `blocks`, and `text` in its leaves. Runs of white space
  * become one space.
  *
  * @returns undefined when the object is no such document or has no text

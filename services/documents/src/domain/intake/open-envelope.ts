@@ -2,24 +2,27 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid } from "@vidimus/kit/ids";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** A create request, opened: which document it means, and its members, not yet judged. */
+/** The id and the members of a create request, before they are checked. */
 export interface Envelope {
   /** Lowercase UUID. */
   documentId: string;
   members: JsonObject;
-  /** JSON pointer of the members in the request: "" or "/payload". */
+  /** JSON pointer to the members in the request: "" or "/payload". */
   pointer: string;
 }
 
-/** Names under which callers send a tenant; the tenant comes from their key alone. */
+/**
+ * Names under which callers send a tenant. They are ignored, because the tenant follows from the
+ * caller's key.
+ */
 const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
-/** Members that a document may have beside its own and that are not read. */
+/** Members of a document that are accepted and ignored. */
 const ignoredMembers: ReadonlySet<string> = new Set([...tenantMembers, "updated_at"]);
 
 /**
- * Opens either form of a create request: flat with the caller's id, or `{version: 1, payload}`, for
- * which `mintId` gives one.
+ * Opens a create request of either form: flat with the caller's id, or `{version: 1, payload}`,
+ * which gets its id from `mintId`.
  *
  * @throws DomainError `invalid` when the form or the id is wrong
  */
@@ -47,7 +50,7 @@ function openWrapped(body: JsonObject, mintId: () => string): Envelope {
   return { documentId: mintId(), members: withoutIgnoredMembers(payload), pointer: "/payload" };
 }
 
-/** A document's members without those that are not read. */
+/** A document's members without the ignored ones. */
 export function withoutIgnoredMembers(members: JsonObject): JsonObject {
   return withoutMembers(members, ignoredMembers);
 }

@@ -7,38 +7,40 @@ import { parseJson } from "../json/parse-json.ts";
 import { openEnvelope } from "./open-envelope.ts";
 import { type ReadDocument, readMembers } from "./read-members.ts";
 
-/** What a request's JSON is read as. */
+/** How a request's JSON is read. */
 export type DraftForm =
   /**
-   * A create request, flat or wrapped; the token names the attempt and is "" when the caller names
-   * none.
+   * A create request, flat or wrapped; the token identifies the attempt and is "" when the caller
+   * sent none.
    */
   | { readonly as: "create"; readonly tenantId: string; readonly intakeToken: string }
-  /** A create request that may lack an id. */
+  /** A create request that may have no id. */
   | { readonly as: "dryRun" }
-  /** The whole new content of a document of that type. */
+  /** The whole new content of a document of this type. */
   | { readonly as: "edit"; readonly documentId: string; readonly type: string };
 
-/** What a request's bytes alone tell. */
+/** What can be read from a request without its type. */
 export interface Draft {
   /** Lowercase UUID. */
   readonly documentId: string;
-  /** JSON pointer of the members in the request: "" or "/payload". */
+  /** JSON pointer to the members in the request: "" or "/payload". */
   readonly pointer: string;
-  /** Of the members, relative to them. */
+  /** Their pointers are relative to the members. */
   readonly violations: readonly Violation[];
   /** Absent when there are violations. */
   readonly document?: ReadDocument;
 }
 
-/** Reads the JSON of one request, wherever that is done; rejects as `readDraft` throws. */
+/**
+ * Reads the JSON of one request, on the event loop or in a thread. Rejects with the errors of
+ * `readDraft`.
+ */
 export type DraftReader = (tenantId: string, json: Uint8Array, form: DraftForm, signal?: AbortSignal) => Promise<Draft>;
 
 /**
- * Reads a request: its JSON, its envelope and its members. What its type asks for is checked
- * elsewhere.
+ * Reads a request: its JSON, its envelope and its members. Does not check it against its type.
  *
- * @throws DomainError `too_large` or `invalid`, when the document cannot even be named
+ * @throws DomainError `too_large` or `invalid` when not even the document's id can be read
  */
 export function readDraft(json: Uint8Array, form: DraftForm): Draft {
   const { documentId, members, pointer } = openDraft(parseJson(json), form);
@@ -47,7 +49,7 @@ export function readDraft(json: Uint8Array, form: DraftForm): Draft {
   return { documentId, pointer, violations: [], document: reading.document };
 }
 
-/** The violations of a draft, seen from its request. */
+/** Violations of a draft with pointers relative to its request. */
 export function draftViolations({ pointer }: Draft, violations: readonly Violation[]): Violation[] {
   return violationsBelow(pointer, violations);
 }
@@ -69,15 +71,15 @@ function openDraft(body: JsonValue, form: DraftForm): { documentId: string; memb
   }
 }
 
-/** Gives a flat document without an id one, so that a draft can be checked before it has its own. */
+/** Adds an id to a flat document without one, so that it can be checked before it has its own. */
 function withId(body: JsonValue): JsonValue {
   const isFlat = isJsonObject(body) && !Object.hasOwn(body, "payload");
   return isFlat && !Object.hasOwn(body, "id") ? { ...body, id: randomUUID() } : body;
 }
 
 /**
- * With a token the id follows from it, so that a repeated attempt finds the document that the first
- * one made.
+ * The id of an attempt with a token is derived from it, so that a repeated attempt finds the
+ * document of the first one.
  */
 function mintId({ tenantId, intakeToken }: { tenantId: string; intakeToken: string }): string {
   if (intakeToken === "") return randomUUID();

@@ -6,23 +6,21 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { flattenTitle } from "./flatten-title.ts";
 
-/** A document's members, read. */
+/** A document whose members were read. */
 export interface ReadDocument extends CheckableDocument {
   readonly type: string;
   /** SHA-256, see `digestParts`. */
   readonly digest: Uint8Array;
 }
 
-/** A read document, or what was wrong with it; pointers are relative to the members. */
+/** A read document, or its violations with pointers relative to the members. */
 type MembersReading = { document: ReadDocument } | { violations: Violation[] };
 
 const lf = Buffer.from("\n");
 
 const knownMembers: ReadonlySet<string> = new Set(["type", "title", "meta", "content", "links"]);
 
-/**
- * Reads the members that a document of any type has. What the type asks for is checked elsewhere.
- */
+/** Reads the members that every type of document has. Does not check them against the type. */
 export function readMembers(members: JsonObject): MembersReading {
   const violations: Violation[] = [];
   const refuse = (member: string, message: string) => violations.push({ pointer: jsonPointer([member]), message });
@@ -72,12 +70,12 @@ function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentPa
 }
 
 /**
- * SHA-256 over a type and its document's parts, one a line (no canonical JSON has a line feed in
- * it). The title counts as it was sent: rich text and the plain text it flattens to are two
- * different documents.
+ * SHA-256 over a type and its document's parts, one a line (canonical JSON contains no line feed).
+ * The title is digested as it was sent, so rich text and the plain text that it flattens to give
+ * two digests.
  */
 export function digestParts(type: string, parts: DocumentParts): Buffer {
   const { content, links, meta, title, titleRich = title } = parts;
-  // One call for all: a hash object that is fed piece by piece takes three times as long.
+  // A single call, because feeding a hash object piece by piece takes three times as long.
   return hash("sha256", Buffer.concat([content, lf, links, lf, meta, lf, titleRich, lf, Buffer.from(type)]), "buffer");
 }

@@ -9,22 +9,20 @@ import { requireRole } from "../workflow/roles.ts";
 import { unknownType } from "./validate-draft.ts";
 import { type DraftReader, draftViolations } from "./read-draft.ts";
 
-/** One document to take in. */
 export interface IntakeItem {
   readonly tenantId: string;
-  /** A create request's JSON, in either form. */
+  /** JSON of a create request, in either form. */
   readonly json: Uint8Array;
-  /** Names the attempt; "" when the caller names none. */
+  /** Token of the attempt; "" when the caller sent none. */
   readonly intakeToken: string;
   readonly createdBy: Actor;
   /**
-   * Whether the creator's API key has the scope to create; then the workflow is not asked for the
-   * role.
+   * Whether the creator's API key has the scope to create; the workflow's roles are then not
+   * checked.
    */
   readonly isByScope?: boolean;
 }
 
-/** What is stored of an intake, to tell a retry from a collision. */
 export interface Intake {
   readonly tenantId: string;
   readonly documentId: string;
@@ -32,32 +30,27 @@ export interface Intake {
   readonly intakeToken?: string;
 }
 
-/** Names one document. */
 export interface DocumentReference {
   readonly tenantId: string;
   readonly documentId: string;
 }
 
-/** Keeps intakes: `store/document-store.ts`. */
 export interface IntakeStore {
-  /**
-   * Stores all documents whose id is free, durably, and answers the positions of those whose id is
-   * not.
-   */
+  /** Stores all documents whose id is free, durably. Returns the positions of the others. */
   insert(documents: readonly NewDocument[]): Promise<Set<number>>;
-  /** The intakes behind these ids, as far as there are any. */
+  /** The stored intakes of these ids. */
   findIntakes(references: readonly DocumentReference[]): Promise<Intake[]>;
 }
 
 /**
- * Where documents are kept, how they are read (`checking/open-checking.ts`: on the loop or in a
- * thread), and the types they are checked against (`types/type-registry.ts`).
+ * Stores and readers of an intake. Documents are read by `checking/open-checking.ts` on the loop or
+ * in a thread; types come from `types/type-registry.ts`.
  */
 export interface IntakeDeps {
   documents: IntakeStore;
   readDraft: DraftReader;
   types: Pick<TypeRegistry, "find">;
-  /** Definition of a workflow version that new documents are stamped with. */
+  /** The definition of the workflow version of new documents. */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
@@ -65,7 +58,7 @@ export interface IntakeDeps {
 /** The refusal of a document whose id is in use. */
 export class IdInUse extends DomainError {
   readonly documentId: string;
-  /** Whether what is stored was taken in with the same content. */
+  /** Whether the stored document was taken in with the same content. */
   readonly sameContent: boolean;
 
   constructor(documentId: string, sameContent: boolean) {
@@ -80,28 +73,26 @@ export class IdInUse extends DomainError {
   }
 }
 
-/**
- * The result of an item: the id it is stored under, why it was refused, or any other error that it
- * met, which is no fault of its caller.
- */
+/** The result of an item: its document's id, the reason of its refusal, or an unexpected error. */
 export type IntakeOutcome = { documentId: string } | Error;
 
-/** An item whose envelope and id hold. */
+/** An item with a valid envelope and id. */
 interface Candidate extends DocumentReference {
   intakeToken: string;
   /** Absent when the members could not be read. */
   digest?: Uint8Array;
-  /** What to store; absent when there are violations. */
+  /** The document to store; absent when there are violations. */
   document?: NewDocument;
   violations: Violation[];
 }
 
 /**
- * Takes documents in, each judged alone, all stored by one insert. An id in use outranks whatever
- * is wrong below the envelope, so that a retry is safe even after the schema moved on; a repeat of
- * an attempt that was stored (same token, same content) is answered as stored.
+ * Takes documents in. Each is checked on its own, and all valid ones are stored by one insert. An
+ * id in use is reported before any fault below the envelope, so that a retry is safe even when the
+ * schema has changed since. A repeated attempt (same token, same content) gets the answer of the
+ * first.
  *
- * @returns one outcome an item, in order
+ * @returns one outcome for each item, in order
  */
 export async function takeIn(
   deps: IntakeDeps,
@@ -109,21 +100,21 @@ export async function takeIn(
   signal?: AbortSignal,
 ): Promise<IntakeOutcome[]> {
   const batch = { ...deps, types: { find: findOnce(deps.types) } };
-  const judged = await Promise.all(items.map((item) => check(batch, item, signal)));
-  const candidates = judged.filter((entry): entry is Candidate => !(entry instanceof Error));
+  const checked = await Promise.all(items.map((item) => check(batch, item, signal)));
+  const candidates = checked.filter((entry): entry is Candidate => !(entry instanceof Error));
   const refused = await store(deps.documents, candidates);
   const taken = await findTaken(deps.documents, refused);
-  return judged.map((entry) => {
+  return checked.map((entry) => {
     if (entry instanceof Error) return entry;
     return refused.has(entry) ? explain(entry, taken.get(keyOf(entry))) : { documentId: entry.documentId };
   });
 }
 
-/** Looks each type of each tenant up once a batch. */
+/** Looks up each type of each tenant once for a batch. */
 function findOnce(types: IntakeDeps["types"]): IntakeDeps["types"]["find"] {
   const found = new Map<string, ReturnType<IntakeDeps["types"]["find"]>>();
   return (tenantId, name) => {
-    // A tenant id has no line feed.
+    // Unambiguous, because a tenant id contains no line feed.
     const key = `${tenantId}\n${name}`;
     const known = found.get(key) ?? types.find(tenantId, name);
     found.set(key, known);
@@ -180,7 +171,7 @@ async function requireMayCreate(
   requireRole(definition, role, definition.create, "create documents");
 }
 
-/** Stores what is sound, and answers what is not stored. */
+/** Stores the valid candidates. Returns those that were not stored because their id is in use. */
 async function store(documents: IntakeStore, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
   const refused = new Set<Candidate>();
   const sound: [Candidate, NewDocument][] = [];

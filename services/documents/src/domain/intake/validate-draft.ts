@@ -2,22 +2,20 @@ import { DomainError, type Violation } from "@vidimus/kit/errors";
 import type { TypeRegistry } from "../types/document-type.ts";
 import { type DraftReader, draftViolations } from "./read-draft.ts";
 
-/** How drafts are read, and the types they are checked against. */
 export interface ValidateDocumentDeps {
   readDraft: DraftReader;
   types: Pick<TypeRegistry, "find">;
 }
 
-/** What is wrong with a document, and what it was checked against. */
 interface Validation {
   violations: Violation[];
-  /** 0 also when the document did not come as far as its type. */
+  /** Also 0 when the document was refused before its type was looked up. */
   schemaGeneration: number;
 }
 
 /**
  * Checks a create request, in either form and with or without an id, as intake or publication
- * would; stores nothing.
+ * would. Stores nothing.
  */
 export async function validateDraft(
   { readDraft, types }: ValidateDocumentDeps,
@@ -43,7 +41,7 @@ export async function validateDraft(
   }
 }
 
-/** The fault of a document whose type lacks a schema or a workflow. */
+/** The violation of a document whose type has no schema or no workflow. */
 export function unknownType(name: string): Violation {
   return { pointer: "/type", message: `"${name}" is not a type this tenant knows` };
 }

@@ -2,17 +2,18 @@ import canonicalize from "canonicalize";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 
 /**
- * The canonical form (RFC 8785) of a value that came through `parseJson`, as UTF-8.
+ * The canonical form (RFC 8785) of a value from `parseJson`, as UTF-8.
  *
  * RFC 8785 writes strings and numbers as `JSON.stringify` does, and orders members by their UTF-16
- * code units. `JSON.stringify` of ordered members takes 4 µs for 2 KB, with sorting before it 7,
+ * code units. `JSON.stringify` of ordered members takes 4 µs for 2 KB, 7 with sorting,
  * `canonicalize` 17.
  *
- * @throws Error on what has no canonical form; `parseJson` lets none of it through
+ * @throws Error for a value without a canonical form; `parseJson` refuses all of these
  */
 export function canonicalJson(value: JsonValue): Buffer {
   const ordered = isOrdered(value) ? value : sortMembers(value);
-  // No object of JavaScript can have "10" before "9": such members stand by their number, first.
+  // JavaScript puts integer-like members of an object first, in numeric order, so "10" can never
+  // precede "9" as canonical order demands; such values need `canonicalize`.
   const text = ordered === value || isOrdered(ordered) ? JSON.stringify(ordered) : canonicalize(value);
   if (text === undefined) throw new TypeError("the value has no JSON form");
   return Buffer.from(text);

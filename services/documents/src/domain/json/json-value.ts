@@ -1,17 +1,19 @@
-/** What `JSON.parse` gives. */
+/** A value that `JSON.parse` returns. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 
-/** A JSON object as `JSON.parse` gives it. */
+/** An object that `JSON.parse` returns. */
 export interface JsonObject {
   [member: string]: JsonValue;
 }
 
-/** Narrows to an object: no array, no null. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A JSON pointer (RFC 6901) from its parts. Always well-formed, so that it can travel. */
+/**
+ * A JSON pointer (RFC 6901) from its parts. Lone surrogates are replaced, because messages must be
+ * well-formed.
+ */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path
     .map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`)

@@ -116,7 +116,7 @@ describe("what can be kept is taken as it is", () => {
     );
   });
 
-  test("an integer is taken exactly when the number that is kept is that integer, as it is or as it is written", () => {
+  test("an integer is taken exactly when the stored number equals it, as a value or as text", () => {
     const large = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
     fc.assert(
       fc.property(large, (integer) => {

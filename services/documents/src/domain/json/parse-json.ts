@@ -5,26 +5,25 @@ import { isJsonObject, jsonPointer, type JsonValue } from "./json-value.ts";
 /** Largest document, in bytes of JSON. */
 export const documentBytesMax = 1024 * 1024;
 
-/** Deepest nesting; a document itself is level 1. */
+/** Deepest nesting; the document itself is level 1. */
 export const depthMax = 64;
 
-/** Fewest characters of an integer that a double may not hold: 2^53 has 16 digits. */
+/** Integers with fewer characters are always exact as a double: 2^53 has 16 digits. */
 const digitsMin = 16;
 
 const [quote, plus, minus, dot, zero, nine, backslash, letterE] = [0x22, 0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x5c, 0x65];
 
-/** From here on a double does not tell every integer from its neighbour. */
+/** From 2^53 on a double cannot represent every integer. */
 const integersBlurFrom = 2 ** 53;
 
 /**
- * Parses JSON that can be kept: whatever passes has one canonical form that every canonicaliser
- * agrees on, and no number in it is another than the one that was sent, but for fractions, which
- * round to the nearest double. Of duplicate members the last wins.
+ * Parses JSON that can be stored: every accepted value has one canonical form on which all
+ * canonicalisers agree, and keeps its numbers as they were sent, except that fractions round to the
+ * nearest double. Of duplicate members the last wins.
  *
- * @throws DomainError `too_large` above 1 MiB; `invalid`, with the JSON pointer of the place, for
- *   bytes that are not UTF-8 or not JSON, for a byte order mark, lone surrogates, members named `__proto__`, numbers
- *   beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64
- *   levels
+ * @throws DomainError `too_large` above 1 MiB; `invalid`, with a JSON pointer, for bytes that are
+ * not UTF-8 or not JSON, for a byte order mark, lone surrogates, members named `__proto__`, numbers
+ * beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64 levels
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   if (bytes.byteLength > documentBytesMax) {
@@ -51,7 +50,7 @@ interface Fault {
   path: (string | number)[];
 }
 
-/** Stands for an integer literal that would come out as another number. */
+/** Replaces an integer literal that a double cannot hold exactly. */
 class Inexact {
   readonly source: string;
 
@@ -78,23 +77,24 @@ function markInexact(_key: string, value: unknown, context?: { source?: string }
 }
 
 /**
- * Whether a number's literal is kept as it was sent; literals with a fraction or an exponent always
- * count as kept.
+ * Whether an integer literal is exact as a double. Literals with a fraction or an exponent may
+ * round and count as exact.
  */
 function isExact(source: string): boolean {
   if (source.length < digitsMin || !/^-?\d+$/.test(source)) return true;
   const value = Number(source);
-  // Only of a member that a later one of its name replaced: else it was refused before.
+  // Reached only for a member that a later duplicate replaces; all other infinite numbers were
+  // refused before.
   if (!Number.isFinite(value)) return true;
-  // Canonical JSON writes some exact integers rounded (2^60 as 1152921504606847000); what it wrote
-  // may come back.
+  // Canonical JSON writes some exact integers rounded (2^60 as 1152921504606847000), and callers
+  // may send that text back.
   return BigInt(source) === BigInt(value) || source === String(value);
 }
 
 /**
- * Whether a literal outside the strings of this valid JSON would come out as another integer. A
- * reviver would say it too, and where, but calls a function for every value: 0.7 s for 1 MiB of
- * them, where this takes some 5 ms.
+ * Whether a literal outside the strings of this valid JSON is an inexact integer. A reviver would
+ * find it, too, and its place, but calls a function for every value: 0.7 s for 1 MiB of integers,
+ * which takes some 5 ms here.
  */
 function hasInexactInteger(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
@@ -115,7 +115,6 @@ function closingQuote(text: string, opening: number): number {
   return at;
 }
 
-/** Digits and what else stands in a number: `+ - . E e`. */
 function isNumeric(code: number): boolean {
   return (code >= zero && code <= nine) || code === plus || code === minus || code === dot || (code | 0x20) === letterE;
 }
@@ -144,7 +143,8 @@ function findNumberFault(value: number, seen: Seen): Fault | undefined {
 }
 
 function findItemFault(items: readonly JsonValue[], depth: number, seen: Seen): Fault | undefined {
-  // An index: the entries of a million items took twice the time.
+  // A loop over the index, because iterating over the entries of a million items took twice as
+  // long.
   for (let index = 0; index < items.length; index += 1) {
     const found = findFault(items[index] ?? null, depth + 1, seen);
     if (found) return within(index, found);
@@ -154,7 +154,8 @@ function findItemFault(items: readonly JsonValue[], depth: number, seen: Seen): 
 
 function findMemberFault(members: { [member: string]: JsonValue }, depth: number, seen: Seen): Fault | undefined {
   for (const name of Object.keys(members)) {
-    // `JSON.parse` makes it an own member; the next assignment or spread would make it a prototype.
+    // `JSON.parse` makes it an own member, but the next assignment or spread would set the
+    // prototype.
     if (name === "__proto__") return within(name, fault("is not a name a member may have"));
     if (!name.isWellFormed()) return within(name, fault("has a lone surrogate in its name"));
     const found = findFault(members[name] ?? null, depth + 1, seen);

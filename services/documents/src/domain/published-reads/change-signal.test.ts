@@ -21,7 +21,7 @@ describe("a listener", () => {
     expect(await heard).toEqual(["signalled", "signalled"]);
   });
 
-  test("is woken by its own type, a listener to every type by any, and all listeners when the type is not known", async () => {
+  test("wakes listeners to its type and to every type, and all listeners when the type is not known", async () => {
     const changes = new ChangeSignal();
     const woken = async (type: string) => {
       const listeners = ["core/tag", "core/article", ""].map((each) => changes.listen("acme", each));
@@ -66,7 +66,7 @@ describe("a listener", () => {
     expect(await waiting).toBe("elapsed");
   });
 
-  test("is told of the end, whether it listened before or after", async () => {
+  test("ends listeners that began before the end and after it", async () => {
     const changes = new ChangeSignal();
     using before = changes.listen("acme", "");
     changes.close();

@@ -1,35 +1,35 @@
-/** Why a wait ended: something may have changed, the time is over, or the service stops. */
+/** Why a wait ended: a possible change, the end of the time, or the stop of the service. */
 type Wakening = "signalled" | "elapsed" | "closed";
 
-/** Listens for a tenant's signals from the moment it was made until it is disposed. */
+/** Collects a tenant's signals from its creation until it is disposed. */
 interface ChangeListener extends Disposable {
-  /** Resolves at once when there was a signal already. */
+  /** Resolves at once when there was a signal before the call. */
   within(ms: number, signal: AbortSignal): Promise<Wakening>;
 }
 
 /**
- * How often listeners are woken without a signal: signals of other processes go through the broker
- * and can be lost. All tenants' listeners are woken together, so that one read of the clocks serves
- * them all.
+ * Listeners are woken this often without a signal, because signals of other processes go through
+ * the broker and can be lost. The listeners of all tenants are woken together, so that one read of
+ * the clocks serves them all.
  */
 const lookAgainMs = 1_000;
 
-/** Wakes readers that wait for a tenant's changes; they read the changes themselves. */
+/** Wakes readers that wait for a tenant's changes; they then read the changes themselves. */
 export class ChangeSignal {
   readonly #listeners = new Map<string, Set<Listener>>();
   #lookAgain: NodeJS.Timeout | undefined;
   #closed = false;
 
   /**
-   * Wakes the tenant's listeners to a type and to every type; all of them when the type is "", not
-   * known.
+   * Wakes the tenant's listeners to this type and to all types. When the type is not known, "",
+   * wakes all of the tenant's listeners.
    */
   notify(tenantId: string, type: string): void {
     for (const listener of this.#listeners.get(tenantId) ?? []) if (listener.heeds(type)) listener.wake("signalled");
   }
 
   /**
-   * Wakes all listeners, present and future, so that waiting calls are answered before the service
+   * Wakes all current and future listeners, so that waiting calls are answered before the service
    * stops.
    */
   close(): void {

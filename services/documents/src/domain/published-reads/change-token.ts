@@ -3,18 +3,18 @@ import { parseUuid } from "@vidimus/kit/ids";
 import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
 import { type PagePosition, walkOf } from "./page-cursor.ts";
 
-/** How far a reader of changes has come. */
+/** A reader's position in a tenant's changes. */
 export interface ChangeToken {
-  /** The place up to which the reader knows every change. */
+  /** The last position up to which the reader knows every change. */
   readonly after: PagePosition;
   /**
-   * The tick at which the reader began; removals up to it are left out, since the reader never got
-   * those documents. The epoch when nothing had been published yet.
+   * The tick at which the reader began. Removals up to it are left out, because the reader never
+   * got those documents. The epoch when nothing had been published yet.
    */
   readonly began: Date;
 }
 
-/** The place before every change. */
+/** The position before every change. */
 export const beginning: PagePosition = {
   updatedAt: new Date(0),
   documentId: "00000000-0000-0000-0000-000000000000",
@@ -22,30 +22,29 @@ export const beginning: PagePosition = {
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** The place behind every change of a tick. */
+/** The position behind every change of a tick. */
 export function endOf(tick: Date | undefined): PagePosition {
   return tick ? { updatedAt: tick, documentId: lastId } : beginning;
 }
 
-/** Whether one place stands before another. */
 export function isBefore(one: PagePosition, other: PagePosition): boolean {
   const ms = one.updatedAt.getTime() - other.updatedAt.getTime();
   return ms < 0 || (ms === 0 && one.documentId < other.documentId);
 }
 
-/** The later of two places. */
 export function later({ updatedAt, documentId }: PagePosition, other: PagePosition): PagePosition {
   return isBefore({ updatedAt, documentId }, other) ? other : { updatedAt, documentId };
 }
 
-/** An opaque token: of epoch ms and id of `after`, epoch ms of `began`, and the walk over a type. */
+/** An opaque token of epoch ms and id of `after`, epoch ms of `began`, and a digest of the type. */
 export function encodeChangeToken({ after, began }: ChangeToken, type: string): string {
   return encodeOpaqueToken([after.updatedAt.getTime(), after.documentId, began.getTime(), walkOf(["changes", type])]);
 }
 
 /**
- * Reads a token. One that was not made here for this type is refused: starting over would hide removals
- * from its reader, and a token of another type stands behind changes of this one that it never gave.
+ * Reads a token. A token that was not made here for this type is refused: starting over would hide
+ * removals from the reader, and the position of another type's token is behind changes of this type
+ * that the reader never got.
  *
  * @throws DomainError `invalid`
  */

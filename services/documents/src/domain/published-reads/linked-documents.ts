@@ -1,12 +1,11 @@
 import { parseUuid } from "@vidimus/kit/ids";
 import { isJsonObject, type JsonValue } from "../json/json-value.ts";
 import { isPublishableType } from "./publishable-types.ts";
-import type { VisibleDocument } from "./read-document.ts";
+import type { VisibleDocument } from "./published-document.ts";
 import type { ReadAt } from "./tenant-clock.ts";
 
-/** Reads the documents that others link to. */
 export interface LinkedReader {
-  /** Published documents among these, in any order; at most `bytesMax` bytes of them. */
+  /** Returns the published documents, in any order; at most `bytesMax` bytes of them. */
   findVisible(
     tenantId: string,
     documentIds: readonly string[],
@@ -15,17 +14,17 @@ export interface LinkedReader {
   ): Promise<VisibleDocument[]>;
 }
 
-/** Canonical bytes of a document, and where the links stand in them. */
+/** A document's canonical bytes, and the range of its links in them. */
 type LinkingDocument = Pick<VisibleDocument, "documentId" | "bytes" | "linksStart" | "linksEnd">;
 
-/** Most bytes of documents that come along. */
+/** Most bytes of linked documents in an answer. */
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * The published documents that some link to, in the order of the links, in one read. None of those that
- * link is among them.
+ * Reads the published documents to which some documents link, in the order of the links. Leaves out
+ * documents of `documents` itself.
  *
- * @param linksMax how many come along at most
+ * @param linksMax most linked documents
  */
 export async function readLinked(
   publications: LinkedReader,
@@ -54,7 +53,7 @@ function linkedIds({ bytes, linksStart, linksEnd }: LinkingDocument): string[] {
   );
 }
 
-/** One JSON object of documents by id. */
+/** Joins documents to one JSON object by id. */
 export function joinMembers(documents: readonly VisibleDocument[]): Buffer {
   const members = documents.flatMap(({ documentId, bytes }, index) => [
     Buffer.from(`${index === 0 ? "" : ","}"${documentId}":`),

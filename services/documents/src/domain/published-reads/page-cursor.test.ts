@@ -6,7 +6,7 @@ const documentId = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
 const walk = walkOf(["core/article", {}]);
 const good = encodeCursor({ position: { updatedAt: new Date(1_795_253_400_123), documentId }, moment: 5n }, walk);
 
-test("a cursor names its place and its moment in at most 128 characters", () => {
+test("a cursor holds a position and a moment in at most 128 characters", () => {
   fc.assert(
     fc.property(
       fc.date({ noInvalidDate: true }),

@@ -3,23 +3,26 @@ import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/op
 import { createHash } from "node:crypto";
 import type { Moment } from "./tenant-clock.ts";
 
-/** A place in `(updatedAt, documentId)` order. */
+/** A position in `(updatedAt, documentId)` order. */
 export interface PagePosition {
   readonly updatedAt: Date;
   readonly documentId: string;
 }
 
-/** Where a walk goes on, and when. */
+/** Where and at which moment the next page of a walk is read. */
 export interface PageCursor {
   /** The last document of the page before. */
   readonly position: PagePosition;
-  /** As of when that page was read: the next one must not show an older state, or the reader loses rows. */
+  /**
+   * The moment at which the page before was read. The next page must not be read at an earlier one,
+   * or the reader would miss rows.
+   */
   readonly moment: Moment;
 }
 
 /**
- * Names a walk by what it is over, in four bytes: a token of another walk is not taken. Page sizes
- * are no part of it.
+ * A digest of a walk's query in four bytes, by which tokens of other walks are refused. The page
+ * size is not part of the query.
  */
 export function walkOf(query: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(query)).digest().subarray(0, 4).toString("base64url");
@@ -30,7 +33,7 @@ export function encodeCursor({ position: { updatedAt, documentId }, moment }: Pa
   return encodeOpaqueToken([updatedAt.getTime(), documentId, moment.toString(16), walk]);
 }
 
-/** What a token of this walk names; undefined for anything that `encodeCursor` does not make. */
+/** The cursor in a token of this walk; undefined for anything that `encodeCursor` does not make. */
 export function decodeCursor(token: string, walk: string): PageCursor | undefined {
   const [time, id, moment, named, ...more] = decodeOpaqueToken(token) ?? [];
   const documentId = typeof id === "string" ? parseUuid(id) : undefined;

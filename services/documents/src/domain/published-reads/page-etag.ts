@@ -1,12 +1,14 @@
 import { parseEntityTags } from "@vidimus/kit/entity-tags";
 import { createHash } from "node:crypto";
 
-/** Weak entity tag of a page: of the last tick that touched its type, and of what was asked for. */
+/**
+ * Weak entity tag of a page, of the last tick that touched its types and a digest of the request.
+ */
 export function pageEtag(stamp: Date | undefined, query: readonly unknown[]): string {
   return `W/"${(stamp?.getTime() ?? 0).toString(36)}.${digestOf(query)}"`;
 }
 
-/** The newest tick among the tags of a page that `field` names; undefined when it names none. */
+/** The newest tick in those tags of `field` that belong to the page; undefined without any. */
 export function newestStamp(field: string, query: readonly unknown[]): Date | undefined {
   const tags = parseEntityTags(field);
   if (tags === "*" || tags.length === 0) return undefined;

@@ -36,7 +36,7 @@ test("a site is found by its hosts in any case", () => {
   expect(readKeys("core/article", { meta, links: [] })).toMatchObject({ host: undefined, primary: undefined });
 });
 
-test("what is of another kind than expected is passed over", () => {
+test("a value of another kind than expected gives no key", () => {
   const meta = { slug: 7, language: ["de"], sites: "main" };
   expect(readKeys("core/article", { meta, links: "none" })).toStrictEqual(none);
   expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toStrictEqual(none);

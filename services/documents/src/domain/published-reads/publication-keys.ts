@@ -1,8 +1,8 @@
 import { normalHost } from "../sites/host-name.ts";
-import { siteType } from "../sites/site-claims.ts";
+import { siteType } from "../sites/site-type.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** What keys are read from. */
+/** The parts of a document from which keys are read. */
 interface KeyedDocument {
   readonly type: string;
   readonly meta: JsonObject;
@@ -11,22 +11,22 @@ interface KeyedDocument {
 
 /** A key by which readers find published documents: a column of `publications`, with its index. */
 export interface PublicationKey {
-  /** What a document has there. Values of another JSON type than expected are left out. */
+  /** The value in a document. Values of an unexpected JSON type are left out. */
   read(document: KeyedDocument): JsonValue | undefined;
-  /** Whether a document has a list of values; the first 100 count. */
+  /** Whether a document has several values, of which the first 100 count. */
   readonly many: boolean;
-  /** The form in which values are stored and asked for; "" for one that has none. */
+  /** The form in which values are stored and compared; "" for an invalid value. */
   normalize(value: string): string;
   /**
-   * `unique`: no two published documents of a type have the same value. `newestFirst`: pages are read
-   * in order. `plain`: neither, for single documents.
+   * `unique`: no two published documents of a type have the same value. `newestFirst`: pages of a
+   * value are read in order. `plain`: for single documents only.
    */
   readonly index: "unique" | "newestFirst" | "plain";
-  /** Whether pages may be asked for by it. */
+  /** Whether pages can be filtered by it. */
   readonly filter: boolean;
   /**
-   * Set when values name documents of a type: by id, or, with `bySlug`, by id or slug. Readers may ask
-   * with either.
+   * Set when values name documents of a type: by id, or with `bySlug` by id or slug. Readers may
+   * ask by either.
    */
   readonly refersTo?: { readonly type: string; readonly bySlug: boolean };
 }
@@ -36,9 +36,9 @@ const lowercase = (value: string) => value.toLowerCase();
 const tagType = "core/tag";
 
 /**
- * Every key, the narrowest first: a page that is asked for by several is read from the index of the
- * first. Columns, indexes, filters, entity tags and the mapping of requests follow from this table; the
- * rows that there are do not (`store/documents-schema.ts`).
+ * Every key, the narrowest first: a page with several filters is read from the index of the first
+ * one. Columns, indexes, filters, entity tags and the mapping of requests follow from this table;
+ * existing rows do not (`store/documents-database-version.ts`).
  */
 export const publicationKeys = {
   slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
@@ -83,7 +83,7 @@ export const publicationKeys = {
 
 type Table = typeof publicationKeys;
 export type KeyName = keyof Table;
-/** The keys that pages may be asked for by. */
+/** The keys by which pages can be filtered. */
 export type FilterName = { [Name in KeyName]: Table[Name]["filter"] extends true ? Name : never }[KeyName];
 
 /** A document's values by key; undefined where it has none. */
@@ -91,7 +91,6 @@ export type PublicationKeys = {
   readonly [Name in KeyName]: (Table[Name]["many"] extends true ? readonly string[] : string) | undefined;
 };
 
-/** A key of the table. */
 export function keyNamed(name: KeyName): PublicationKey {
   return publicationKeys[name];
 }
@@ -107,25 +106,25 @@ function isFilterName(name: KeyName): name is FilterName {
   return publicationKeys[name].filter;
 }
 
-/** The names of the keys that pages may be asked for by, the narrowest first. */
+/** The names of the keys by which pages can be filtered, the narrowest first. */
 export const filterNames: readonly FilterName[] = keyNames.filter(isFilterName);
 
 /** Makes a value for each filter. */
 export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<FilterName, Value> {
-  // The names are those of the table, all of them.
+  // `filterNames` contains every name of the table, so the record is complete.
   return Object.fromEntries(filterNames.map((name) => [name, valueOf(name)])) as Record<FilterName, Value>;
 }
 
-/** Most values of one key that are indexed for a document; further ones are left out. */
+/** Most values of one key of a document that are indexed; further ones are left out. */
 const valuesMax = 100;
-/** Most characters of a value; a longer one is left out, since it would weigh on its index. */
+/** Longest value in characters; a longer one is left out, because it would bloat its index. */
 const charactersMax = 1_024;
 
 /** Reads the values by which readers find a document. */
 export function readKeys(type: string, { meta, links }: { meta: JsonValue; links: JsonValue }): PublicationKeys {
   const document = { type, meta: isJsonObject(meta) ? meta : {}, links };
   const values = keyNames.map((name) => [name, valueIn(keyNamed(name), document)]);
-  // Each value has the form that `many` of its key says.
+  // Each value is a list exactly when `many` of its key says so.
   return Object.fromEntries(values) as PublicationKeys;
 }
 

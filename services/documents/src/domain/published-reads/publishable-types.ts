@@ -7,7 +7,6 @@ export const publishableTypes = [
   "core/publisher-site",
 ] as const;
 
-/** Whether readers may see documents of a type. */
 export function isPublishableType(type: string): boolean {
   return publishableTypes.some((publishable) => publishable === type);
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { ChangeSignal } from "./change-signal.ts";
-import type { PublicationState } from "./read-document.ts";
+import type { PublicationState } from "./published-document.ts";
 import { type ListPublishedChangesDeps, readChanges } from "./read-changes.ts";
 
 const never = new AbortController().signal;
@@ -10,12 +10,12 @@ const ids = Array.from({ length: 6 }, () => randomUUID());
 const typeOf = (at: number) => (at < 2 ? "core/tag" : "core/article");
 
 /**
- * What one transaction changes: places in `ids`; it publishes what is not published and withdraws
- * what is.
+ * One transaction, as indexes of `ids`: it publishes each document that is not published, and
+ * withdraws each that is.
  */
 type Commit = readonly number[];
 
-/** A tenant's publications and clock, that commits what is due whenever a reader looks away. */
+/** A tenant's publications and clock. What is due is committed between two reads of a reader. */
 function newsroom(schedule: readonly (readonly Commit[])[]) {
   const rows = new Map<string, PublicationState>();
   const types: Record<string, Date> = {};
@@ -96,7 +96,7 @@ async function mirror(deps: ListPublishedChangesDeps, type: string, polls: numbe
 
 const commits = fc.array(fc.array(fc.nat(ids.length - 1), { maxLength: 3 }), { maxLength: 2 });
 
-test("a reader who goes on from every token, those of empty answers too, ends with what is published", async () => {
+test("a reader that follows every token, also of empty answers, ends with what is published", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(commits, { maxLength: 60 }), fc.constantFrom("", "core/tag"), async (schedule, type) => {
       const { deps, published } = newsroom(schedule);

@@ -11,10 +11,10 @@ import {
 import { joinItems } from "./join-items.ts";
 import type { PagePosition } from "./page-cursor.ts";
 import { publishableTypes } from "./publishable-types.ts";
-import type { PublicationState } from "./read-document.ts";
+import type { PublicationState } from "./published-document.ts";
 import { type ClockReader, type ClockReading, lastTouched, type ReadAt } from "./tenant-clock.ts";
 
-/** Which publications, oldest first; ties by id, ascending. */
+/** Which publications are listed, oldest first; ties by id, ascending. */
 export interface ChangeQuery {
   readonly types: readonly string[];
   readonly after: PagePosition;
@@ -23,13 +23,13 @@ export interface ChangeQuery {
   readonly limit: number;
 }
 
-/** Stores that changes are read from, and the signal that ends a wait. */
+/** Stores of changes, and the signal that ends a wait. */
 export interface ListPublishedChangesDeps {
   readonly clocks: Pick<ClockReader, "read">;
   readonly publications: {
     /**
-     * At most `limit` publications, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
-     * when there are others.
+     * At most `limit` publications, fewer when they reach `bytesMax` bytes, but at least one;
+     * `hasMore` when there are others.
      */
     listChanges(
       tenantId: string,
@@ -41,18 +41,17 @@ export interface ListPublishedChangesDeps {
   readonly changeSignal: Pick<ChangeSignal, "listen">;
 }
 
-/** What a reader asks for. */
 interface ChangeRequest {
-  /** "" to begin. */
+  /** The token; "" to begin. */
   readonly since: string;
   /** "" for every publishable type. */
   readonly type: string;
   readonly limit: number;
-  /** How long to wait when there is nothing. */
+  /** Milliseconds to wait when there are no changes. */
   readonly waitMs: number;
 }
 
-/** Changes, and the token to go on from. */
+/** Changes, and the token for the next request. */
 interface ChangeAnswer {
   readonly itemsJson: Uint8Array;
   readonly since: string;
@@ -62,10 +61,9 @@ interface ChangeAnswer {
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Reads what was published and withdrawn since a token; waits up to `waitMs` when there is nothing.
- * Ticks are committed in their order, so later commits come after everything that was read, and a
- * reader that goes on from the token misses nothing. A wait reads only the clock until it shows a
- * change of the requested types.
+ * Reads the changes since a token; waits up to `waitMs` when there are none. Ticks are committed in
+ * order, so later commits come after all that was read and the token misses nothing. A wait reads
+ * only the clock until it shows a change of the requested types.
  */
 export async function readChanges(
   deps: ListPublishedChangesDeps,
@@ -76,7 +74,7 @@ export async function readChanges(
   const until = Date.now() + request.waitMs;
   let token = request.since === "" ? undefined : decodeChangeToken(request.since, request.type);
   for (;;) {
-    // Before the read, so that a commit during the read ends the wait.
+    // Listens before the read, so that a commit during the read ends the wait.
     using listener = request.waitMs > 0 ? deps.changeSignal.listen(tenantId, request.type) : undefined;
     const clock = await deps.clocks.read(tenantId);
     token ??= begin(clock);
@@ -89,15 +87,15 @@ export async function readChanges(
   }
 }
 
-/** The tick is read before the first documents, so that every removal after them is listed. */
+/** The tick is read before the first documents, so that every later removal is listed. */
 function begin({ tick }: ClockReading): ChangeToken {
   return { after: beginning, began: tick ?? new Date(0) };
 }
 
 /**
- * Lists changes if the clock shows that there may be any. The clock was read before them, so once
- * the list is at its end, everything up to the last tick has been examined, and `after` advances
- * there: a reader of a rarely published type does not scan the changes of other types twice.
+ * Lists changes if the clock shows that there may be any. The clock is read first, so at the end of
+ * the list everything up to the last tick has been examined and `after` advances to it: a reader of
+ * a rarely published type does not scan the changes of other types twice.
  */
 async function read(
   deps: Pick<ListPublishedChangesDeps, "publications">,

@@ -3,39 +3,22 @@ import { DomainError } from "@vidimus/kit/errors";
 import { joinMembers, type LinkedReader, readLinked } from "./linked-documents.ts";
 import { pageEtag } from "./page-etag.ts";
 import { isPublishableType } from "./publishable-types.ts";
-import type { PublishedDocument } from "./read-published-page.ts";
+import type { PublicationState, VisibleDocument } from "./published-document.ts";
 import type { SlugReader } from "./resolve-filter.ts";
 
-/** A document that was published: its newest publication, or its withdrawal, which has no bytes. */
-export interface PublicationState extends Partial<PublishedDocument> {
-  readonly documentId: string;
-  readonly type: string;
-  readonly version: number;
-  readonly sequence: number;
-  readonly updatedAt: Date;
-}
-
-/** A document that is published now, with its bytes. */
-export type VisibleDocument = PublicationState & PublishedDocument;
-
-/** Reads one document that was published. */
 export interface PublicationReader {
   find(tenantId: string, documentId: string, signal: AbortSignal): Promise<PublicationState | undefined>;
 }
 
-/** Reads a document and those it links to. */
 export interface LinkedPublicationReader extends PublicationReader, LinkedReader {}
 
-/** Stores that one document is read from. */
 export interface GetPublishedDocumentDeps {
   readonly publications: LinkedPublicationReader;
   readonly slugs: SlugReader;
 }
 
-/** Names a document. */
 export type DocumentName = { readonly documentId: string } | { readonly type: string; readonly slug: string };
 
-/** One document, and those it links to when they were asked for. */
 export interface DocumentAnswer {
   readonly documentJson: Uint8Array;
   readonly includedJson: Uint8Array;
@@ -46,8 +29,8 @@ export interface DocumentAnswer {
 const linksMax = 100;
 
 /**
- * A document that readers may see. Throws `gone` once it is withdrawn, `not_found` when it was
- * never published.
+ * Returns a published document. Throws `gone` when it was withdrawn, `not_found` when it was never
+ * published.
  */
 export async function requireVisible(
   publications: PublicationReader,
@@ -63,7 +46,7 @@ export async function requireVisible(
   return found;
 }
 
-/** Reads one published document by id or by slug, with those it links to if asked. */
+/** Reads one published document by id or by slug, with its linked documents if requested. */
 export async function readDocument(
   deps: GetPublishedDocumentDeps,
   tenantId: string,

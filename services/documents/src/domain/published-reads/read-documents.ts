@@ -1,14 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
-import {
-  type DocumentAnswer,
-  type DocumentName,
-  type LinkedPublicationReader,
-  type PublicationState,
-  readDocument,
-} from "./read-document.ts";
+import { type DocumentAnswer, type DocumentName, type LinkedPublicationReader, readDocument } from "./read-document.ts";
+import type { PublicationState } from "./published-document.ts";
 import type { SlugReader } from "./resolve-filter.ts";
 
-/** A request for one document. */
 interface DocumentQuestion {
   readonly tenantId: string;
   readonly name: DocumentName;
@@ -16,23 +10,21 @@ interface DocumentQuestion {
   readonly ifNoneMatch: string;
 }
 
-/** A slug of one type of documents. */
 export interface SlugName {
   readonly type: string;
   readonly slug: string;
 }
 
-/** A slug and the document that has it, or had it last. */
+/** A slug with the document that has it, or had it last. */
 export interface SlugHolder extends SlugName {
   readonly documentId: string;
 }
 
-/** Stores that many documents are read from. */
 export interface BatchGetPublishedDocumentsDeps {
   readonly publications: LinkedPublicationReader & {
     /**
-     * The states of these documents, in any order, until they hold `bytesMax`; `complete` when none
-     * was left out.
+     * The states of these documents, in any order, up to `bytesMax`; `complete` when none was left
+     * out.
      */
     findAll(
       tenantId: string,
@@ -50,12 +42,12 @@ export interface BatchGetPublishedDocumentsDeps {
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Answers many requests of any tenants, each on its own. All slugs of a tenant take one read, two
- * when some are retired, and all its documents one; the links of each document take one more where
- * they are asked for.
+ * Answers requests of several tenants, each on its own. For each tenant all slugs cost one read,
+ * two when some are retired, and all documents one; linked documents cost one more read for each
+ * document.
  *
- * @returns answers in the order of the requests: at least one, fewer than requested when they hold
- *   4 MiB
+ * @returns answers in the order of the requests: at least one, fewer than requested when they reach
+ * 4 MiB
  */
 export async function readDocuments(
   deps: BatchGetPublishedDocumentsDeps,
@@ -89,7 +81,7 @@ export async function readDocuments(
   return answers;
 }
 
-/** Reads the documents of all slugs that are asked for. */
+/** Looks up the documents of all requested slugs. */
 async function findSlugs(
   slugs: BatchGetPublishedDocumentsDeps["slugs"],
   tenantId: string,
@@ -103,7 +95,10 @@ async function findSlugs(
   return ({ type, slug }) => ids.get(`${type}\n${slug}`);
 }
 
-/** Reads all documents of a tenant together; those that did not fit are read when they are answered. */
+/**
+ * Reads the documents that one tenant's requests name, together. Those beyond the limit of bytes are
+ * read one by one, when their requests are answered.
+ */
 async function findStates(
   publications: BatchGetPublishedDocumentsDeps["publications"],
   tenantId: string,

@@ -19,7 +19,7 @@ const request: PageRequest = {
 };
 const { signal } = new AbortController();
 
-/** What the primary confirms. */
+/** The time that the primary confirms. */
 const confirmedMs = 1_000;
 const databaseMoment = 50n;
 
@@ -59,7 +59,7 @@ async function tagOf(deps: ReturnType<typeof stores>, more: Partial<PageRequest>
   return { etag, notModified };
 }
 
-test("a reader without a tag costs no read of the clock, and its tag holds as long as nothing was published", async () => {
+test("a reader without a tag costs no read of the clock, and its tag holds until a publication", async () => {
   const deps = stores(at(7), at(7), [7, 3]);
   const { etag } = await tagOf(deps);
   expect(deps.looks).toEqual(["page"]);
@@ -82,7 +82,7 @@ test("a tag of a page that misses a withdrawal is too old, never too new", async
   expect(await tagOf(stores(at(9), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: false });
 });
 
-test("a page by a tag's slug does not vouch for the slug up to its newest document", async () => {
+test("a tag of a page found by slug is not valid after the slug passed to another document", async () => {
   const filter = { ...noFilter, tag: "snow" };
   // The slug passed to another tag at 5, between the look at it and the page, which shows 7.
   const { etag } = await tagOf(stores(at(7, 5), at(3, 1), [7]), { filter });
@@ -134,7 +134,7 @@ describe("a cursor", () => {
     return { looks: deps.looks, page };
   }
 
-  test("reads after the page before, or after the clock, whichever is later, and hands on from when the next one has to be", async () => {
+  test("reads after the page before or after the clock, whichever is later", async () => {
     const { looks, page } = await read(cursorAt(40n), { ...at(7), moment: 30n });
     expect(looks).toEqual(["page at 40 behind"]);
     expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(40n);

@@ -5,6 +5,7 @@ import { joinMembers, type LinkedReader, readLinked } from "./linked-documents.t
 import { decodeCursor, encodeCursor, type PageCursor, type PagePosition, walkOf } from "./page-cursor.ts";
 import { newestStamp, pageEtag } from "./page-etag.ts";
 import { publishableTypes } from "./publishable-types.ts";
+import type { PublishedDocument } from "./published-document.ts";
 import {
   type FilterDeps,
   type PublishedFilter,
@@ -21,47 +22,41 @@ import {
   type ReadAt,
 } from "./tenant-clock.ts";
 
-/** What a published document is read as: canonical bytes, and where the links stand in them. */
-export interface PublishedDocument extends PagePosition {
-  readonly bytes: Uint8Array;
-  readonly linksStart: number;
-  readonly linksEnd: number;
-}
-
-/** Which published documents, newest first; ties by id, descending. */
+/** Which published documents are listed, newest first; ties by id, descending. */
 export interface PublishedQuery {
   readonly type: string;
   readonly filter: PublishedFilter;
   readonly updatedSince?: Date;
-  /** The page starts behind this place. */
+  /** The page starts behind this position. */
   readonly after?: PagePosition;
   /** 1 to 200. */
   readonly limit: number;
 }
 
-/** What a caller asks for. */
 export interface PageRequest {
   readonly type: string;
   readonly updatedSince?: Date;
   readonly limit: number;
-  /** "" starts with the newest. */
+  /** "" starts with the newest document. */
   readonly cursor: string;
-  /** Whether a cursor that is malformed or of another walk is refused; else it starts with the newest. */
+  /**
+   * Whether a malformed cursor, or one of another walk, is refused. Otherwise it starts with the
+   * newest document.
+   */
   readonly refuseForeignCursor: boolean;
-  /** "" when the caller has no page. */
+  /** "" for an unconditional request. */
   readonly ifNoneMatch: string;
-  /** A tag of the page that the caller has seen: the answer is not older. "" for none. */
+  /** A tag of the page that the caller has seen; the answer is not older than it. "" for none. */
   readonly knownTag: string;
   readonly filter: RequestedFilter;
   readonly includeLinks: boolean;
-  /** Whether the documents that those of the page link to come along. */
+  /** Whether documents that the page's documents link to are included. */
   readonly includeLinked: boolean;
 }
 
-/** One page; empty when `notModified`. */
 export interface Page {
   readonly itemsJson: Uint8Array;
-  /** Empty when they were not asked for. */
+  /** Empty when linked documents were not requested. */
   readonly includedJson: Uint8Array;
   readonly nextCursor: string;
   readonly hasMore: boolean;
@@ -69,14 +64,13 @@ export interface Page {
   readonly notModified: boolean;
 }
 
-/** Stores that pages are read from. */
 export interface ListPublishedDocumentsDeps extends FilterDeps {
   readonly clocks: ClockReader;
   readonly publications: FilterDeps["publications"] &
     LinkedReader & {
       /**
-       * At most `limit` documents, fewer when they hold `bytesMax` bytes (one at least); `hasMore`
-       * when there are others. With the moment of the read.
+       * At most `limit` documents, fewer when they reach `bytesMax` bytes, but at least one;
+       * `hasMore` when there are others. With the moment of the read.
        *
        * @throws MomentAhead
        */
@@ -91,10 +85,10 @@ export interface ListPublishedDocumentsDeps extends FilterDeps {
 
 /** Most bytes of documents on a page. */
 const bytesMax = 4 * 1024 * 1024;
-/** How many documents come along with a page. */
+/** Most linked documents of a page. */
 const linkedMax = 400;
 
-/** The page's tag, if `ifNoneMatch` names it; else undefined. */
+/** The page's current tag when `ifNoneMatch` contains it; else undefined. */
 export async function currentEtag(
   deps: Pick<ListPublishedDocumentsDeps, "clocks">,
   tenantId: string,
@@ -106,9 +100,9 @@ export async function currentEtag(
 }
 
 /**
- * The clock, not older than what the caller has seen. A reader that has seen nothing gets the reading
- * that this process remembers, one read less. When that is out of date the page's tag is too old, which
- * costs the reader one more page.
+ * Reads the clock, not older than what the caller has seen. A caller that has seen nothing gets the
+ * reading that this process remembers, which saves a read. When that is outdated the page's tag is
+ * too old, which costs the caller one more page.
  */
 async function readClock(clocks: ClockReader, tenantId: string, request: PageRequest): Promise<ClockReading> {
   const hasSeen = request.ifNoneMatch !== "" || request.knownTag !== "";
@@ -117,43 +111,44 @@ async function readClock(clocks: ClockReader, tenantId: string, request: PageReq
   return isBehind(clock, request) ? clocks.confirm(tenantId) : clock;
 }
 
-/** Whether the caller knows of a tick after those of a reading. */
+/** Whether the caller has seen a newer tick than the reading. */
 function isBehind(clock: ClockReading, request: PageRequest): boolean {
   const { updatedSince, ifNoneMatch, knownTag } = request;
   const isAfter = (seen: Date | undefined, tick: Date | undefined) => {
     return seen !== undefined && seen.getTime() > (tick?.getTime() ?? 0);
   };
   const stamp = lastTick(clock, request);
-  const query = tagged(request);
+  const query = etagInputs(request);
   return (
     isAfter(updatedSince, clock.tick) ||
     [ifNoneMatch, knownTag].some((tags) => isAfter(newestStamp(tags, query), stamp))
   );
 }
 
-/** The last tick that changed what the page may show, as far as a reading of the clock knows. */
+/** The last tick in the reading that changed what the page may show. */
 function lastTick(clock: ClockReading, { type, filter, includeLinked }: PageRequest): Date | undefined {
   return lastTouched(clock, includeLinked ? publishableTypes : [type, ...typesConsulted(filter)]);
 }
 
-/** What the tag of a page depends on beside the tick. */
-function tagged(request: PageRequest): readonly unknown[] {
+/** What a page's tag depends on besides the tick. */
+function etagInputs(request: PageRequest): readonly unknown[] {
   const { type, updatedSince, limit, cursor, filter, includeLinks, includeLinked } = request;
   const plain = [type, updatedSince?.getTime() ?? null, limit, cursor, filter, includeLinks];
   return includeLinked ? [...plain, "linked"] : plain;
 }
 
 function etagAt(stamp: Date | undefined, request: PageRequest): string {
-  return pageEtag(stamp, tagged(request));
+  return pageEtag(stamp, etagInputs(request));
 }
 
 /**
  * Reads one page. The clock is read before the documents: a publication in between makes the tag
- * older than the page, so that the next conditional read gets the page again. In the other order
- * that publication would be missed. The documents are read at the clock's moment or at that of the
- * page before, whichever is later, so that a failover between two reads cannot reverse their order.
+ * older than the page, so the next conditional read gets the page again. In the other order that
+ * publication would be missed. The documents are read at the clock's moment or at that of the page
+ * before, whichever is later, because after a failover a read without a moment may return an older
+ * state.
  *
- * @throws DomainError `invalid` for a foreign cursor, if those are refused
+ * @throws DomainError `invalid` for a foreign cursor, when those are refused
  */
 export async function readPublishedPage(
   deps: ListPublishedDocumentsDeps,
@@ -169,13 +164,13 @@ export async function readPublishedPage(
     return await readFrom(deps, tenantId, { request, clock, cursor }, signal);
   } catch (error) {
     if (!(error instanceof MomentAhead)) throw error;
-    // A cursor that was not made here.
+    // The cursor's moment is ahead of the database's clock, so it was not made here.
     if (request.refuseForeignCursor) throw foreignCursor();
     return readFrom(deps, tenantId, { request, clock, cursor: undefined }, signal);
   }
 }
 
-/** Where the page starts; undefined for the newest. */
+/** The cursor; undefined to start with the newest document. */
 function readCursor(request: PageRequest): PageCursor | undefined {
   if (request.cursor === "") return undefined;
   const cursor = decodeCursor(request.cursor, walkOfRequest(request));
@@ -232,9 +227,9 @@ async function readFrom(
 }
 
 /**
- * From when on the next page has to be. That of the clock, which stays the same until something is
- * published: equal pages then have equal cursors, and readers share the next page, too. What was
- * published after it stands before all that a page shows, unless the page shows it: then the page's own.
+ * The earliest moment for the next page. Usually that of the clock, which stays the same until the
+ * next publication: equal pages then have equal cursors, so readers share the next page in caches,
+ * too. When the page shows a later publication, the page's own moment.
  */
 function shownMoment(
   { documents, moment: own }: { documents: readonly PublishedDocument[]; moment: Moment },
@@ -250,9 +245,9 @@ function laterMoment(one: Moment | undefined, other: Moment | undefined): Moment
 }
 
 /**
- * A page that shows a document shows everything up to the tick of that document. Not a page for
- * which a slug was looked up first: that may have passed to another document in between. Nor one with
- * documents that come along, of which any may have changed.
+ * The tick up to which a page shows everything: that of its newest document. Not for a page for
+ * which a slug was looked up before, because the slug may have passed to another document in
+ * between, and not for one with linked documents, any of which may have changed.
  */
 function shownTick(
   stamp: Date | undefined,
@@ -271,7 +266,7 @@ function whole({ bytes }: PublishedDocument): Uint8Array[] {
   return [bytes];
 }
 
-/** The six members that the public list shows. */
+/** The document without `links`, as the public list shows it. */
 function withoutLinks({ bytes, linksStart, linksEnd }: PublishedDocument): Uint8Array[] {
   return [bytes.subarray(0, linksStart), bytes.subarray(linksEnd)];
 }

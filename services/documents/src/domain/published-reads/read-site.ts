@@ -4,19 +4,17 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { pageEtag } from "./page-etag.ts";
 import { normalHost } from "../sites/host-name.ts";
-import type { VisibleDocument } from "./read-document.ts";
+import type { VisibleDocument } from "./published-document.ts";
 
-/** The store that sites are read from. */
 export interface GetPublishedSiteDeps {
   readonly publications: {
-    /** The published site with a host. */
+    /** The published site that has a host. */
     findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;
     /** The primary published site, or the only one. */
     findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;
   };
 }
 
-/** One site's configuration. */
 interface SiteAnswer {
   readonly siteJson: Uint8Array;
   readonly etag: string;
@@ -24,8 +22,8 @@ interface SiteAnswer {
 }
 
 /**
- * Reads the site of a host; without a host the one whose `meta.primary` is true, or the only one. Throws
- * `not_found`.
+ * Reads the site of a host. Without a host reads the site whose `meta.primary` is true, or the only
+ * site. Throws `not_found`.
  */
 export async function readSite(
   deps: GetPublishedSiteDeps,
@@ -55,8 +53,8 @@ async function findSite(
 }
 
 /**
- * `id`, `title` and `updated_at` take precedence over members of those names in `content` and
- * `meta`.
+ * Joins the members of `content` and `meta`; the document's `id`, `title` and `updated_at` override
+ * members of those names.
  */
 function flatten(document: JsonObject): Buffer {
   const { id = null, title = null, updated_at = null } = document;

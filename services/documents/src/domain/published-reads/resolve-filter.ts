@@ -2,31 +2,32 @@ import { parseUuid } from "@vidimus/kit/ids";
 import { type FilterName, filterNames, keyNamed, mapFilters } from "./publication-keys.ts";
 import type { Moment } from "./tenant-clock.ts";
 
-/** Criteria as a caller names them; undefined for none. */
+/** Criteria as a caller names them; undefined for absent ones. */
 export type RequestedFilter = Readonly<Record<FilterName, string | undefined>>;
 
-/** Criteria as publications are indexed: a document has the value, or one of the values, of each. */
+/**
+ * Criteria as publications are indexed: a document must have the value, or one of the values, of
+ * each.
+ */
 export type PublishedFilter = Readonly<Record<FilterName, string | readonly string[] | undefined>>;
 
-/** Finds documents by slugs. */
 export interface SlugReader {
   /** Id of the document that has a slug, or had it last. */
   findDocument(tenantId: string, type: string, slug: string, moment?: Moment): Promise<string | undefined>;
 }
 
-/** Stores that translate between slugs and ids. */
 export interface FilterDeps {
   readonly slugs: SlugReader;
   readonly publications: {
-    /** Slug that a document of a type is published under. */
+    /** The slug of a published document. */
     slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined>;
   };
 }
 
 /**
- * Types whose publications change the result of a filter: a slug may pass to another document, and a
- * document that is named by its id may be looked up by its slug, too. An id alone always means the
- * same.
+ * Types whose publications change the documents that a filter matches: a slug may pass to another
+ * document, and a document named by id may also be indexed by its slug. Without slugs an id always
+ * means the same.
  */
 export function typesConsulted(filter: RequestedFilter): string[] {
   return filterNames.flatMap((name) => {
@@ -37,7 +38,7 @@ export function typesConsulted(filter: RequestedFilter): string[] {
   });
 }
 
-/** Translates a caller's criteria; undefined when no document can meet them. */
+/** Translates a caller's criteria; undefined when no document can match them. */
 export async function resolveFilter(
   deps: FilterDeps,
   tenantId: string,
@@ -56,7 +57,10 @@ export async function resolveFilter(
   return mapFilters((name) => values.get(name));
 }
 
-/** What publications hold for a document that is asked for by id or slug; none when there is no such document. */
+/**
+ * The values that publications may hold for a document named by id or slug; none when there is no
+ * such document.
+ */
 async function namesOf(
   deps: FilterDeps,
   tenantId: string,

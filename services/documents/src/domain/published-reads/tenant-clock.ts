@@ -1,10 +1,9 @@
-/** A moment in the history of the database; only stores interpret it. */
+/** An operation time of the database, which only stores interpret. */
 export type Moment = bigint;
 
-/** What a read of a tenant's clock found. */
 export interface ClockReading {
   /**
-   * When it was read: a read at this moment finds every publication up to the ticks, also from
+   * When it was read. A read at this moment includes every publication up to the ticks, even from
    * another primary.
    */
   readonly moment?: Moment;
@@ -14,29 +13,29 @@ export interface ClockReading {
   readonly types: Readonly<Record<string, Date>>;
 }
 
-/** A read that follows a reading of the clock. */
+/** Options of a read that must include what a clock reading shows. */
 export interface ReadAt {
-  /** The clock reading's; the read may also see later commits. */
+  /** The reading's moment; the read may also include later commits. */
   readonly moment: Moment | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The moment of a read has not come yet by the database's own clock; nothing was read. */
+/** The moment of a read is ahead of the database's own clock; nothing was read. */
 export class MomentAhead extends Error {
   override readonly name = "MomentAhead";
 }
 
-/** Reads tenants' clocks. */
 export interface ClockReader {
-  /** After a failover it may be older than a reading before it. */
+  /** Reads the clock; after a failover the reading may be older than one before it. */
   read(tenantId: string): Promise<ClockReading>;
   /**
-   * Never older than what anybody has been shown; costs a round among the servers.
+   * Reads the clock, never older than any reading that was shown; costs a round trip among the
+   * servers.
    *
    * @throws DomainError `unavailable` when no primary confirms it
    */
   confirm(tenantId: string): Promise<ClockReading>;
-  /** The newest reading at hand, without a look at the database; undefined when there is none. */
+  /** The newest remembered reading, without a read of the database; undefined without one. */
   recall(tenantId: string): ClockReading | undefined;
 }
 

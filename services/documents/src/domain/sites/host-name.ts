@@ -1,6 +1,6 @@
 /**
- * The one form of a host name: lowercase, ASCII (IDNA), without a port and without the root's dot.
- * Undefined for a text that is none, such as one with a scheme or a path.
+ * The normal form of a host name: lowercase, ASCII (IDNA), without port and final dot. Undefined
+ * for anything else, such as a text with a scheme or a path.
  */
 export function normalHost(text: string): string | undefined {
   const [, name] = /^(\[[\da-f:.]+\]|[^\s\p{C}:/?#@\\%[\]]+)(?::\d{1,5})?$/iu.exec(text) ?? [];
@@ -8,6 +8,7 @@ export function normalHost(text: string): string | undefined {
   if (!bare || bare.split(".").includes("") || bare.length > 253) return undefined;
   if (!URL.canParse(`http://${bare}`)) return undefined;
   const { hostname } = new URL(`http://${bare}`);
-  // A number that the URL Standard reads as an address is an address only in its usual form.
+  // The URL Standard also parses unusual spellings of IPv4 addresses, such as a single number; only
+  // the usual one is accepted.
   return /^[\d.]+$/.test(hostname) && hostname !== bare ? undefined : hostname;
 }

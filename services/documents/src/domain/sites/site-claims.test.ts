@@ -1,40 +1,40 @@
 import { expect, test } from "vitest";
-import { type ClaimingSite, hostFaults, judgeSites, type SiteClaim } from "./site-claims.ts";
+import { type ClaimingSite, hostFaults, checkSites, type SiteClaim } from "./site-claims.ts";
 
 const claim = (documentId: string, hosts: string[], isPrimary = false): SiteClaim => ({ documentId, hosts, isPrimary });
 const claiming = (...args: Parameters<typeof claim>): ClaimingSite => ({ claim: claim(...args), hosts: args[1] });
 
 test("a host of another published site is refused, and the fault names the site", () => {
-  const faults = judgeSites([claim("a", ["x.example"])], new Set(["b"]), [claiming("b", ["y.example", "x.example"])]);
+  const faults = checkSites([claim("a", ["x.example"])], new Set(["b"]), [claiming("b", ["y.example", "x.example"])]);
   expect([...faults]).toEqual([
     ["b", [{ pointer: "/meta/hosts/1", message: "is x.example, a host of published site a" }]],
   ]);
 });
 
 test("a second primary is refused", () => {
-  const faults = judgeSites([claim("a", [], true)], new Set(["b"]), [claiming("b", ["y.example"], true)]);
+  const faults = checkSites([claim("a", [], true)], new Set(["b"]), [claiming("b", ["y.example"], true)]);
   expect(faults.get("b")).toEqual([{ pointer: "/meta/primary", message: "published site a is the primary one" }]);
 });
 
-test("what the batch withdraws or gives up is free, in whatever order it comes", () => {
+test("a host that a batch withdraws or gives up is free for its other sites, in any order", () => {
   const standing = [claim("a", ["x.example"], true), claim("b", ["y.example"])];
-  expect(judgeSites(standing, new Set(["a", "c"]), [claiming("c", ["x.example"], true)])).toEqual(new Map());
+  expect(checkSites(standing, new Set(["a", "c"]), [claiming("c", ["x.example"], true)])).toEqual(new Map());
   const swapped = [claiming("b", ["x.example"], true), claiming("a", ["y.example"])];
-  expect(judgeSites(standing, new Set(["a", "b"]), swapped)).toEqual(new Map());
+  expect(checkSites(standing, new Set(["a", "b"]), swapped)).toEqual(new Map());
 });
 
-test("of two sites of a batch that claim the same, the first has it", () => {
+test("of two sites of a batch that claim the same host, the first gets it", () => {
   const sites = [claiming("a", ["x.example"], true), claiming("b", ["x.example"], true)];
-  expect([...judgeSites([], new Set(["a", "b"]), sites).keys()]).toEqual(["b"]);
+  expect([...checkSites([], new Set(["a", "b"]), sites).keys()]).toEqual(["b"]);
 });
 
 test("a site may be published again with its own host", () => {
-  expect(judgeSites([claim("a", ["x.example"], true)], new Set(["a"]), [claiming("a", ["x.example"], true)])).toEqual(
+  expect(checkSites([claim("a", ["x.example"], true)], new Set(["a"]), [claiming("a", ["x.example"], true)])).toEqual(
     new Map(),
   );
 });
 
-test("hosts that are none are faults of a site, and of nothing else", () => {
+test("a malformed host is a fault of a site, and of no other type", () => {
   const meta = { hosts: ["x.example", "https://y.example", 7] };
   expect(hostFaults("core/publisher-site", meta).map(({ pointer }) => pointer)).toEqual([
     "/meta/hosts/1",

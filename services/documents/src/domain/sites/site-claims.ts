@@ -1,23 +1,27 @@
 import type { Violation } from "@vidimus/kit/errors";
 import type { JsonValue } from "../json/json-value.ts";
-import type { PublicationKeys } from "../published-reads/publication-keys.ts";
 import { normalHost } from "./host-name.ts";
+import { siteType } from "./site-type.ts";
 
-export const siteType = "core/publisher-site";
-
-/** What a published site has for itself alone. */
+/** What a published site claims for itself alone. */
 export interface SiteClaim {
   readonly documentId: string;
   readonly hosts: readonly string[];
   readonly isPrimary: boolean;
 }
 
-/** What a document claims with its keys; undefined for one that is no site. */
-export function claimOf(type: string, documentId: string, { host, primary }: PublicationKeys): SiteClaim | undefined {
+/** The keys of a published document by which sites are found. */
+interface SiteKeys {
+  readonly host: readonly string[] | undefined;
+  readonly primary: string | undefined;
+}
+
+/** The claim that follows from a document's keys; undefined for a document that is no site. */
+export function claimOf(type: string, documentId: string, { host, primary }: SiteKeys): SiteClaim | undefined {
   return type === siteType ? { documentId, hosts: host ?? [], isPrimary: primary !== undefined } : undefined;
 }
 
-/** Hosts of a site that are no host names, so that nobody could find it by them. */
+/** Violations for hosts of a site that are not host names. */
 export function hostFaults(type: string, meta: Readonly<Record<string, unknown>>): Violation[] {
   const hosts: unknown = type === siteType ? meta["hosts"] : [];
   if (!Array.isArray(hosts)) return [];
@@ -27,7 +31,9 @@ export function hostFaults(type: string, meta: Readonly<Record<string, unknown>>
   });
 }
 
-/** What keeps a claim from standing beside others: each host has one site, and one site is primary. */
+/**
+ * Why a claim cannot stand beside others: a host belongs to one site, and only one site is primary.
+ */
 export function conflictsWith(
   claim: SiteClaim,
   others: readonly SiteClaim[],
@@ -49,19 +55,19 @@ export function conflictsWith(
 /** A site that a batch publishes. */
 export interface ClaimingSite {
   readonly claim: SiteClaim;
-  /** `meta.hosts` as it was written, for pointers. */
+  /** `meta.hosts` as it was written, to point at its faults. */
   readonly hosts: JsonValue | undefined;
 }
 
 /**
- * Judges the sites of a batch by the state after it: what sites outside of it hold, and what the batch
- * publishes, in order. Of two sites of the batch the first has the host.
+ * Checks the sites of a batch against the state after it: sites outside of the batch, then those
+ * that it publishes, in order. When two sites of the batch claim a host, the first gets it.
  *
- * @param standing of published sites, before the batch
+ * @param standing claims of the sites that are published before the batch
  * @param changed ids of all documents that the batch publishes or withdraws
  * @returns the faults of each site that cannot be published
  */
-export function judgeSites(
+export function checkSites(
   standing: readonly SiteClaim[],
   changed: ReadonlySet<string>,
   sites: readonly ClaimingSite[],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { assembleDocument, type AssembledDocument } from "../document/assemble-document.ts";
 import type { DocumentParts } from "../document/document.ts";
 
-/** A version at the moment it was published or withdrawn. */
+/** What is stamped into a version when it is published or withdrawn. */
 interface SnapshotStamp {
   readonly documentId: string;
   readonly type: string;
@@ -10,18 +10,18 @@ interface SnapshotStamp {
   readonly status: "usable" | "withheld";
   /** Tick of the tenant's clock. */
   readonly updatedAt: Date;
-  /** Whether no snapshot of the document can follow; then `meta.final` is true. */
+  /** Whether the document can have no later snapshot; `meta.final` is then true. */
   readonly isFinal: boolean;
 }
 
-/** A snapshot's bytes, their SHA-256, and where the links stand in them. */
+/** A snapshot's bytes, their SHA-256, and the range of the links in them. */
 interface SealedSnapshot extends AssembledDocument {
   readonly sha256: Uint8Array;
 }
 
 /**
- * The canonical bytes `{content,id,links,meta,title,type,updated_at}` that are signed for, and
- * their digest.
+ * The canonical bytes `{content,id,links,meta,title,type,updated_at}` that are signed, and their
+ * digest.
  */
 export function sealSnapshot(parts: DocumentParts, stamp: SnapshotStamp): SealedSnapshot {
   const assembled = assembleDocument(parts, { ...stamp });

@@ -2,12 +2,14 @@ import { DomainError } from "@vidimus/kit/errors";
 import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import type { SnapshotKey } from "./snapshot-feed.ts";
 
-/** An opaque token for a place in the list of signatures. */
+/** An opaque token for a position in the list of signatures. */
 export function encodeSignatureToken({ tenantId, documentId, sequence }: SnapshotKey): string {
   return encodeOpaqueToken([tenantId, documentId, sequence]);
 }
 
-/** The place a token names; "" names none. Throws `invalid` for a token that was not made here. */
+/**
+ * The position in a token; undefined for "". Throws `invalid` for a token that was not made here.
+ */
 export function decodeSignatureToken(token: string): SnapshotKey | undefined {
   if (token === "") return undefined;
   const [tenantId, documentId, sequence] = decodeOpaqueToken(token) ?? [];

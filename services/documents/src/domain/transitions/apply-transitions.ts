@@ -1,38 +1,42 @@
 import type { DomainError } from "@vidimus/kit/errors";
 import type { LastPublished } from "../document/document.ts";
-import { claimOf, type ClaimingSite, judgeSites, type SiteClaim } from "../sites/site-claims.ts";
+import { claimOf, type ClaimingSite, checkSites, type SiteClaim } from "../sites/site-claims.ts";
 import { sealSnapshot } from "../snapshots/seal-snapshot.ts";
 import type { TransitionPlan } from "../workflow/plan-transition.ts";
-import { type DocumentTransition, type Loaded, refusal, type Transitioned } from "./attempt.ts";
+import { type TransitionRequest, type Loaded, refusal, type TransitionResult } from "./attempt.ts";
 import type { Changes, Slug } from "./changes.ts";
-import { checkTransition, hostsOf, refuseSite } from "./check-transition.ts";
+import { checkTransitionGuards, hostsOf, refuseSite } from "./transition-guards.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
 import { SlugTable } from "./slug-table.ts";
 
 /** What transitions are checked and applied with. */
 export interface ApplyDeps {
   readonly checks: Pick<PublicationChecks, "violations">;
-  /** Every new snapshot has a higher sequence: `store/sequence-floor.ts`. 0 unless a restore raised it. */
+  /**
+   * New snapshots get higher sequences than this: `store/sequence-floor.ts`. 0 unless a restore
+   * raised it.
+   */
   readonly sequenceFloor: number;
 }
 
-/** What the attempts of a transaction share while they are applied. */
+/** State that the attempts of one transaction share. */
 interface ApplyContext extends Pick<ApplyDeps, "sequenceFloor"> {
   readonly slugs: SlugTable;
   readonly now: Date;
   readonly changes: Changes;
 }
 
-/** What transitions make of documents, and everything that has to be written for it. */
+/** The results of transitions, and everything that must be written for them. */
 interface Applied {
-  readonly applied: Map<string, Transitioned | DomainError>;
+  readonly applied: Map<string, TransitionResult | DomainError>;
   readonly changes: Changes;
 }
 
 /**
- * Applies what can stand. A site may take what another one gives up in the same batch, before or after
- * it, so sites are judged by the state after the batch; those that fail are left out, and the rest is
- * applied again, since what they would have given up stays taken.
+ * Applies the transitions that are possible. A site may claim what another site of the batch
+ * releases, before or after it, so sites are checked against the state after the batch. Sites that
+ * fail are left out and the rest is applied again, because what they would have released is not
+ * free then.
  */
 export async function applyPossible(
   loaded: readonly Loaded[],
@@ -44,7 +48,7 @@ export async function applyPossible(
     const result = await applyTo(loaded.filter(({ head }) => !refused.has(head.documentId)));
     const changed = new Set(result.changes.publications.map(({ documentId }) => documentId));
     const sites = loaded.filter(({ head, chosen }) => chosen.to === "published" && changed.has(head.documentId));
-    const faults = judgeSites(standing, changed, sites.flatMap(claimingSite));
+    const faults = checkSites(standing, changed, sites.flatMap(claimingSite));
     for (const attempt of sites) {
       const found = faults.get(attempt.head.documentId);
       if (found) refused.set(attempt.head.documentId, refuseSite(attempt, found));
@@ -55,7 +59,7 @@ export async function applyPossible(
   }
 }
 
-/** What a transition claims if it publishes a site. */
+/** The claim of a transition that publishes a site. */
 export function claimingSite({ head: { type, documentId }, version }: Loaded): ClaimingSite[] {
   const claim = claimOf(type, documentId, version.keys);
   return claim ? [{ claim, hosts: hostsOf(version) }] : [];
@@ -71,7 +75,7 @@ export async function applyAll(
   const slugs = new SlugTable(held);
   const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
   const context = { slugs, now, changes, sequenceFloor: deps.sequenceFloor };
-  const applied = new Map<string, Transitioned | DomainError>();
+  const applied = new Map<string, TransitionResult | DomainError>();
   for (const attempt of loaded) {
     const outcome = await refusal(async () => {
       await check(deps, tenantId, attempt, slugs, now);
@@ -95,7 +99,7 @@ function check(
   const { slug } = keys;
   const { documentId, type } = head;
   const { version: number } = chosen.subject;
-  return checkTransition({
+  return checkTransitionGuards({
     head,
     definition,
     chosen,
@@ -104,17 +108,17 @@ function check(
     now,
     violations: () => deps.checks.violations(tenantId, { documentId, version: number, type, schemaGeneration, parts }),
     slugHolder: () => (slug === undefined ? undefined : slugs.holder(type, slug, documentId)),
-    // Judged with the whole batch.
+    // Conflicts of sites are checked for the whole batch.
     siteConflicts: () => [],
   });
 }
 
-function apply(loaded: Loaded, context: ApplyContext): Transitioned {
+function apply(loaded: Loaded, context: ApplyContext): TransitionResult {
   const { request, head, plan } = loaded;
   const { now, changes } = context;
   const lastPublished = plan.lastPublished && publish(loaded, plan.lastPublished, context);
   const { documentId, type } = head;
-  // The clock of this process may be behind another's; history must still be in order.
+  // Another process with a faster clock may have written the head; history must still be in order.
   const at = new Date(Math.max(now.getTime(), head.changedAt.getTime() + 1));
   changes.heads.push({
     documentId,
@@ -131,11 +135,11 @@ function apply(loaded: Loaded, context: ApplyContext): Transitioned {
   return { documentId, type, version, status: to, ...answer, ...traceOf(request) };
 }
 
-function traceOf({ traceparent }: DocumentTransition): Pick<DocumentTransition, "traceparent"> {
+function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "traceparent"> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Seals a snapshot, and writes it or a tombstone as the publication. */
+/** Seals a snapshot, and writes it as the publication, or a tombstone for a withdrawal. */
 function publish(
   { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,

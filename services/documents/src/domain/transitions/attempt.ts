@@ -3,39 +3,42 @@ import type { Actor, Head } from "../document/document.ts";
 import type { WorkflowDefinition } from "../workflow/definition.ts";
 import type { Chosen } from "../workflow/legal-transitions.ts";
 import type { TransitionPlan } from "../workflow/plan-transition.ts";
-import type { LoadedVersion } from "./check-transition.ts";
+import type { LoadedVersion } from "./transition-guards.ts";
 
-/** A requested transition of one document. */
-export interface DocumentTransition {
+export interface TransitionRequest {
   readonly documentId: string;
-  /** Name of the transition. */
   readonly name: string;
-  /** The version the caller saw. */
+  /** The version that the caller saw. */
   readonly expectedVersion: number;
   readonly by: Actor;
-  /** Names the request, so that a repetition is answered as the first; absent when nobody named it. */
+  /**
+   * Token of the request, by which a repetition gets the first answer; absent when the caller sent
+   * none.
+   */
   readonly requestToken?: string;
-  /** W3C Trace Context of the call, when its trace is recorded. */
+  /** W3C Trace Context of the call; absent unless its trace is recorded. */
   readonly traceparent?: string;
 }
 
-/** The state of a document after a transition. */
-export interface Transitioned {
+export interface TransitionResult {
   readonly documentId: string;
   readonly type: string;
   readonly version: number;
   readonly status: string;
-  /** Of the snapshot the transition made; 0 when it made none. */
+  /** Sequence of the snapshot that the transition made; 0 when it made none. */
   readonly sequence: number;
   /** Set when the transition changed what readers see. */
   readonly updatedAt?: Date;
-  /** Of the request. */
+  /** W3C Trace Context of the request. */
   readonly traceparent?: string;
 }
 
+/** The result of one requested transition; undefined when it is left to the next transaction. */
+export type TransitionOutcome = TransitionResult | DomainError | undefined;
+
 /** A request that no check has refused so far. */
 export interface Attempt {
-  readonly request: DocumentTransition;
+  readonly request: TransitionRequest;
   readonly head: Head;
   readonly definition: WorkflowDefinition;
   readonly chosen: Chosen;
@@ -47,7 +50,7 @@ export interface Loaded extends Attempt {
   readonly version: LoadedVersion;
 }
 
-/** What a stage answers, or the refusal that it threw. */
+/** The result of a stage, or the refusal that it threw. */
 export async function refusal<T>(stage: () => T | Promise<T>): Promise<T | DomainError> {
   try {
     return await stage();

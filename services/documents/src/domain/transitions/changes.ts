@@ -8,7 +8,7 @@ export interface Publication {
   readonly version: number;
   readonly sequence: number;
   readonly updatedAt: Date;
-  /** Whether the document was never published before, so that it has no row. */
+  /** Whether the document was never published, so that it has no row yet. */
   readonly isFirst: boolean;
   /** Absent on a tombstone. */
   readonly content?: {
@@ -19,7 +19,6 @@ export interface Publication {
   };
 }
 
-/** A sealed copy of one version. */
 export interface Snapshot {
   readonly documentId: string;
   readonly type: string;
@@ -29,18 +28,18 @@ export interface Snapshot {
   readonly updatedAt: Date;
   readonly bytes: Uint8Array;
   readonly sha256: Uint8Array;
-  /** W3C Trace Context of the call that made it, when its trace is recorded. */
+  /** W3C Trace Context of the call that made it; absent unless its trace is recorded. */
   readonly traceparent?: string;
 }
 
-/** A slug, and the document that is published under it, or was. */
+/** A slug, and the document that has it or had it last. */
 export interface Slug {
   readonly type: string;
   readonly slug: string;
   readonly documentId: string;
 }
 
-/** A version that is no longer the head. */
+/** A version other than the head. */
 export interface StoredVersion extends DocumentParts {
   readonly documentId: string;
   readonly version: number;
@@ -48,13 +47,11 @@ export interface StoredVersion extends DocumentParts {
   readonly createdBy: Actor;
 }
 
-/** The state of a head after a transition. */
 export interface HeadChange {
   readonly documentId: string;
   readonly state: { readonly status: string; readonly changedAt: Date; readonly lastPublished?: LastPublished };
 }
 
-/** One transition, as history keeps it. */
 export interface TransitionEntry {
   readonly documentId: string;
   readonly at: Date;
@@ -63,15 +60,17 @@ export interface TransitionEntry {
   readonly version: number;
   readonly from: string;
   readonly to: string;
-  /** Absent when the caller did not name the request. */
+  /** Absent when the request had no token. */
   readonly request?: AnsweredTransition;
 }
 
-/** What a repetition of a named request is answered from, beside the entry of its transition. */
+/**
+ * What the first answer to a request with a token is restored from, besides the history entry of
+ * its transition.
+ */
 export interface AnsweredTransition {
-  /** The name that the caller gave the request. */
+  /** The token that the caller sent. */
   readonly token: string;
-  /** Of the document. */
   readonly type: string;
   readonly sequence: number;
   readonly updatedAt?: Date;
@@ -83,6 +82,6 @@ export interface Changes {
   readonly history: TransitionEntry[];
   readonly publications: Publication[];
   readonly snapshots: Snapshot[];
-  /** Slugs that their documents are no longer published under; they still find them. */
+  /** Slugs that published documents have lost. They still lead to these documents. */
   retiredSlugs: readonly Slug[];
 }

@@ -8,40 +8,42 @@ import { type Chosen, legalTransitions } from "../workflow/legal-transitions.ts"
 import { mayAct } from "../workflow/roles.ts";
 import { standingOf } from "../workflow/standing.ts";
 import { claimOf, conflictsWith, type SiteClaim } from "../sites/site-claims.ts";
-import { checkTransition, guardsOf, hostsOf, type LoadedVersion, loadVersion } from "./check-transition.ts";
+import { checkTransitionGuards, guardsOf, hostsOf, type LoadedVersion, loadVersion } from "./transition-guards.ts";
 
-/** Where a document, its workflow and the facts of guards come from. */
+/** Sources of a document, its workflow and the facts for guards. */
 export interface ListTransitionsDeps extends GetDocumentVersionDeps {
   types: Pick<TypeRegistry, "at">;
   publications: {
-    /** Id of the published document of a type that has a slug. */
+    /** Id of the published document that has a slug. */
     slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined>;
-    /** Published sites that have one of these hosts, and the primary one if that is asked for. */
+    /**
+     * Published sites that have one of the wanted hosts, and the primary site if that is wanted.
+     */
     siteClaims(tenantId: string, wanted: SiteClaim, signal?: AbortSignal): Promise<SiteClaim[]>;
   };
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
 
-/** A transition that a role may take from where a document stands. */
+/** A transition that a role may take in the document's current state. */
 export interface AllowedTransition {
   readonly name: string;
   readonly version: number;
   readonly from: string;
   readonly to: string;
   readonly guards: readonly string[];
-  /** What would refuse it now; absent when nothing would. */
+  /** Why a guard would refuse it now; absent when none would. */
   readonly refusal?: DomainError;
 }
 
-/** What a role may do with a document. */
+/** A document and the transitions that a role may take. */
 interface Allowed {
   readonly head: Head;
   readonly mayUpdate: boolean;
   readonly transitions: readonly AllowedTransition[];
 }
 
-/** Lists what `by` may do with a document now. Throws `not_found`. */
+/** Lists the transitions that `by` may take now. Throws `not_found`. */
 export async function listTransitions(
   deps: ListTransitionsDeps,
   { tenantId, documentId }: { readonly tenantId: string; readonly documentId: string },
@@ -86,7 +88,7 @@ async function refusalOf(
   const { tenantId, documentId, type: name } = head;
   const version = await load(deps, head, chosen.subject.version, signal);
   try {
-    await checkTransition({
+    await checkTransitionGuards({
       ...candidate,
       version,
       now: deps.now(),

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { DocumentParts } from "../document/document.ts";
 import type { TypeRegistry } from "../types/document-type.ts";
 
-/** One version of a document, and the schema it is checked against. Both are immutable. */
+/** One version of a document, and the generation of the schema for it. Both are immutable. */
 interface VersionToCheck {
   readonly documentId: string;
   readonly version: number;
@@ -25,12 +25,12 @@ class Unchecked extends DomainError {
   }
 }
 
-/** Most versions whose result is kept between two attempts. */
+/** Most versions whose result is remembered until the transaction is repeated. */
 const rememberedMax = 10_000;
 
 /**
- * Checks versions for publication. A slow check runs outside of the transaction, which would hold
- * the tenant's clock.
+ * Checks versions for publication. Slow checks run outside of the transaction, because it holds the
+ * tenant's clock.
  */
 export class PublicationChecks {
   readonly #types: Pick<TypeRegistry, "at">;
@@ -41,8 +41,8 @@ export class PublicationChecks {
   }
 
   /**
-   * What a version lacks for publication. Rejects with `Unchecked` when the check is slow and its
-   * result is not known yet.
+   * The violations that keep a version from publication. Rejects with `Unchecked` when the check is
+   * slow and its result is not remembered.
    */
   async violations(tenantId: string, version: VersionToCheck): Promise<readonly Violation[]> {
     const { documentId, version: number, type: name, schemaGeneration, parts } = version;
@@ -57,7 +57,10 @@ export class PublicationChecks {
   }
 }
 
-/** Runs `attempt`; after each `Unchecked` checks that version, and runs it again. */
+/**
+ * Runs `attempt`, which throws `Unchecked` for a version that was not checked yet. Then checks that
+ * version outside of the transaction of `attempt`, and runs it again.
+ */
 export async function checkedFirst<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -1,20 +1,19 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { requestTokenReused } from "../document/request-token.ts";
 import type { TransitionEntry } from "./changes.ts";
-import type { DocumentTransition, Transitioned } from "./attempt.ts";
-import type { TransitionOutcome } from "./transition-documents.ts";
+import type { TransitionRequest, TransitionResult, TransitionOutcome } from "./attempt.ts";
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
 /**
- * Answers those of the requests whose token is in the history of their document as the first one
- * was answered; the others keep the outcome that they have.
+ * Gives requests whose token is in their document's history the first answer; others keep their
+ * outcome.
  *
- * Nothing is asked for before a request is refused, or its token by the index: a request that is
- * the first of its token costs no statement more.
+ * History is read only after a refusal or after the unique index refused the token, so that first
+ * requests cost no extra statement.
  */
 export async function answerRepeated(
   transaction: Pick<TransitionTransaction, "readRequests">,
-  requests: readonly DocumentTransition[],
+  requests: readonly TransitionRequest[],
   outcomes: Map<string, TransitionOutcome>,
 ): Promise<void> {
   const named = requests.flatMap((request) => {
@@ -30,12 +29,12 @@ export async function answerRepeated(
   }
 }
 
-/** Whether the caller may not do this, which does not depend on where the document stands. */
+/** Whether the role is not allowed to do this, whatever state the document is in. */
 function isForbidden(outcome: TransitionOutcome): boolean {
   return outcome instanceof DomainError && outcome.kind === "permission_denied";
 }
 
-function answered(asked: DocumentTransition, entry: TransitionEntry): Transitioned | DomainError {
+function answered(asked: TransitionRequest, entry: TransitionEntry): TransitionResult | DomainError {
   const { documentId, transition, version, to: status, request } = entry;
   if (!request || transition !== asked.name || version !== asked.expectedVersion) return requestTokenReused();
   const { type, sequence, updatedAt } = request;

@@ -6,20 +6,16 @@ import type { WorkflowDefinition } from "../workflow/definition.ts";
 import { planTransition } from "../workflow/plan-transition.ts";
 import { standingOf } from "../workflow/standing.ts";
 import { applyAll, type ApplyDeps, applyPossible, claimingSite } from "./apply-transitions.ts";
-import { type Attempt, type DocumentTransition, type Loaded, refusal, type Transitioned } from "./attempt.ts";
+import { type Attempt, type TransitionRequest, type Loaded, refusal, type TransitionOutcome } from "./attempt.ts";
 import type { Slug, StoredVersion } from "./changes.ts";
-import { loadVersion } from "./check-transition.ts";
+import { loadVersion } from "./transition-guards.ts";
 import { answerRepeated } from "./repeated-transitions.ts";
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
-/** The result of one requested transition; undefined when it is left to the next transaction. */
-export type TransitionOutcome = Transitioned | DomainError | undefined;
-
-/** Types and workflows of the documents, beside the transaction. */
+/** Types and workflows of the documents. */
 export interface TransitionDocumentsDeps extends ApplyDeps {
   /**
-   * Definition of a workflow version that documents were stamped with: `at` of
-   * `workflow/workflow-registry.ts`.
+   * The definition of the workflow version of a document: `at` of `workflow/workflow-registry.ts`.
    */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
@@ -30,22 +26,23 @@ const bytesMax = 4 * 1024 * 1024;
 
 /**
  * Takes documents of one tenant through transitions in one transaction, each document at most once.
- * Each request succeeds or fails on its own: all checks come before the first write, since one
+ * Each request succeeds or fails on its own: all checks come before the first write, because one
  * failed write would undo the whole transaction.
  *
- * @returns one outcome a request, in order
+ * @returns one outcome for each request, in order; undefined for requests that are left to the next
+ * transaction
  */
 export async function transitionDocuments(
   deps: TransitionDocumentsDeps,
   transaction: TransitionTransaction,
   tenantId: string,
-  requests: readonly DocumentTransition[],
+  requests: readonly TransitionRequest[],
 ): Promise<TransitionOutcome[]> {
   const outcomes = new Map<string, TransitionOutcome>();
   if (transaction.followsDuplicate) await answerRepeated(transaction, requests, outcomes);
   const others = requests.filter(({ documentId }) => !outcomes.has(documentId));
   const attempts = await chooseAll(deps, transaction, tenantId, others, outcomes);
-  // The clock is not locked when every transition is refused.
+  // Do not lock the clock when every transition is refused.
   if (attempts.length > 0) await transitionChosen(deps, transaction, tenantId, attempts, outcomes);
   const refused = others.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
   if (!transaction.followsDuplicate) await answerRepeated(transaction, refused, outcomes);
@@ -53,8 +50,8 @@ export async function transitionDocuments(
 }
 
 /**
- * A tick of the tenant's clock makes readers' cached pages stale, so only transitions that readers
- * see take one. When all of those are refused after the tick, the transaction is rolled back, and
+ * A tick of the tenant's clock invalidates readers' cached pages, so only transitions that readers
+ * see take one. When all of these are refused after the tick, the transaction is rolled back, and
  * its other transitions are left to the next one.
  */
 async function transitionChosen(
@@ -81,7 +78,7 @@ async function chooseAll(
   deps: TransitionDocumentsDeps,
   transaction: TransitionTransaction,
   tenantId: string,
-  requests: readonly DocumentTransition[],
+  requests: readonly TransitionRequest[],
   outcomes: Map<string, TransitionOutcome>,
 ): Promise<Attempt[]> {
   const ids = requests.map(({ documentId }) => documentId);
@@ -108,14 +105,14 @@ async function chooseAll(
 }
 
 /**
- * Types whose readers will see a change. A type whose transitions are all refused later is ticked
- * too: its readers get a 200 where a 304 would have done.
+ * Types whose readers may see a change. When all transitions of a type are refused later, its tick
+ * is needless: readers then get a 200 where a 304 would have been enough.
  */
 function typesTouched(attempts: readonly Attempt[]): Set<string> {
   return new Set(attempts.flatMap(({ head, plan }) => (plan.lastPublished ? [head.type] : [])));
 }
 
-/** A published version that is no longer the head is in the collection of versions. */
+/** A published version that is not the head is read from `versions`. */
 async function loadAll(transaction: TransitionTransaction, attempts: readonly Attempt[]): Promise<Loaded[]> {
   const older = attempts.filter(({ head, chosen }) => chosen.subject.version !== head.version);
   const references = older.map(({ head, chosen }) => ({
@@ -136,7 +133,9 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
   });
 }
 
-/** The slugs that will be taken, as far as others hold them, and those of the documents themselves. */
+/**
+ * Reads the holders of the slugs that will be claimed, and the slugs of the documents themselves.
+ */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<Slug[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const named = published.flatMap(({ head: { type }, version: { keys } }) =>
@@ -149,7 +148,7 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
   return [...held, ...own];
 }
 
-/** The published sites that have what sites of the batch claim. */
+/** Reads the published sites that conflict with claims of the batch. */
 async function readSites(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SiteClaim[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const claims = published.flatMap((attempt) => claimingSite(attempt).map(({ claim }) => claim));

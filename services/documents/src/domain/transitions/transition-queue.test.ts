@@ -1,16 +1,16 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import type { DocumentTransition } from "./attempt.ts";
-import type { TransitionOutcome } from "./transition-documents.ts";
-import { createTransitionQueue, type TransitionDocument } from "./transition-queue.ts";
+import type { TransitionRequest } from "./attempt.ts";
+import type { TransitionOutcome } from "./attempt.ts";
+import { createTransitionQueue, type RunTransition } from "./transition-queue.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
 
-function requestOf(documentId: string, name = "publish"): DocumentTransition {
+function requestOf(documentId: string, name = "publish"): TransitionRequest {
   return { documentId, name, expectedVersion: 1, by: { actor: "", role: "" } };
 }
 
-function transitionedOf({ documentId }: DocumentTransition) {
+function transitionedOf({ documentId }: TransitionRequest) {
   return { documentId, type: "core/article", version: 1, status: "usable", sequence: 1 };
 }
 
@@ -18,7 +18,7 @@ function transitionedOf({ documentId }: DocumentTransition) {
  * A queue over a transaction that is told what to do; `batches` are the documents of each attempt.
  */
 function queueOver(
-  runBatch: (requests: readonly DocumentTransition[], attempt: number) => Promise<TransitionOutcome[]>,
+  runBatch: (requests: readonly TransitionRequest[], attempt: number) => Promise<TransitionOutcome[]>,
   { patienceMs = 10_000, itemsMax = 4, lingerMs = 20 } = {},
 ) {
   const batches: string[][] = [];
@@ -45,7 +45,7 @@ describe("the queue", () => {
 
   test("lets a transition alone wait for its transaction and for no timer", async () => {
     const { transition } = queueOver(async (requests) => requests.map(transitionedOf));
-    // Timers that nobody advances never end.
+    // Fake timers stand still here. If the queue waited for a timer, the transitions would never end.
     vi.useFakeTimers();
     try {
       for (const id of "abc") await transition("acme", requestOf(id));
@@ -77,7 +77,7 @@ describe("the queue", () => {
     expect(tenants).toEqual(["a:2", "b:1"]);
   });
 
-  test("tries again after a conflict: the same transitions when it met the clock, half of them when a document is to blame", async () => {
+  test("repeats all transitions after a conflict at the clock, and half of them after one at a document", async () => {
     for (const [atClock, second] of [
       [true, ["a", "b", "c", "d"]],
       [false, ["a", "b"]],
@@ -108,7 +108,7 @@ describe("the queue", () => {
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   });
 
-  test("fails all callers at once when the database is away", async () => {
+  test("fails all callers at once when the database is down", async () => {
     const away = new DomainError("unavailable", "the database cannot be reached");
     const { transition, batches } = queueOver(async () => Promise.reject(away));
     const settled = await Promise.allSettled("abcd".split("").map((id) => transition("acme", requestOf(id))));
@@ -116,7 +116,7 @@ describe("the queue", () => {
     expect(batches).toHaveLength(1);
   });
 
-  test("takes up again what a transaction had no room for", async () => {
+  test("repeats what did not fit into a transaction", async () => {
     const { transition, batches } = queueOver(async (requests) =>
       requests.map((one, at) => (at === 0 ? transitionedOf(one) : undefined)),
     );
@@ -124,8 +124,8 @@ describe("the queue", () => {
     expect(batches).toEqual([["a", "b", "c"], ["b", "c"], ["c"]]);
   });
 
-  test("finishes what a transaction had no room for before it takes what came since", async () => {
-    // As a store that reads heads in the order of their ids and has room for two.
+  test("finishes what did not fit into a transaction before later requests", async () => {
+    // The transaction takes two documents in the order of their ids, as the store does.
     const { transition, batches } = queueOver(
       async (requests) => {
         const ids = requests.map(({ documentId }) => documentId).toSorted();
@@ -169,14 +169,14 @@ describe("the queue", () => {
   describe("under load", () => {
     const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
 
-    /** Eight transitions run; while they do, two others come. What the eight do then is `next`. */
+    /** While eight transitions run, two others come. `next` is what the callers of the eight do then. */
     async function eightThenTwo(
       lingerMs: number,
-      next: (transition: TransitionDocument) => Promise<unknown>,
+      next: (transition: RunTransition) => Promise<unknown>,
     ): Promise<number[]> {
       const sizes: number[] = [];
       let others: Promise<unknown> = Promise.resolve();
-      const transition: TransitionDocument = createTransitionQueue({
+      const transition: RunTransition = createTransitionQueue({
         lingerMs,
         runBatch: async (_tenantId, requests) => {
           sizes.push(requests.length);
@@ -190,7 +190,7 @@ describe("the queue", () => {
       return sizes;
     }
 
-    test("those who wait are kept a moment for callers who come again", async () => {
+    test("keeps waiting transitions a moment, so that callers who come again join them", async () => {
       const sizes = await eightThenTwo(60_000, async (transition) => {
         await nextTurn();
         await Promise.all(ids("again", 8).map((id) => transition("acme", requestOf(id))));
@@ -198,7 +198,7 @@ describe("the queue", () => {
       expect(sizes).toEqual([8, 10]);
     });
 
-    test("and no longer than a moment, when they do not", async () => {
+    test("keeps them no longer than that when no caller comes again", async () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 

@@ -1,55 +1,57 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { setTimeout as pause } from "node:timers/promises";
-import type { DocumentTransition, Transitioned } from "./attempt.ts";
-import type { TransitionOutcome } from "./transition-documents.ts";
+import type { TransitionRequest, TransitionResult } from "./attempt.ts";
+import type { TransitionOutcome } from "./attempt.ts";
 import { TransactionConflict } from "./transition-transaction.ts";
 
-/** How transitions are collected and run. */
 export interface TransitionQueueOptions {
   /**
-   * Runs transitions of one tenant in one transaction, each document once; undefined for those that
-   * did not fit. `open-publication.ts` passes `transitionDocuments`, in a transaction of
-   * `store/transition-store.ts`.
+   * Runs transitions of one tenant in one transaction, each document once; the outcome is undefined
+   * for those that did not fit. `open-publishing.ts` passes `transitionDocuments`, in a
+   * transaction of `store/transition-store.ts`.
    */
-  runBatch(tenantId: string, requests: readonly DocumentTransition[]): Promise<TransitionOutcome[]>;
+  runBatch(tenantId: string, requests: readonly TransitionRequest[]): Promise<TransitionOutcome[]>;
   /** Most transitions in one transaction; default 64. */
   itemsMax?: number;
-  /** How long a transition is repeated after conflicts before it is refused; default 10 s. */
+  /**
+   * Milliseconds for which a transition is repeated after conflicts before it is refused; default
+   * 10 s.
+   */
   patienceMs?: number;
-  /** How long a transaction waits for callers that were just answered; default 20 ms. */
+  /** Milliseconds that a transaction waits for callers that were just answered; default 20 ms. */
   lingerMs?: number;
 }
 
 /**
- * Transitions in one transaction from which on the next transaction waits up to `lingerMs`, so that
- * the callers that were just answered can be part of it.
+ * After a transaction of this size or more the next one waits up to `lingerMs`, so that the callers
+ * that were just answered can be part of it.
  */
 const busyFrom = 8;
 
-/** Takes one document through a transition; rejects with a `DomainError` when it is refused. */
-export type TransitionDocument = (
+/** Takes one document through a transition. Rejects with a `DomainError` when it is refused. */
+export type RunTransition = (
   tenantId: string,
-  request: DocumentTransition,
+  request: TransitionRequest,
   signal?: AbortSignal,
-) => Promise<Transitioned>;
+) => Promise<TransitionResult>;
 
 interface Waiting {
-  readonly request: DocumentTransition;
+  readonly request: TransitionRequest;
   readonly signal: AbortSignal | undefined;
   readonly since: number;
-  /** Set once a transaction was full before it. */
+  /** Set when the transition did not fit into a transaction before. */
   isLeftOver: boolean;
-  resolve(transitioned: Transitioned): void;
+  resolve(transitioned: TransitionResult): void;
   reject(reason: unknown): void;
 }
 
 /**
- * Collects the transitions of each tenant while one of its transactions is in flight, and runs them
+ * Collects the transitions of each tenant while one of its transactions runs, and runs them
  * together in the next one. The first transition of an idle tenant starts at once; a busy tenant
- * has one commit for up to 64 transitions. One transaction of a tenant is in flight at a time,
- * since all of them lock the tenant's clock.
+ * has one commit for up to 64 transitions. A tenant has one transaction at a time, because each of
+ * them locks the tenant's clock.
  */
-export function createTransitionQueue(options: TransitionQueueOptions): TransitionDocument {
+export function createTransitionQueue(options: TransitionQueueOptions): RunTransition {
   const tenants = new Map<string, TenantQueue>();
   return (tenantId, request, signal) =>
     new Promise((resolve, reject) => {
@@ -68,8 +70,8 @@ class TenantQueue {
   #running = false;
   #gathering: { readonly count: number; done(): void } | undefined;
   /**
-   * Most transitions in the next transaction: halved by a failure that one document may have
-   * caused, doubled by a commit.
+   * Most transitions in the next transaction: halved after a failure that a single document may
+   * have caused, doubled after a commit.
    */
   #size: number;
 
@@ -86,7 +88,7 @@ class TenantQueue {
     if (this.#gathering && this.#waiting.length >= this.#gathering.count) this.#gathering.done();
     if (this.#running) return;
     this.#running = true;
-    // Microtasks run after all calls that one turn of the event loop brought in.
+    // A microtask runs after all calls that arrived in this turn of the event loop.
     queueMicrotask(() => void this.#drain());
   }
 
@@ -100,10 +102,10 @@ class TenantQueue {
   }
 
   /**
-   * Waits up to `lingerMs` for the callers that were just answered. Under load they come back at
-   * once, and a transaction of twice as many takes hardly longer. Without the wait the callers
-   * would split into two halves that alternate. It does not wait after a small transaction, nor
-   * when the queue is empty.
+   * Waits up to `lingerMs` for the callers that were just answered. Under load they send the next
+   * transition at once, and a transaction of twice the size takes hardly longer. Without the wait
+   * the callers would split into two halves that alternate. There is no wait after a small
+   * transaction or with an empty queue.
    */
   async #gather(answered: number): Promise<void> {
     const count = Math.min(this.#size, answered + this.#waiting.length);
@@ -117,9 +119,9 @@ class TenantQueue {
   }
 
   /**
-   * The oldest entries, each document once, without those whose caller has cancelled. Entries that
-   * did not fit into the last transaction come first: a transaction fills up in the order of ids,
-   * so new entries with smaller ids could keep them out without end.
+   * The oldest entries, each document once, without cancelled ones. Entries that did not fit into
+   * the last transaction come first: a transaction fills up in the order of ids, so new entries
+   * with smaller ids could keep them out forever.
    */
   #take(): Waiting[] {
     const batch = new Map<string, Waiting>();
@@ -136,7 +138,7 @@ class TenantQueue {
     return [...batch.values()];
   }
 
-  /** @returns how many callers were answered; 0 when the transaction was full or failed */
+  /** @returns the number of answered callers; 0 when the transaction was full or failed */
   async #run(batch: Waiting[]): Promise<number> {
     try {
       const outcomes = await this.#options.runBatch(
@@ -154,7 +156,7 @@ class TenantQueue {
     }
   }
 
-  /** @returns how many did not fit into the transaction */
+  /** @returns the number of transitions that did not fit into the transaction */
   #settle(batch: readonly Waiting[], outcomes: readonly TransitionOutcome[]): number {
     const leftOut: Waiting[] = [];
     for (const [index, entry] of batch.entries()) {
@@ -172,14 +174,14 @@ class TenantQueue {
     const busy = new DomainError("unavailable", "too many transitions at once; try again", { cause });
     for (const entry of batch) if (entry.since < patientSince) entry.reject(busy);
     this.#waiting.unshift(...batch.filter(({ since }) => since >= patientSince));
-    // 1 to 5 ms: the other transaction ends in milliseconds, while the driver's own back-off grows
-    // to seconds.
+    // 1 to 5 ms, because the other transaction ends in milliseconds, while the driver's own
+    // back-off grows to seconds.
     await pause(1 + Math.random() * 4);
   }
 
   /**
-   * After an unexpected failure the batch is repeated in halves, until the one transition that
-   * causes it fails alone.
+   * After an unexpected failure the batch is repeated in halves, until the transition that causes
+   * it fails alone.
    */
   #fail(batch: readonly Waiting[], error: unknown): void {
     if (batch.length === 1 || error instanceof DomainError) for (const entry of batch) entry.reject(error);

@@ -9,33 +9,33 @@ import type { Changes, Slug, StoredVersion, TransitionEntry } from "./changes.ts
 export interface TransitionTransaction {
   /**
    * Whether an index refused a row of the attempt before this one: a slug that another document
-   * has, or the token of a request that was answered before.
+   * has, or a request token that was answered before.
    */
   readonly followsDuplicate: boolean;
   /**
    * Takes the next tick of the tenant's clock, now or one millisecond after the last tick if that
-   * is later, and stamps it on the types whose readers will see a change. Ticks commit in their
-   * order: a tick conflicts when another one was committed after this transaction's first read.
+   * is later, and stamps it on the types whose readers will see a change. Ticks commit in order: a
+   * tick conflicts when another one was committed after this transaction's first read.
    */
   tick(types: ReadonlySet<string>): Promise<Date>;
   /**
-   * Heads in any order, as many as fit into `bytesMax` (one at least); `complete` when none was
+   * Heads in any order, as many as fit into `bytesMax`, but at least one; `complete` when none was
    * left out.
    */
   readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
   readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
   /**
-   * Those of the slugs that published documents hold, as far as the transaction has reason to look:
-   * an index refuses a second holder, and after that the transaction is repeated with the look.
+   * Reads which of the slugs published documents hold. Reads nothing at the first attempt: the
+   * unique index refuses a second holder, and only then is the transaction repeated with this read.
    */
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
-  /** Published sites that have one of these hosts, and the primary one if that is asked for. */
+  /** Published sites that have one of the wanted hosts, and the primary site if that is wanted. */
   readSites(wanted: readonly SiteClaim[]): Promise<SiteClaim[]>;
-  /** History of the documents as far as it was made by requests with these tokens. */
+  /** History entries of the documents that were made by requests with these tokens. */
   readRequests(requests: readonly { documentId: string; requestToken: string }[]): Promise<TransitionEntry[]>;
   /**
-   * Writes all changes; called once, at the end. Without it the transaction is rolled back, and
-   * with it the tick.
+   * Writes all changes; called once, at the end. Without this call the transaction, including its
+   * tick, is rolled back.
    */
   write(changes: Changes): Promise<void>;
 }
@@ -44,8 +44,8 @@ export interface TransitionTransaction {
 export class TransactionConflict extends Error {
   override readonly name = "TransactionConflict";
   /**
-   * Whether the conflict came before the first write, as at the clock: then it is not about a
-   * single document.
+   * Whether the conflict came before the first write, as it does at the clock; it was then not
+   * caused by a single document.
    */
   readonly beforeWriting: boolean;
 

@@ -1,44 +1,42 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
-import { requireAdministrator } from "@vidimus/kit/administrator";
+import { requireAdministrator } from "@vidimus/tenancy/administrator";
 import type { SchemaReader } from "./read-schema.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";
 
-/** A generation to add. */
 interface GenerationRequest {
   readonly tenantId: string;
   readonly type: string;
-  /** The newest generation the caller saw; 0 for none of the tenant's own. */
+  /** The newest generation that the caller saw; 0 for none of the tenant's own. */
   readonly expectedGeneration: number;
   /** JSON Schema. */
   readonly shape: Uint8Array;
-  /** JSON Schema; empty for one that asks for nothing. */
+  /** JSON Schema; empty for one without rules. */
   readonly complete: Uint8Array;
 }
 
-/** Where generations are kept, and how schemas are read. */
 export interface CreateSchemaGenerationDeps {
   schemas: {
-    /** Keeps a generation; false when there is one of that number already. */
+    /** Stores a generation. Returns false when that number exists already. */
     insert(generation: SchemaGeneration, by: AuditAuthor): Promise<boolean>;
     /** The newest generation of each of a tenant's types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
   readSchema: SchemaReader;
-  /** Drops what is cached of a tenant's types. */
+  /** Drops cached types of a tenant. */
   forget(tenantId: string): void;
   now(): Date;
 }
 
-/** What tenants may call their types. */
+/** Names of tenants' own types. */
 export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
 
 /**
- * Adds the next generation of a type and puts it in force.
+ * Adds the next generation of a type, which new checks use from then on.
  *
  * @returns its number
  * @throws DomainError `permission_denied`; `invalid` for a name or a schema that cannot be used;
- *   `conflict`, with the newest generation in the message, when the named one is another
+ * `conflict`, with the newest generation in the message, when the caller saw another one
  */
 export async function addGeneration(
   deps: CreateSchemaGenerationDeps,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../json/json-value.ts";
 import { appliedSchemasMax, boundReferences } from "./bound-references.ts";
 
-/** Each definition is `again` of twice the next one. */
+/** Definitions, each of which refers twice to the next one, in the form of `again`. */
 function doubling(levels: number, again: (reference: JsonObject) => JsonObject): JsonObject {
   const $defs: JsonObject = { [`d${levels}`]: {} };
   for (let level = 0; level < levels; level += 1) $defs[`d${level}`] = again({ $ref: `#/$defs/d${level + 1}` });
@@ -19,7 +19,7 @@ test.each<[string, (reference: JsonObject) => JsonObject]>([
   expect(() => boundReferences(doubling(5, again))).not.toThrow();
 });
 
-test("references from members and items do not add up: the document's size bounds them", () => {
+test("references in `properties` and `items` do not count towards the bound on schemas for one value", () => {
   expect(() =>
     boundReferences(doubling(40, (reference) => ({ properties: { a: reference, b: reference }, items: reference }))),
   ).not.toThrow();

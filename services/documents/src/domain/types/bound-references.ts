@@ -2,19 +2,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-valu
 import { subschemas, subschemasInPlace } from "./subschemas.ts";
 
 /**
- * Most schemas that may apply to one value. A schema of 256 KiB comes near only where references
- * multiply them.
+ * Most schemas that may apply to one value. A schema of 256 KiB comes near this only when
+ * references multiply.
  */
 export const appliedSchemasMax = 10_000;
 
 /**
- * Makes sure that every value meets a bounded number of schemas, however references are nested. A
- * schema may refer to itself from a member or an item, as a tree does: the document's size ends
- * that.
+ * Checks that a bounded number of schemas applies to every value, however references are nested. A
+ * schema may refer to itself from a member or an item, as a tree does, because the document's depth
+ * limits that.
  *
  * @throws Error that names the fault: more than `appliedSchemasMax` schemas for one value, a schema
- *   that refers to itself for the same value, a reference that does not begin with `#`, an `$id`
- *   below the top
+ * that refers to itself for the same value, a reference that does not begin with `#`, an `$id`
+ * below the top
  */
 export function boundReferences(root: JsonObject): void {
   const references = new References(root);
@@ -22,7 +22,7 @@ export function boundReferences(root: JsonObject): void {
 }
 
 class References {
-  /** Grows while it is walked. */
+  /** Grows during the iteration over it. */
   readonly all = new Set<JsonObject>();
   readonly #root: JsonObject;
   readonly #anchors = new Map<string, JsonObject[]>();
@@ -33,7 +33,7 @@ class References {
     this.#collect(root);
   }
 
-  /** How many schemas apply to a value that this one applies to. */
+  /** Number of schemas that apply to a value to which this one applies. */
   applied(schema: JsonObject): number {
     const known = this.#applied.get(schema);
     if (known === 0) throw new Error("it refers to itself for the same value, for ever");
@@ -51,7 +51,7 @@ class References {
   #collect(schema: JsonObject): void {
     if (this.all.has(schema)) return;
     this.all.add(schema);
-    // Below it, references would start from there.
+    // An `$id` below the top would change the base of the references in it.
     if (schema !== this.#root && Object.hasOwn(schema, "$id")) throw new Error("$id may stand at the top only");
     for (const keyword of ["$anchor", "$dynamicAnchor"]) {
       const name = schema[keyword];
@@ -60,7 +60,10 @@ class References {
     for (const next of subschemas(schema)) this.#collect(next);
   }
 
-  /** What the references of a schema may mean; a dynamic one may mean every anchor of its name. */
+  /**
+   * The schemas to which the references in a schema may lead; a dynamic one may lead to every
+   * anchor of its name.
+   */
   #referred(schema: JsonObject): JsonObject[] {
     return ["$ref", "$dynamicRef", "$recursiveRef"].flatMap((keyword) => {
       const reference = schema[keyword];
@@ -75,9 +78,9 @@ class References {
     if (anchored) return anchored;
     const target = fragment === "" || fragment.startsWith("/") ? valueAt(this.#root, fragment) : undefined;
     if (target === undefined) throw new Error(`reference "${reference}" leads nowhere`);
-    // `true` and `false` are schemas too, and refer to nothing.
+    // The schemas `true` and `false` contain no references.
     if (!isJsonObject(target)) return [];
-    // It may stand where no schema was looked for, under `examples` say.
+    // The target may be where no schema was looked for, for example under `examples`.
     this.#collect(target);
     return [target];
   }

@@ -27,7 +27,7 @@ test("uniqueItems compares whole values", () => {
   expect(compileSchema({ uniqueItems: false })([1, 1])).toBe(true);
 });
 
-test("many faults are all found, and found ones are not copied for each that comes", () => {
+test("all of many faults are found, and a new one does not copy the list of those before", () => {
   const item = { type: "object", properties: { uri: { type: "string", minLength: 2 } }, required: ["rel", "type"] };
   const list = { items: { $ref: "#/$defs/item" }, contains: { anyOf: [{ $ref: "#/$defs/item" }, { const: 1 }] } };
   const check = compileSchema({ $defs: { item }, properties: { list, other: list } }, { allErrors: true });

@@ -16,7 +16,7 @@ export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
   ["core/publisher-site", publisherSite],
 ]);
 
-/** Checks of generation 0 of the six types every tenant has unless it defines them anew. */
+/** Checks of generation 0 of the six types that every tenant has unless it defines them anew. */
 export const coreChecks: ReadonlyMap<string, SchemaCheck> = new Map(
   coreSchemas.entries().map(([name, schemas]) => [name, schemaCheck(schemas)]),
 );

@@ -3,38 +3,35 @@ import type { CheckableDocument } from "../document/assemble-document.ts";
 import type { WorkflowReference } from "../document/document.ts";
 
 /**
- * How much is asked of a document: `shape`, on intake and on every edit, the kinds of known keys
- * and the keys that are required there; `publication` beyond it everything that a published
- * document must have.
+ * The rules that a document is checked against: `shape`, on intake and on every edit, has the JSON
+ * types of known keys and the keys that are required there; `publication` adds all rules for
+ * published documents.
  */
 export type Tier = "shape" | "publication";
 
-/**
- * One generation of a document type of a tenant: what a document of it must look like. Immutable.
- */
+/** One immutable generation of a tenant's document type. */
 export interface DocumentType {
   /** For example "core/article". */
   readonly name: string;
-  /** 0 is the built-in one. */
+  /** 0 for the built-in one. */
   readonly generation: number;
   /**
-   * Answers what is wrong with a document, at most 20 places. A type whose check takes more time or
-   * memory than a document may cost is a violation too. Rejects with DomainError `unavailable` when
-   * it could not be checked.
+   * Returns the violations of a document, at most 20. A check that exceeds its time or memory is a
+   * violation, too. Rejects with DomainError `unavailable` when the document could not be checked.
    */
   check(document: CheckableDocument, tier: Tier, signal?: AbortSignal): Promise<readonly Violation[]>;
-  /** Whether `check` takes no more than a few milliseconds. */
+  /** Whether `check` takes at most a few milliseconds. */
   isQuick(document: CheckableDocument): boolean;
 }
 
-/** A type that documents can be created of: it has a schema and a workflow. */
+/** A type with a schema and a workflow, so that documents of it can be created. */
 interface KnownType {
   readonly type: DocumentType;
-  /** What new documents are stamped with. */
+  /** The workflow of new documents. */
   readonly workflow: WorkflowReference;
 }
 
-/** The types a tenant knows; made by `type-registry.ts`. */
+/** The types that a tenant knows; made by `type-registry.ts`. */
 export interface TypeRegistry {
   /** Whether a tenant has a type: one of the core types, or one with a schema of its own. */
   has(tenantId: string, name: string): Promise<boolean>;
@@ -42,22 +39,24 @@ export interface TypeRegistry {
    * The type in its newest generation with its current workflow; undefined when it lacks either.
    */
   find(tenantId: string, name: string): Promise<KnownType | undefined>;
-  /** A type in the generation a document was checked against. Rejects when there never was one. */
+  /**
+   * A type in the generation that a document was checked against. Rejects when there is no such
+   * generation.
+   */
   at(tenantId: string, name: string, generation: number): Promise<DocumentType>;
 }
 
 /**
- * Where the schemas of a type are: built in, under that name, or kept by a tenant. It can be passed
- * to a thread.
+ * The schemas of a type: built in, under that name, or a tenant's own. Can be passed to a thread.
  */
 export type TypeSource =
   | { readonly builtIn: string }
   | {
-      /** Names tenant, type and generation. */
+      /** Identifies tenant, type and generation. */
       readonly key: string;
-      /** JSON Schema. In shared memory, so that passing it on copies nothing. */
+      /** JSON Schema in shared memory, so that a thread gets it without a copy. */
       readonly shape: Uint8Array;
-      /** The same. */
+      /** JSON Schema in shared memory. */
       readonly complete: Uint8Array;
     };
 

@@ -16,8 +16,8 @@ function check(format: string) {
 }
 
 /**
- * What regular expressions and parsers trip over: beginnings, long repetitions, and ends that make
- * the whole wrong.
+ * Texts that are hard for regular expressions and parsers: beginnings, long repetitions, and ends
+ * that make the whole text invalid.
  */
 const beginnings = [
   "",
@@ -127,7 +127,7 @@ test.each([
   expect(check("email")(text)).toBe(isOne);
 });
 
-test("a format that is not known is refused when a schema is added", () => {
+test("an unknown format is refused when a schema is added", () => {
   expect(() => compileSchema({ type: "string", format: "no-such" }, { strict: true })).toThrow("no-such");
 });
 

@@ -2,9 +2,9 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import ajvFormats, { type FormatName } from "ajv-formats";
 
 /**
- * Formats of ajv-formats that take linear time, shown by `formats.test.ts`, each with what a value
- * must be. Its `url` is not among
- * them: it took 1.4 s for 32,000 colons and eight times that for twice as many.
+ * Formats of ajv-formats that take linear time, as `formats.test.ts` shows, each with what a value
+ * must be. Its `url` is left out: it took 1.4 s for 32,000 colons and eight times that for twice as
+ * many.
  */
 const linearFormats = {
   date: "a date such as 2026-11-22",
@@ -33,7 +33,7 @@ const linearFormats = {
 } as const satisfies Partial<Record<FormatName, string>>;
 
 /**
- * Formats of ajv-formats whose time is bounded by their longest text. RFC 5321 ends a mailbox at
+ * Formats of ajv-formats whose time is bounded by their longest text. RFC 5321 limits a mailbox to
  * 254 characters.
  */
 const boundedFormats = {
@@ -41,9 +41,7 @@ const boundedFormats = {
   regex: { lengthMax: 1_000, rule: "a regular expression of at most 1,000 characters" },
 } as const;
 
-/**
- * Formats of our own. `url` is what the URL Standard parses, and what a reader of pages may follow.
- */
+/** Own formats. `url` accepts what the URL Standard parses and a browser may follow. */
 const ownFormats: Readonly<Record<string, { rule: string; validate: (text: string) => boolean }>> = {
   url: {
     rule: "an http, https or ftp URL without spaces",
@@ -59,7 +57,7 @@ const ownFormats: Readonly<Record<string, { rule: string; validate: (text: strin
   },
 };
 
-/** Every format a schema may name, with what a value must be, for refusals. */
+/** Every format that a schema may name, with what a value must be, for refusals. */
 export const formatRules: ReadonlyMap<string, string> = new Map([
   ...Object.entries(linearFormats),
   ...[...Object.entries(boundedFormats), ...Object.entries(ownFormats)].map(
@@ -67,7 +65,7 @@ export const formatRules: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** Teaches a validator all formats, none of which takes more than linear time, and no other. */
+/** Adds these formats to a validator, all of which take linear time, and no others. */
 export function addFormats(ajv: Ajv2020): void {
   ajvFormats.default(ajv, { formats: Object.keys(linearFormats) as FormatName[], keywords: true });
   for (const [name, { validate }] of Object.entries(ownFormats)) ajv.addFormat(name, { type: "string", validate });

@@ -16,13 +16,10 @@ export interface TypeSchemas {
   complete: AnySchemaObject;
 }
 
-/**
- * Told how far a check is: what has been found so far, nothing when a schema has just been
- * compiled.
- */
+/** Called with the violations found so far; without an argument when a schema was compiled. */
 export type Progress = (found?: Violation[]) => void;
 
-/** Checks a document against the schemas of a type; answers what is wrong, at most 20 places. */
+/** Checks a document against the schemas of a type. Returns at most 20 violations. */
 export type SchemaCheck = (document: DocumentValue, tier: Tier, progress?: Progress) => Violation[];
 
 /** Makes a check of a type's schemas, which are compiled on first use. */
@@ -38,8 +35,8 @@ export function schemaCheck(schemas: TypeSchemas): SchemaCheck {
 }
 
 /**
- * The first pass stops at the first fault, so that a large document full of faults cannot make an
- * error for each; only a small one is gone through again for all of them.
+ * The first pass stops at the first fault, so that a large document full of faults does not create
+ * an error for each; only a small document is checked again for all faults.
  */
 function lazyCheck(schema: AnySchemaObject): (document: DocumentValue, progress: Progress) => Violation[] {
   let first: ValidateFunction | undefined;
@@ -71,7 +68,7 @@ function toViolations(errors: readonly ErrorObject[] | null | undefined): Violat
   return violations.slice(0, violationsMax);
 }
 
-/** Keywords that only say that something inside them failed. */
+/** Keywords whose error only says that a schema inside them failed. */
 const wrappers: ReadonlySet<string> = new Set(["if", "allOf"]);
 
 function toViolation({ instancePath, keyword, params, message = "is not valid" }: ErrorObject): Violation {

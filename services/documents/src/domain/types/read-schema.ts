@@ -6,18 +6,19 @@ import { boundReferences } from "./bound-references.ts";
 import { compileSchema } from "./compile-schema.ts";
 
 /**
- * Reads a schema that someone wants to add, wherever that is done; rejects as `readSchema` throws.
+ * Reads a schema to be added, on the event loop or in a thread. Rejects with the errors of
+ * `readSchema`.
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** The dialect that types are written in. */
+/** The JSON Schema dialect of types. */
 const dialectRead = "https://json-schema.org/draft/2020-12/schema";
 
 /** Largest schema, in bytes of JSON. */
 export const schemaBytesMax = 256 * 1024;
 
 /**
- * Makes sure that a JSON Schema can be used, and answers its canonical form.
+ * Checks that a JSON Schema can be used, and returns its canonical form.
  *
  * @throws DomainError `too_large`; `invalid`, with what is wrong in `field`
  */
@@ -27,7 +28,7 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   }
   const schema = parseJson(bytes);
   if (!isJsonObject(schema)) throw new DomainError("invalid", `${field} must be a JSON object`);
-  // An asynchronous validator would answer a promise, which is never false.
+  // An asynchronous validator returns a promise, which is always truthy and would count as valid.
   if (Object.hasOwn(schema, "$async")) throw new DomainError("invalid", `${field} must not be asynchronous`);
   requireDialect(field, schema["$schema"]);
   try {
@@ -39,7 +40,7 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   return canonicalJson(schema);
 }
 
-/** The empty fragment is how earlier dialects end their names. */
+/** Names of earlier dialects end with an empty fragment, so it is accepted here, too. */
 function requireDialect(field: string, dialect: JsonValue | undefined): void {
   if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;
   const named = JSON.stringify(dialect).slice(0, 128);

@@ -1,4 +1,4 @@
-/** Names one generation of one type of one tenant. */
+/** Names one generation of a tenant's type. */
 interface GenerationKey {
   readonly tenantId: string;
   readonly type: string;
@@ -6,13 +6,13 @@ interface GenerationKey {
   readonly generation: number;
 }
 
-/** What a list shows of a generation. */
+/** A generation as lists show it. */
 export interface GenerationSummary extends GenerationKey {
   readonly createdAt: Date;
   readonly createdBy: string;
 }
 
-/** One generation of a tenant's type, as it is kept. Immutable. */
+/** One stored generation of a tenant's type. Immutable. */
 export interface SchemaGeneration extends GenerationSummary {
   /** Canonical JSON. */
   readonly shape: Uint8Array;

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** Where a keyword's value has schemas in it: it is one, a list of them, or an object of them. */
-type Place = "one" | "list" | "map";
+/** Which schemas a keyword's value contains: it is one, a list of them, or an object of them. */
+type Nesting = "one" | "list" | "map";
 
-/** Keywords whose schemas are applied to the same value. */
-const inPlace: ReadonlyMap<string, Place> = new Map([
+/** Keywords whose schemas apply to the same value. */
+const inPlace: ReadonlyMap<string, Nesting> = new Map([
   ["not", "one"],
   ["if", "one"],
   ["then", "one"],
@@ -16,11 +16,8 @@ const inPlace: ReadonlyMap<string, Place> = new Map([
   ["dependencies", "map"],
 ]);
 
-/**
- * Keywords whose schemas are applied to a member or an item, or to nothing until something refers
- * to them.
- */
-const deeper: ReadonlyMap<string, Place> = new Map([
+/** Keywords whose schemas apply to a member or an item, or only when a reference leads to them. */
+const deeper: ReadonlyMap<string, Nesting> = new Map([
   ["additionalProperties", "one"],
   ["unevaluatedProperties", "one"],
   ["propertyNames", "one"],
@@ -36,7 +33,7 @@ const deeper: ReadonlyMap<string, Place> = new Map([
   ["definitions", "map"],
 ]);
 
-/** The schemas in a schema that are applied to the same value as it is. */
+/** The schemas in a schema that apply to the same value. */
 export function subschemasInPlace(schema: JsonObject): JsonObject[] {
   return schemasUnder(schema, inPlace);
 }
@@ -46,16 +43,16 @@ export function subschemas(schema: JsonObject): JsonObject[] {
   return [...schemasUnder(schema, inPlace), ...schemasUnder(schema, deeper)];
 }
 
-function schemasUnder(schema: JsonObject, places: ReadonlyMap<string, Place>): JsonObject[] {
+function schemasUnder(schema: JsonObject, nestings: ReadonlyMap<string, Nesting>): JsonObject[] {
   return Object.keys(schema).flatMap((keyword) => {
-    const place = places.get(keyword);
-    return place === undefined ? [] : valuesAt(place, schema[keyword]).filter(isJsonObject);
+    const nesting = nestings.get(keyword);
+    return nesting === undefined ? [] : valuesAt(nesting, schema[keyword]).filter(isJsonObject);
   });
 }
 
-function valuesAt(place: Place, value: JsonValue | undefined): JsonValue[] {
+function valuesAt(nesting: Nesting, value: JsonValue | undefined): JsonValue[] {
   if (value === undefined) return [];
-  if (place === "one") return [value];
-  if (place === "list") return Array.isArray(value) ? value : [];
+  if (nesting === "one") return [value];
+  if (nesting === "list") return Array.isArray(value) ? value : [];
   return isJsonObject(value) ? Object.values(value) : [];
 }

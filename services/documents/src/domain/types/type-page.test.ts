@@ -8,7 +8,7 @@ import { coreChecks, coreSchemas } from "./core-types.ts";
 const root = join(import.meta.dirname, "../../../../..");
 const page = readFileSync(join(root, "docs/document-types.md"), "utf8");
 
-/** What stands below a heading of the second level. */
+/** The text below a heading of the second level. */
 function section(heading: string): string {
   const [, text = ""] = page.split(`\n## ${heading}\n`);
   return text.split("\n## ")[0] ?? "";

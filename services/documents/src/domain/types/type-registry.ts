@@ -4,7 +4,7 @@ import { coreSchemas } from "./core-types.ts";
 import type { DocumentType, TypeChecks, TypeRegistry, TypeSource } from "./document-type.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";
 
-/** Where generations, workflows and checks come from. */
+/** Sources of generations, workflows and checks. */
 interface TypeRegistryDeps {
   schemas: {
     /** The newest generation of each of a tenant's types. */
@@ -12,29 +12,28 @@ interface TypeRegistryDeps {
     find(tenantId: string, type: string, generation: number): Promise<SchemaGeneration | undefined>;
   };
   /**
-   * What new documents of a type are stamped with; undefined when the type has no workflow.
-   * `current` of `workflow/workflow-registry.ts`.
+   * The workflow of new documents of a type; undefined when the type has none. `current` of
+   * `workflow/workflow-registry.ts`.
    */
   currentWorkflow(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
   checks: TypeChecks;
 }
 
-/** The registry of all tenants. */
 interface CachedTypeRegistry extends TypeRegistry {
-  /** Drops what is cached of a tenant's types. */
+  /** Drops cached types of a tenant. */
   forget(tenantId: string): void;
 }
 
-/** Most bytes of schemas that are kept at hand. */
+/** Most bytes of cached schemas. */
 const sourceBytesMax = 64 * 1024 * 1024;
 
-/** How long another process's new generation may go unseen. */
+/** A new generation of another process is noticed after at most this time. */
 const staleMsMax = 1_000;
 
 /**
  * A registry of the tenants' own types over the core ones. Generations never change, so they are
- * kept as long as there is room; which one is the newest is asked again after a second, and
- * whenever a type is not known.
+ * cached as far as memory allows; the newest generation is read again after a second, and whenever
+ * a type is not known.
  */
 export function createTypeRegistry({ schemas, currentWorkflow, checks }: TypeRegistryDeps): CachedTypeRegistry {
   const newest = new LRUCache<string, ReadonlyMap<string, number>>({

@@ -1,26 +1,24 @@
-import type { AuditAuthor } from "@vidimus/kit/audit/audit-entry";
+import type { AuditAuthor } from "@vidimus/tenancy/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
-import { requireAdministrator } from "@vidimus/kit/administrator";
+import { requireAdministrator } from "@vidimus/tenancy/administrator";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { defaultWorkflow } from "./default-workflow.ts";
 import { namePattern, parseDefinition } from "./parse-definition.ts";
 import type { StoredWorkflow } from "./stored-workflow.ts";
 
-/** A version to add. */
 interface WorkflowRequest {
   readonly tenantId: string;
   readonly workflowId: string;
-  /** The newest version the caller saw; 0 for none. */
+  /** The newest version that the caller saw; 0 for none. */
   readonly expectedVersion: number;
   /** JSON. */
   readonly definition: Uint8Array;
 }
 
-/** Where workflows are kept. */
 export interface CreateWorkflowVersionDeps {
   workflows: {
-    /** Keeps a version; false when there is one of that number already. */
+    /** Stores a version. Returns false when that number exists already. */
     insert(tenantId: string, workflow: StoredWorkflow, by: AuditAuthor): Promise<boolean>;
     /** The newest version of each of a tenant's workflows. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
@@ -32,12 +30,12 @@ const definitionBytesMax = 64 * 1024;
 const workflowsMax = 100;
 
 /**
- * Keeps the next version of a workflow.
+ * Stores the next version of a workflow.
  *
  * @returns its number
  * @throws DomainError `permission_denied`; `invalid` with a pointer for every fault of the
- *   definition; `conflict`, with the newest version in the message, when the named one is another;
- *   `exhausted` beyond 100 workflows
+ * definition; `conflict`, with the newest version in the message, when the caller saw another one;
+ * `exhausted` beyond 100 workflows
  */
 export async function addWorkflow(
   deps: CreateWorkflowVersionDeps,

@@ -10,7 +10,7 @@ function activate(definition: unknown): void {
 }
 
 describe("a workflow can be activated", () => {
-  test("when every state of its own can be come to, and the published one", () => {
+  test("when all of its own states and the published one can be reached", () => {
     expect(() => requireUsable(defaultWorkflow)).not.toThrow();
     expect(() => activate({ transitions: [publish] })).not.toThrow();
   });

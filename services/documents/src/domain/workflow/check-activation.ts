@@ -5,10 +5,10 @@ import { publishedState, type WorkflowDefinition } from "./definition.ts";
 import { fixedStates } from "./parse-definition.ts";
 
 /**
- * Makes sure that documents can use all of a workflow.
+ * Checks that documents can use all of a workflow.
  *
- * @throws DomainError `failed_precondition` with reason `no_way_to_publish` when no way leads from
- *   draft to usable, or `orphan_state` when none leads to a state of the workflow's own
+ * @throws DomainError `failed_precondition` with reason `no_way_to_publish` when no transitions
+ * lead from draft to usable, or `orphan_state` when none lead to one of the workflow's own states
  */
 export function requireUsable(definition: WorkflowDefinition): void {
   const { workflowId, version, states } = definition;
@@ -29,10 +29,10 @@ export function requireUsable(definition: WorkflowDefinition): void {
   throw new DomainError("failed_precondition", message, { reason: "orphan_state", violations });
 }
 
-/** The states that a new document may come to. */
+/** The states that a new document can reach. */
 function reachable({ transitions }: WorkflowDefinition): Set<string> {
   const reached = new Set<string>([initialStatus]);
-  // Grows while it is walked.
+  // Grows during the iteration over it.
   for (const state of reached) {
     for (const { from, to } of transitions) if (from.includes(state)) reached.add(to);
   }

@@ -73,13 +73,13 @@ describe("fourEyes", () => {
     ["ida\u200b", "ida"],
     ["\u2060 i\u00adda", "IDA"],
     ["person:0123456789abcdef0123456789abcdef", "PERSON:0123456789abcdef0123456789abcdef"],
-  ])("takes %j and %j for one", async (actor, writer) => {
+  ])("takes %j and %j for one person", async (actor, writer) => {
     await expect(check({ kind: "fourEyes" }, { actor, writer })).rejects.toMatchObject({ reason: "guard_failed" });
   });
 });
 
 describe("neverPublished", () => {
-  test("refuses what was published once", async () => {
+  test("refuses a document that was published before", async () => {
     await expect(check({ kind: "neverPublished" }, { everPublished: true })).rejects.toThrow("published before");
     await expect(check({ kind: "neverPublished" })).resolves.toBeUndefined();
   });
@@ -102,7 +102,7 @@ describe("linkPresent", () => {
   });
 });
 
-test("guards are checked in order and the first that fails is told", async () => {
+test("guards are checked in order, and the first that fails is reported", async () => {
   const facts = { everPublished: true, slugHolder: () => "abc" };
   const guards: Guard[] = [{ kind: "fourEyes" }, { kind: "neverPublished" }, { kind: "slugFree" }];
   const checked = checkGuards(guards, {

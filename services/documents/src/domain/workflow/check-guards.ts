@@ -1,4 +1,4 @@
-import { comparableName } from "@vidimus/kit/comparable-name";
+import { comparableName } from "@vidimus/kit/rpc/context/comparable-name";
 import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { jsonPointer } from "../json/json-value.ts";
 import type { CheckedGuard } from "./definition.ts";
@@ -13,23 +13,23 @@ export interface GuardFacts {
   readonly now: Date;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly links: readonly unknown[];
-  /** What the version lacks for publication; called only by `publishValid`. */
+  /** Violations that keep the version from publication; called only by `publishValid`. */
   violations(): Promise<readonly Violation[]>;
   /**
    * Id of another published document of the type that has the version's slug; called only by
    * `slugFree`.
    */
   slugHolder(): Promise<string | undefined> | string | undefined;
-  /** What the version claims that only one published site has; called only by `siteFree`. */
+  /** Conflicts of the version's claims with other published sites; called only by `siteFree`. */
   siteFaults(): Promise<readonly Violation[]> | readonly Violation[];
 }
 
 /**
- * Checks guards in turn; `Guard` in `definition.ts` names what else a new one needs.
+ * Checks guards in turn; `Guard` in `definition.ts` says what a new guard needs.
  *
- * @param standing metadata of the refusal, beside `guard`
+ * @param standing metadata of the refusal, besides `guard`
  * @throws DomainError `failed_precondition` with reason `guard_failed` for the first guard that
- *   fails, with JSON pointers where the version is at fault
+ * fails, with JSON pointers when the version is at fault
  */
 export async function checkGuards(
   guards: readonly CheckedGuard[],
@@ -84,8 +84,8 @@ function fault<T>(found: T | undefined, pointer: string, message: (found: T) => 
 }
 
 /**
- * The embargo as JSON, until it ends. An unreadable time never ends, since a publication cannot be
- * undone.
+ * The value of an embargo that has not ended, as JSON. An unreadable time counts as not ended,
+ * because a publication cannot be undone.
  */
 function embargo({ meta, now }: GuardFacts): string | undefined {
   const until = meta["embargoUntil"];
@@ -94,7 +94,7 @@ function embargo({ meta, now }: GuardFacts): string | undefined {
   return time <= now.getTime() ? undefined : JSON.stringify(until);
 }
 
-/** Epoch milliseconds of an ISO 8601 time, UTC when it names no offset; NaN for anything else. */
+/** Epoch milliseconds of an ISO 8601 time, in UTC when it has no offset; NaN for anything else. */
 function instantOf(text: string): number {
   try {
     return Temporal.Instant.from(text).epochMilliseconds;

@@ -119,7 +119,7 @@ describe("which version it acts on", () => {
     });
   });
 
-  test("naming a version that it does not act on is a conflict that says what stands there", () => {
+  test("a version on which it does not act is a conflict, and the message names the current one", () => {
     expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
     expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
     expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
@@ -131,7 +131,7 @@ describe("which version it acts on", () => {
     }
   });
 
-  test("a killed document's last published version is no place to leave from any more", () => {
+  test("no transition leads from the last published version of a killed document", () => {
     const killed = { head: { version: 2, status: "cancelled" }, lastPublished: { version: 1, status: "cancelled" } };
     expect(kindOf(() => plan(killed, "publish", 2))).toBe("failed_precondition");
     expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");

@@ -2,30 +2,25 @@ import { DomainError } from "@vidimus/kit/errors";
 import type { Transition, WorkflowDefinition } from "./definition.ts";
 import { type Chosen, choose, standingFacts } from "./legal-transitions.ts";
 import { requireRole } from "./roles.ts";
-import { type DocumentStanding, kindOf, places, type Standing } from "./standing.ts";
+import { type DocumentStanding, kindOf, actableStandings, type Standing } from "./standing.ts";
 
-/** The transition that a caller asks for, and their role. */
-interface TransitionRequest {
+interface Choice {
   readonly name: string;
-  /** The version the caller saw. */
+  /** The version that the caller saw. */
   readonly expectedVersion: number;
   readonly role: string;
 }
 
 /**
- * Finds the version that a named transition acts on: from the published or the withdrawn state the
- * last published version, otherwise the head. Where both are possible, the version that the caller
- * names decides.
+ * Finds the version that a named transition acts on: in the published or withdrawn state the last
+ * published version, otherwise the head. When both are possible, the version that the caller saw
+ * decides.
  *
  * @throws DomainError `permission_denied` when the role may not take it; `conflict` with reason
- *   `stale_version` when the caller names another version than the one it acts on;
- *   `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
+ * `stale_version` when the caller saw another version than the one it acts on;
+ * `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
  */
-export function chooseTransition(
-  definition: WorkflowDefinition,
-  document: DocumentStanding,
-  request: TransitionRequest,
-): Chosen {
+export function chooseTransition(definition: WorkflowDefinition, document: DocumentStanding, request: Choice): Chosen {
   const transition = definition.transitions.find(({ name }) => name === request.name);
   if (!transition) {
     const metadata = standingFacts(definition, document, request.role);
@@ -40,9 +35,9 @@ function chooseVersion(
   definition: WorkflowDefinition,
   document: DocumentStanding,
   transition: Transition,
-  { expectedVersion, role }: TransitionRequest,
+  { expectedVersion, role }: Choice,
 ): Standing {
-  const standings = places(definition, document);
+  const standings = actableStandings(definition, document);
   const candidates = standings.filter(({ status }) => transition.from.includes(status));
   const named = candidates.find(({ version }) => version === expectedVersion);
   if (named) return named;
@@ -66,7 +61,7 @@ function unknownTransition({ workflowId, version, transitions }: WorkflowDefinit
   return `workflow ${workflowId} version ${version} has no transition "${name.slice(0, 64)}"; it has ${names}`;
 }
 
-/** The refusal of a request that names another version than the one that stands there. */
+/** Refuses a request whose caller saw another version than the current one. */
 export function staleVersion(
   expectedVersion: number,
   { version, status }: Standing,
@@ -76,7 +71,7 @@ export function staleVersion(
   return new DomainError("conflict", message, { reason: "stale_version", metadata });
 }
 
-/** The refusal of a change of a document that is in a terminal state. */
+/** Refuses a change of a document in a terminal state. */
 export function ended({ version, status }: Standing): DomainError {
   const metadata = { current_version: String(version), current_status: status };
   const message = `the document is ${status}, and nothing leads out of that`;

@@ -1,44 +1,49 @@
 /**
- * What a state is for. `published` and `withdrawn` each have exactly one state (`usable`,
- * `withheld`); a tenant's own states are working or terminal, and nothing leads out of a terminal
+ * The kind of a state. `published` and `withdrawn` each have exactly one state (`usable`,
+ * `withheld`); a tenant's own states are working or terminal, and no transition leaves a terminal
  * one.
  */
 export type StateKind = "working" | "published" | "withdrawn" | "terminal";
 
 /**
- * A condition on a transition, from a closed list: there are no expressions. To add one, name it
- * here, check it in `check-guards.ts`, with the facts from `transition-documents.ts`, read and
- * write it in `parse-definition.ts` and `definition-json.ts`, and list it in
- * workflow_service.proto.
+ * A condition of a transition, from a closed list: there are no expressions. To add one, name it
+ * here, check it in `check-guards.ts` with facts from `transition-documents.ts`, read and write it
+ * in `parse-definition.ts` and `definition-json.ts`, and list it in workflow_service.proto.
  */
 export type Guard =
-  /** The version is complete, as its type demands of what is published. */
+  /** The version meets its type's rules for publication. */
   | { readonly kind: "publishValid" }
   /** No other published document of the type has the version's `meta.slug`. */
   | { readonly kind: "slugFree" }
   /** `meta.embargoUntil` is absent or past. */
   | { readonly kind: "notEmbargoed" }
-  /** The actor is another one than the writer of the version. */
+  /** The actor did not write the version. */
   | { readonly kind: "fourEyes" }
   /** The document was never published. */
   | { readonly kind: "neverPublished" }
-  /** Every one of these keys of `meta` is there and neither null nor empty. */
+  /** `meta` has all of these keys, with values that are neither null nor empty. */
   | { readonly kind: "metaPresent"; readonly keys: readonly string[] }
   /** At least one link has this `rel`. */
   | { readonly kind: "linkPresent"; readonly rel: string };
 
-/** Every guard that is checked; the last one of every publication of a site, and named by no workflow. */
+/**
+ * All guards that are checked. `siteFree` is checked last at every publication of a site, and
+ * cannot be named by workflows.
+ */
 export type CheckedGuard =
   | Guard
-  /** The version's hosts are host names that no other published site has, and no other is primary. */
+  /**
+   * The version's hosts are host names, no other published site has them, and no other site is
+   * primary.
+   */
   | { readonly kind: "siteFree" };
 
-/** A named change from any of some states to one. */
+/** A named change from one of several states to another. */
 export interface Transition {
   readonly name: string;
   readonly from: readonly string[];
   readonly to: string;
-  /** Roles that may take it, beside `owner` and `admin`. */
+  /** Roles that may take it, besides `owner` and `admin`. */
   readonly roles: readonly string[];
   /** Checked in this order; the first that fails is reported. */
   readonly guards: readonly Guard[];
@@ -51,7 +56,10 @@ export interface WorkflowDefinition {
   readonly states: ReadonlyMap<string, StateKind>;
   /** Roles that may create documents; absent for every known role. */
   readonly create?: readonly string[];
-  /** Roles that may edit a document, by its state; every known role in a state that is not there. */
+  /**
+   * Roles that may edit a document, by its state. In a state that is not in the map every known
+   * role may.
+   */
   readonly edit: ReadonlyMap<string, readonly string[]>;
   readonly transitions: readonly Transition[];
 }

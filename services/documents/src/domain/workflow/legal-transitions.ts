@@ -1,22 +1,22 @@
 import type { StateKind, Transition, WorkflowDefinition } from "./definition.ts";
 import { mayAct } from "./roles.ts";
-import { type DocumentStanding, kindOf, places, type Standing } from "./standing.ts";
+import { type DocumentStanding, kindOf, actableStandings, type Standing } from "./standing.ts";
 
-/** A transition that states, version and role allow; its guards are not checked yet. */
+/** A transition that state, version and role allow; its guards are not checked yet. */
 export interface Chosen {
   readonly transition: Transition;
-  /** The version that it acts on, with its state before. */
+  /** The version that it acts on, with the state before. */
   readonly subject: Standing;
   readonly from: StateKind;
   readonly to: StateKind;
 }
 
 /**
- * The transitions that a role may take from where a document stands, in the order of the workflow;
- * one that can act on either of two versions is there twice.
+ * The transitions that a role may take from where a document stands, in the order of the workflow.
+ * One that can act on either of two versions is listed twice.
  */
 export function legalTransitions(definition: WorkflowDefinition, document: DocumentStanding, role: string): Chosen[] {
-  const standings = places(definition, document);
+  const standings = actableStandings(definition, document);
   return definition.transitions
     .filter(({ roles }) => mayAct(definition, role, roles))
     .flatMap((transition) => {
@@ -25,14 +25,14 @@ export function legalTransitions(definition: WorkflowDefinition, document: Docum
     });
 }
 
-/** A transition of a version, with the kinds of the states that it leads from and to. */
+/** A transition of a version, with the kinds of the states before and after. */
 export function choose(definition: WorkflowDefinition, transition: Transition, subject: Standing): Chosen {
   return { transition, subject, from: kindOf(definition, subject.status), to: kindOf(definition, transition.to) };
 }
 
 /**
- * What a refusal tells programs: the version that stands there, its state, and the transitions that
- * the role may take from where the document stands.
+ * Metadata of a refusal: the current version, its state, and the transitions that the role may
+ * take.
  */
 export function standingFacts(
   definition: WorkflowDefinition,

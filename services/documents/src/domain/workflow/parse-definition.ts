@@ -6,7 +6,7 @@ import type { WorkflowDefinition } from "./definition.ts";
 
 const statesMax = 40;
 const transitionsMax = 100;
-/** What states, transitions, roles and workflows are called. */
+/** Pattern of names of states, transitions, roles and workflows. */
 export const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** States every workflow has, whether its definition lists them or not. */
@@ -17,7 +17,7 @@ export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
   ["cancelled", "terminal"],
 ]);
 
-/** What a definition says, without the name and number it is kept under. */
+/** A definition without the id and version under which it is stored. */
 type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
@@ -132,7 +132,10 @@ function parseGuardWithArgument(value: unknown, pointer: string, faults: Faults)
   return [];
 }
 
-/** Collects faults; what is faulty reads as a harmless placeholder. */
+/**
+ * Collects faults. A faulty part is replaced by a harmless placeholder, so that the rest is
+ * checked, too.
+ */
 class Faults {
   readonly #violations: Violation[] = [];
 

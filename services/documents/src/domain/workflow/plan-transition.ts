@@ -8,23 +8,23 @@ export interface TransitionPlan {
   readonly version: number;
   readonly from: string;
   readonly to: string;
-  /** State of the head afterwards. */
+  /** State of the head after the transition. */
   readonly headStatus: string;
   /**
-   * The last published version afterwards, when readers see a change; its snapshot has status
-   * `snapshot`.
+   * The last published version after the transition, when readers see a change; its snapshot has
+   * status `snapshot`.
    */
   readonly lastPublished?: Standing & {
     readonly snapshot: typeof publishedState | typeof withdrawnState;
-    /** Whether no snapshot can follow. */
+    /** Whether the document can have no later snapshot. */
     readonly isFinal: boolean;
   };
 }
 
 /**
  * The effect of a chosen transition. Reaching the published or the withdrawn state makes a snapshot
- * of that status. A transition from either to a terminal state makes a withheld snapshot, since
- * receivers know no terminal status, and the snapshot says that it is final; it ends the head too.
+ * of that status. A transition from either to a terminal state ends the head, too, and makes a
+ * withheld snapshot with `final`, because receivers know no terminal status.
  */
 export function planTransition(document: DocumentStanding, { transition, subject, from, to }: Chosen): TransitionPlan {
   const { version } = subject;

@@ -1,8 +1,8 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { isAdministrator } from "@vidimus/kit/administrator";
+import { isAdministrator } from "@vidimus/tenancy/administrator";
 import type { WorkflowDefinition } from "./definition.ts";
 
-/** Roles that every workflow knows. A workflow knows those that it names, too. */
+/** Roles that every workflow knows, besides those that it names. */
 const platformRoles: ReadonlySet<string> = new Set([
   "owner",
   "admin",
@@ -15,7 +15,7 @@ const platformRoles: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Makes sure that a role is one of `allowed`, or `owner` or `admin`.
+ * Checks that a role is one of `allowed`, or `owner` or `admin`.
  *
  * @param allowed undefined for every role that the workflow knows
  * @param action completes "may not"
@@ -42,7 +42,7 @@ export function requireRole(
   throw new DomainError("permission_denied", message, { reason: "role_not_allowed", metadata });
 }
 
-/** Whether a role is one of `allowed`, as `requireRole` decides it. */
+/** Whether `requireRole` would pass. */
 export function mayAct(workflow: WorkflowDefinition, role: string, allowed: readonly string[] | undefined): boolean {
   return isAdministrator(role) || (allowed ?? knownRoles(workflow)).includes(role);
 }

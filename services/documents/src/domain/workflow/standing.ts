@@ -1,6 +1,5 @@
 import type { StateKind, WorkflowDefinition } from "./definition.ts";
 
-/** A version and its state. */
 export interface Standing {
   readonly version: number;
   readonly status: string;
@@ -12,22 +11,24 @@ export interface DocumentStanding {
   readonly lastPublished?: Standing;
 }
 
-/** Where a document stands. */
+/** The versions of a document that transitions depend on. */
 export function standingOf({ version, status, lastPublished }: Standing & { lastPublished?: Standing }) {
   return { head: { version, status }, ...(lastPublished ? { lastPublished } : {}) };
 }
 
 /**
- * The versions that transitions can act on: the last published one while it is published or
- * withdrawn, and the head.
+ * The versions that transitions can act on: the head, and the last published version while it is
+ * published or withdrawn.
  */
-export function places(definition: WorkflowDefinition, { head, lastPublished }: DocumentStanding): Standing[] {
+export function actableStandings(
+  definition: WorkflowDefinition,
+  { head, lastPublished }: DocumentStanding,
+): Standing[] {
   const isOut = lastPublished && ["published", "withdrawn"].includes(kindOf(definition, lastPublished.status));
   if (!isOut) return [head];
   return lastPublished.version === head.version ? [lastPublished] : [lastPublished, head];
 }
 
-/** What a state of a workflow is for. */
 export function kindOf(definition: WorkflowDefinition, state: string): StateKind {
   const kind = definition.states.get(state);
   if (!kind) throw new TypeError(`workflow ${definition.workflowId} has no state "${state}"`);

@@ -2,7 +2,6 @@ import { parseJson } from "../json/parse-json.ts";
 import type { WorkflowDefinition } from "./definition.ts";
 import { parseDefinition } from "./parse-definition.ts";
 
-/** A version of a workflow as it is kept. */
 export interface StoredWorkflow {
   readonly workflowId: string;
   readonly version: number;
@@ -12,14 +11,13 @@ export interface StoredWorkflow {
   readonly createdBy: string;
 }
 
-/** Which workflow version new documents of a type are stamped with. */
+/** The workflow version of new documents of a type. */
 export interface Activation {
   readonly type: string;
   readonly workflowId: string;
   readonly version: number;
 }
 
-/** Reads a kept definition. */
 export function toDefinition({ workflowId, version, definition }: StoredWorkflow): WorkflowDefinition {
   return { workflowId, version, ...parseDefinition(parseJson(definition)) };
 }

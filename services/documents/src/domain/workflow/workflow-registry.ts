@@ -6,34 +6,30 @@ import { defaultWorkflow } from "./default-workflow.ts";
 import type { WorkflowDefinition } from "./definition.ts";
 import { type Activation, type StoredWorkflow, toDefinition } from "./stored-workflow.ts";
 
-/** Where workflows come from. */
 interface WorkflowRegistryDeps {
   workflows: {
     find(tenantId: string, workflowId: string, version: number): Promise<StoredWorkflow | undefined>;
     activations(tenantId: string): Promise<Activation[]>;
-    /** Every version of a tenant's workflows. */
     all(tenantId: string): Promise<StoredWorkflow[]>;
   };
 }
 
-/** The workflows of all tenants. */
 export interface WorkflowRegistry {
-  /** One version. Throws `not_found`. */
   at(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
-  /** What new documents of a type are stamped with; undefined when the type has no workflow. */
+  /** The workflow of new documents of a type; undefined when the type has none. */
   current(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
   /** Whether any version of a tenant's workflows has a state. */
   hasState(tenantId: string, state: string): Promise<boolean>;
-  /** Drops what is cached of a tenant's activations. */
+  /** Drops cached activations of a tenant. */
   forget(tenantId: string): void;
 }
 
-/** How long another process's activation may go unseen. */
+/** An activation of another process is noticed after at most this time. */
 const staleMsMax = 1_000;
 
 /**
  * A registry of the tenants' own workflows over the built-in one. Versions never change, so they
- * are kept as long as there is room; what is active is asked again after a second, and whenever a
+ * are cached as far as memory allows; activations are read again after a second, and whenever a
  * type has no workflow.
  */
 export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): WorkflowRegistry {
@@ -65,7 +61,7 @@ export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): Wor
     return (await active.forceFetch(tenantId, { forceRefresh: true })).get(type);
   }
 
-  /** States are never lost, so that only one that is not known is asked for. */
+  /** States are never removed, so the database is read only for an unknown one. */
   async function hasState(tenantId: string, state: string): Promise<boolean> {
     if (defaultWorkflow.states.has(state) || states.get(tenantId)?.has(state)) return true;
     const known = new Set(

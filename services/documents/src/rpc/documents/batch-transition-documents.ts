@@ -1,15 +1,14 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { asDomainError } from "@vidimus/kit/rpc/error-table";
+import { asDomainError } from "@vidimus/kit/rpc/errors/error-table";
 import { requireTenantId } from "@vidimus/kit/ids";
-import type { Transitioned } from "../../domain/transitions/attempt.ts";
+import type { TransitionResult } from "../../domain/transitions/attempt.ts";
 import type { TransitionDocumentDeps } from "./transition-document.ts";
 import { refused } from "../refused.ts";
-import { fromTransition, toTransitioned } from "./messages.ts";
+import { fromTransition, toTransitionResult } from "./messages.ts";
 import { callingActor, callingTrace, requireBatch } from "../requests.ts";
 
-/** Takes many documents of one tenant through transitions; each succeeds or fails on its own. */
 export function batchTransitionDocuments({
   transition: run,
 }: TransitionDocumentDeps): MethodImpl<typeof DocumentService.method.batchTransitionDocuments> {
@@ -30,9 +29,9 @@ export function batchTransitionDocuments({
   };
 }
 
-async function toResult(transitioned: Promise<Transitioned>) {
+async function toResult(transitioned: Promise<TransitionResult>) {
   try {
-    return { outcome: { case: "transitioned" as const, value: toTransitioned(await transitioned) } };
+    return { outcome: { case: "transitioned" as const, value: toTransitionResult(await transitioned) } };
   } catch (error) {
     const expected = asDomainError(error);
     if (!expected) throw error;

@@ -4,7 +4,6 @@ import { type IntakeDeps, takeIn } from "../../domain/intake/take-in.ts";
 import { fromCreateRequest } from "./messages.ts";
 import { callingActor } from "../requests.ts";
 
-/** Takes one document in. */
 export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.createDocument> {
   return async (request, context) => {
     const [outcome] = await takeIn(deps, [fromCreateRequest(request, callingActor(context))], context.signal);

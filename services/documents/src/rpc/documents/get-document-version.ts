@@ -8,7 +8,6 @@ import { titleText } from "../../domain/document/title-text.ts";
 import { toDocumentVersion } from "./messages.ts";
 import { requireVersionNumber } from "../requests.ts";
 
-/** Reads one version of a document. */
 export function getDocumentVersion(
   deps: GetDocumentVersionDeps,
 ): MethodImpl<typeof DocumentService.method.getDocumentVersion> {

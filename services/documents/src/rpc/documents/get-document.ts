@@ -5,7 +5,6 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { toDocument } from "./messages.ts";
 
-/** The store of heads. */
 interface GetDocumentDeps {
   documents: HeadReader;
 }

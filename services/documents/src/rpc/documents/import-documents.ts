@@ -11,7 +11,9 @@ const draftsMax = 1_000;
 /** Documents stored by one insert. */
 const chunkSize = 64;
 
-/** Takes a whole archive in; what is there already with the same content is no fault. */
+/**
+ * Takes documents of an archive in. A document that exists with the same content is not an error.
+ */
 export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.importDocuments> {
   return async ({ tenantId, drafts }, context) => {
     if (drafts.length === 0 || drafts.length > draftsMax) {

@@ -10,9 +10,8 @@ import {
   type HistoryPosition,
   listHistory,
 } from "../../domain/editing/document-history.ts";
-import { documentPages, pagePlace, pageSize } from "../requests.ts";
+import { documentPages, pagePosition, pageSize } from "../requests.ts";
 
-/** Says who did what to a document, and when. */
 export function listDocumentHistory(
   deps: ListDocumentHistoryDeps,
 ): MethodImpl<typeof DocumentService.method.listDocumentHistory> {
@@ -21,7 +20,7 @@ export function listDocumentHistory(
       tenantId: requireTenantId(request.tenantId),
       documentId: requireDocumentId(request.documentId),
     };
-    const before = pagePlace(request.pageToken, toPosition);
+    const before = pagePosition(request.pageToken, toPosition);
     const page = { limit: pageSize(request.limit, documentPages), ...(before ? { before } : {}), signal };
     const { entries, next } = await listHistory(deps, reference, page);
     return {

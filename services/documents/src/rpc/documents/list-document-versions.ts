@@ -5,9 +5,8 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { listVersions, type ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
 import { toDocumentVersion } from "./messages.ts";
-import { documentPages, pagePlace, pageSize } from "../requests.ts";
+import { documentPages, pagePosition, pageSize } from "../requests.ts";
 
-/** Walks the versions of one document, newest first. */
 export function listDocumentVersions(
   deps: ListDocumentVersionsDeps,
 ): MethodImpl<typeof DocumentService.method.listDocumentVersions> {
@@ -16,7 +15,7 @@ export function listDocumentVersions(
       tenantId: requireTenantId(request.tenantId),
       documentId: requireDocumentId(request.documentId),
     };
-    const before = pagePlace(request.pageToken, toVersion);
+    const before = pagePosition(request.pageToken, toVersion);
     const { versions, hasMore } = await listVersions(deps, reference, {
       limit: pageSize(request.limit, documentPages),
       ...(before === undefined ? {} : { before }),

@@ -11,13 +11,12 @@ import { encodeOpaqueToken, isEpochMs } from "@vidimus/kit/opaque-token";
 import type { HeadSummary, ListOrder, ListPosition } from "../../domain/document/document.ts";
 import type { TypeRegistry } from "../../domain/types/document-type.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
-import type { DocumentStore, ListFilter } from "../../store/document-store.ts";
-import { documentPages, pagePlace, pageSize } from "../requests.ts";
+import type { HeadStore, ListFilter } from "../../store/head-store.ts";
+import { documentPages, pagePosition, pageSize } from "../requests.ts";
 import { toLastPublished } from "./messages.ts";
 
-/** The store of heads, and what a tenant's types and states are called. */
 export interface ListDocumentsDeps {
-  documents: Pick<DocumentStore, "list" | "count">;
+  documents: Pick<HeadStore, "list" | "count">;
   types: Pick<TypeRegistry, "has">;
   states: Pick<WorkflowRegistry, "hasState">;
 }
@@ -28,7 +27,7 @@ export function listDocuments(deps: ListDocumentsDeps): MethodImpl<typeof Docume
     const tenantId = requireTenantId(request.tenantId);
     const limit = pageSize(request.limit, documentPages);
     const order = readOrder(request.order);
-    const after = pagePlace(request.pageToken, (values) => toPosition(values, order));
+    const after = pagePosition(request.pageToken, (values) => toPosition(values, order));
     const filter = await readFilter(deps, tenantId, request);
     const query = { ...filter, order, ...(after ? { after } : {}), limit: limit + 1, signal };
     const found = await deps.documents.list(tenantId, query);
@@ -61,7 +60,10 @@ async function readFilter(
   };
 }
 
-/** Rows have whole milliseconds; rounded up, "at this time or later" stays exact. */
+/**
+ * Rows have whole milliseconds. The time is rounded up, so that "at this time or later" stays
+ * exact.
+ */
 function toDate({ seconds, nanos }: Timestamp): Date {
   const date = new Date(Number(seconds) * 1_000 + Math.ceil(nanos / 1e6));
   if (!Number.isNaN(date.getTime())) return date;

@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { toErrorInfo } from "@vidimus/kit/rpc/error-table";
+import { toErrorInfo } from "@vidimus/kit/rpc/errors/error-table";
 import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import {
   type AllowedTransition,
@@ -11,7 +11,6 @@ import {
 import { callingActor } from "../requests.ts";
 import { toLastPublished } from "./messages.ts";
 
-/** Lists what a role may do with a document now. */
 export function listTransitions(
   deps: Omit<ListTransitionsDeps, "publications"> & { publication: Pick<ListTransitionsDeps, "publications"> },
 ): MethodImpl<typeof DocumentService.method.listTransitions> {

@@ -15,32 +15,37 @@ import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import { throwMissing } from "../../domain/document/throw-missing.ts";
 import type { VersionSummary } from "../../domain/document/revision.ts";
 import type { IntakeItem } from "../../domain/intake/take-in.ts";
-import type { DocumentTransition, Transitioned } from "../../domain/transitions/attempt.ts";
+import type { TransitionRequest, TransitionResult } from "../../domain/transitions/attempt.ts";
 import { requireVersionNumber } from "../requests.ts";
 
-/** Reads a create request of the actor `by`; throws `invalid` when it names another. */
+/** Reads a create request of the actor `by`. Throws `invalid` when it names another actor. */
 export function fromCreateRequest({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   if (createdBy) throw new DomainError("invalid", "created_by is for the gateway; metadata names the actor");
   return { tenantId, ...fromDraft(draft), createdBy: by };
 }
 
-/** Reads a draft. One that is missing is refused with its own item, by `takeIn`. */
+/**
+ * Reads a draft. A missing one becomes empty JSON, which `takeIn` refuses as a fault of its item.
+ */
 export function fromDraft(draft: Draft | undefined): Pick<IntakeItem, "json" | "intakeToken"> {
   return { json: draft?.documentJson ?? new Uint8Array(), intakeToken: draft?.intakeToken ?? "" };
 }
 
-/** Reads an item of the gateway, which names its own actor: a call carries items of many callers. */
+/**
+ * Reads an item of the gateway, which names the actor of each item, because one call has items of
+ * many callers.
+ */
 export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   const { actor, role } = createdBy ?? throwMissing("created_by");
   return { tenantId, ...fromDraft(draft), createdBy: { ...by, actor, role }, isByScope: true };
 }
 
-/** Reads a requested transition; throws `invalid` when it lacks a document, a name or a version. */
+/** Reads a requested transition. Throws `invalid` when it has no document, name or version. */
 export function fromTransition(
   transition: Transition | undefined,
   by: Actor,
   traceparent: string | undefined,
-): DocumentTransition {
+): TransitionRequest {
   const { documentId, name, expectedVersion: version, requestToken: token } = transition ?? throwMissing("transition");
   const id = requireDocumentId(documentId);
   if (name === "") throwMissing("name");
@@ -56,8 +61,7 @@ export function fromTransition(
   };
 }
 
-/** A document's state after a transition, as a message. */
-export function toTransitioned({ documentId, version, status, sequence, updatedAt }: Transitioned) {
+export function toTransitionResult({ documentId, version, status, sequence, updatedAt }: TransitionResult) {
   return {
     documentId,
     version: BigInt(version),
@@ -67,7 +71,6 @@ export function toTransitioned({ documentId, version, status, sequence, updatedA
   };
 }
 
-/** A head as a message. */
 export function toDocument(head: Head): MessageInitShape<typeof DocumentSchema> {
   const { documentId, type, version, status, lastPublished } = head;
   return {
@@ -84,7 +87,6 @@ export function toDocument(head: Head): MessageInitShape<typeof DocumentSchema> 
   };
 }
 
-/** The last published version as a message. */
 export function toLastPublished(last: LastPublished): MessageInitShape<typeof LastPublishedSchema> {
   return {
     version: BigInt(last.version),
@@ -94,7 +96,6 @@ export function toLastPublished(last: LastPublished): MessageInitShape<typeof La
   };
 }
 
-/** A version without its content, as a message. */
 export function toDocumentVersion({ version, status, title, schemaGeneration, writtenAt, writtenBy }: VersionSummary) {
   return {
     version: BigInt(version),

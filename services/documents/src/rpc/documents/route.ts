@@ -1,5 +1,12 @@
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
-import { type MeshRoute, meshRoute, partialRoute, route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import {
+  type MeshRoute,
+  meshRoute,
+  partialRoute,
+  route,
+  type TeamsRoute,
+  teamsRoute,
+} from "@vidimus/kit/rpc/doors/shared/route";
 import type { ListDocumentHistoryDeps } from "../../domain/editing/document-history.ts";
 import type { GetDocumentVersionDeps, ListDocumentVersionsDeps } from "../../domain/editing/document-versions.ts";
 import type { UpdateDocumentDeps } from "../../domain/editing/update-document.ts";
@@ -20,7 +27,6 @@ import { transitionDocument, type TransitionDocumentDeps } from "./transition-do
 import { updateDocument } from "./update-document.ts";
 import { validateDocument } from "./validate-document.ts";
 
-/** Stores, types and workflows of all methods. */
 type DocumentServiceDeps = IntakeDeps &
   UpdateDocumentDeps &
   GetDocumentVersionDeps &
@@ -28,7 +34,6 @@ type DocumentServiceDeps = IntakeDeps &
   ListDocumentHistoryDeps &
   ListDocumentsDeps & { publication: TransitionDocumentDeps & Pick<ListTransitionsDeps, "publications"> };
 
-/** The editor's surface. */
 export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
   const methods = route(DocumentService, {
     createDocument: createDocument(deps),
@@ -62,7 +67,7 @@ export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
   });
 }
 
-/** What the gateway calls of it. */
+/** The method that the gateway calls. */
 export function batchIntakeRoute(deps: IntakeDeps): MeshRoute {
   const methods = partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps, fromGatewayItem) });
   return meshRoute(methods, { batchCreateDocuments: ["gateway"] });

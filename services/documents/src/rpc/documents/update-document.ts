@@ -7,7 +7,6 @@ import { type UpdateDocumentDeps, updateDocument as update } from "../../domain/
 import { toDocument } from "./messages.ts";
 import { callingActor, requireVersionNumber } from "../requests.ts";
 
-/** Writes the next version of a document. */
 export function updateDocument(deps: UpdateDocumentDeps): MethodImpl<typeof DocumentService.method.updateDocument> {
   return async (request, context) => {
     const requestToken = readRequestToken(request.requestToken);

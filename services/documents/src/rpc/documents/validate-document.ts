@@ -3,7 +3,6 @@ import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/do
 import { requireTenantId } from "@vidimus/kit/ids";
 import { validateDraft, type ValidateDocumentDeps } from "../../domain/intake/validate-draft.ts";
 
-/** Says what is wrong with a document, and stores nothing. */
 export function validateDocument(
   deps: ValidateDocumentDeps,
 ): MethodImpl<typeof DocumentService.method.validateDocument> {

@@ -7,7 +7,6 @@ import { fromBy } from "./get-published-document.ts";
 import { refused } from "../refused.ts";
 import { requireBatch } from "../requests.ts";
 
-/** Reads many published documents; each is found or refused on its own. */
 export function batchGetPublishedDocuments(
   deps: BatchGetPublishedDocumentsDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.batchGetPublishedDocuments> {

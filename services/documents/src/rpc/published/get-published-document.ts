@@ -9,7 +9,6 @@ import {
   readDocument,
 } from "../../domain/published-reads/read-document.ts";
 
-/** One published document, by id or by slug. */
 export function getPublishedDocument(
   deps: GetPublishedDocumentDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.getPublishedDocument> {
@@ -17,7 +16,7 @@ export function getPublishedDocument(
     readDocument(deps, requireTenantId(tenantId), fromBy(by), { includeLinks, ifNoneMatch }, signal);
 }
 
-/** Reads how a request names its document. */
+/** Reads by which name a request asks for a document. */
 export function fromBy(by: GetPublishedDocumentRequest["by"]): DocumentName {
   if (by.case === "slug") return { type: by.value.type, slug: by.value.slug };
   return { documentId: requireDocumentId(by.value ?? "") };

@@ -3,7 +3,6 @@ import type { PublishedDocumentService } from "@vidimus/contracts/vidimus/docume
 import { requireTenantId } from "@vidimus/kit/ids";
 import { readSite, type GetPublishedSiteDeps } from "../../domain/published-reads/read-site.ts";
 
-/** The configuration of one site in one object. */
 export function getPublishedSite(
   deps: GetPublishedSiteDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.getPublishedSite> {

@@ -9,13 +9,11 @@ import { toSnapshot } from "../snapshot-feed/messages.ts";
 
 const bytesMax = 8 * 1024 * 1024;
 
-/** Stores that versions are read from. */
 export interface GetPublishedVersionDeps {
   publications: PublicationReader;
   snapshots: Pick<SnapshotStore, "findUsable">;
 }
 
-/** One version that was usable, with the snapshots it was published in. */
 export function getPublishedVersion(
   deps: GetPublishedVersionDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.getPublishedVersion> {

@@ -8,7 +8,6 @@ import { pageSize, documentPages } from "../requests.ts";
 
 const waitMsMax = 20_000;
 
-/** What was published and withdrawn since a token, oldest first. */
 export function listPublishedChanges(
   deps: ListPublishedChangesDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.listPublishedChanges> {

@@ -17,7 +17,6 @@ import {
 import type { RequestedFilter } from "../../domain/published-reads/resolve-filter.ts";
 import { pageSize, documentPages } from "../requests.ts";
 
-/** One page of published documents of one type, newest first. */
 export function listPublishedDocuments(
   deps: ListPublishedDocumentsDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.listPublishedDocuments> {
@@ -27,7 +26,7 @@ export function listPublishedDocuments(
   };
 }
 
-/** Whose page is asked for, and which. Throws `invalid`. */
+/** Reads tenant and page of a request. Throws `invalid`. */
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
   const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag } = request;
   const { includeLinks, includeLinked } = request;
@@ -43,8 +42,8 @@ export function fromListRequest(request: ListPublishedDocumentsRequest): { tenan
 type FilterMessage = Omit<PublishedFilter, "$typeName" | "$unknown">;
 
 /**
- * `PublishedFilter` of the .proto and the table of keys name the same filters, or this does not compile. A
- * key that the message lacks would leave a page unfiltered.
+ * Does not compile unless `PublishedFilter` of the .proto and the table of keys name the same
+ * filters: a filter missing here would be ignored, and the page would show too much.
  */
 function fromFilter(message: FilterMessage | undefined): RequestedFilter {
   const requested: Record<keyof FilterMessage, string | undefined> = mapFilters((name) => message?.[name] || undefined);

@@ -10,13 +10,11 @@ import { type PublicationReader, requireVisible } from "../../domain/published-r
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { pageSize, documentPages } from "../requests.ts";
 
-/** Stores that versions are read from. */
 export interface ListPublishedVersionsDeps {
   publications: PublicationReader;
   snapshots: Pick<SnapshotStore, "listUsableVersions">;
 }
 
-/** The versions of a document that were usable, newest first. */
 export function listPublishedVersions(
   deps: ListPublishedVersionsDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.listPublishedVersions> {

@@ -8,7 +8,7 @@ import { type ListPublishedDocumentsDeps, currentEtag } from "../../domain/publi
 import { fromListRequest } from "./list-published-documents.ts";
 import { requireBatch } from "../requests.ts";
 
-/** The clocks that tags are made of. */
+/** The clocks from which tags are made. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
 /** Compares the tags of many pages with the current ones, without reading a page. */
@@ -22,8 +22,8 @@ export function revalidatePublishedPages(
 }
 
 /**
- * An invalid request is answered "": its reader gets the error when it asks for the page, and the
- * batch goes on.
+ * An invalid request gets "": the caller gets the error when it asks for the page, and the rest of
+ * the batch is answered.
  */
 async function revalidate(deps: RevalidatePublishedPagesDeps, request: ListPublishedDocumentsRequest): Promise<string> {
   try {

@@ -1,5 +1,5 @@
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/doors/shared/route";
 import type { BatchGetPublishedDocumentsDeps } from "../../domain/published-reads/read-documents.ts";
 import type { ListPublishedChangesDeps } from "../../domain/published-reads/read-changes.ts";
 import type { GetPublishedSiteDeps } from "../../domain/published-reads/read-site.ts";
@@ -13,7 +13,6 @@ import { listPublishedDocuments } from "./list-published-documents.ts";
 import { listPublishedVersions, type ListPublishedVersionsDeps } from "./list-published-versions.ts";
 import { revalidatePublishedPages } from "./revalidate-published-pages.ts";
 
-/** Stores of all methods. */
 type PublishedDocumentServiceDeps = BatchGetPublishedDocumentsDeps &
   GetPublishedSiteDeps &
   GetPublishedVersionDeps &
@@ -21,7 +20,6 @@ type PublishedDocumentServiceDeps = BatchGetPublishedDocumentsDeps &
   ListPublishedDocumentsDeps &
   ListPublishedVersionsDeps;
 
-/** The service for readers. */
 export function publishedDocumentRoute(deps: PublishedDocumentServiceDeps): MeshRoute {
   const methods = route(PublishedDocumentService, {
     listPublishedDocuments: listPublishedDocuments(deps),

@@ -1,11 +1,10 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { type CreateSchemaGenerationDeps, addGeneration } from "../../domain/types/add-generation.ts";
 
-/** Adds a generation of a type. */
 export function createSchemaGeneration(
   deps: CreateSchemaGenerationDeps,
 ): MethodImpl<typeof SchemaService.method.createSchemaGeneration> {

@@ -7,12 +7,10 @@ import { coreSchemas } from "../../domain/types/core-types.ts";
 import type { SchemaStore } from "../../store/schema-store.ts";
 import { toGenerationMessage } from "./messages.ts";
 
-/** The store of generations. */
 export interface GetSchemaGenerationDeps {
   schemas: Pick<SchemaStore, "newest" | "find">;
 }
 
-/** Reads one generation of a type, the newest unless one is named. */
 export function getSchemaGeneration({
   schemas,
 }: GetSchemaGenerationDeps): MethodImpl<typeof SchemaService.method.getSchemaGeneration> {

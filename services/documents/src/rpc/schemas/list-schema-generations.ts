@@ -5,12 +5,10 @@ import { coreSchemas } from "../../domain/types/core-types.ts";
 import type { SchemaStore } from "../../store/schema-store.ts";
 import { toGenerationMessage } from "./messages.ts";
 
-/** The store of generations. */
 export interface ListSchemaGenerationsDeps {
   schemas: Pick<SchemaStore, "list">;
 }
 
-/** Lists every generation of every type a tenant has. */
 export function listSchemaGenerations({
   schemas,
 }: ListSchemaGenerationsDeps): MethodImpl<typeof SchemaService.method.listSchemaGenerations> {

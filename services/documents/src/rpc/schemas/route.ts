@@ -1,12 +1,19 @@
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
-import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
-import { meshRoute, type MeshRoute, partialRoute, route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/tenancy/audit/list-audit-entries";
+import {
+  meshRoute,
+  type MeshRoute,
+  partialRoute,
+  route,
+  type TeamsRoute,
+  teamsRoute,
+} from "@vidimus/kit/rpc/doors/shared/route";
 import type { CreateSchemaGenerationDeps } from "../../domain/types/add-generation.ts";
 import { createSchemaGeneration } from "./create-schema-generation.ts";
 import { getSchemaGeneration, type GetSchemaGenerationDeps } from "./get-schema-generation.ts";
 import { listSchemaGenerations, type ListSchemaGenerationsDeps } from "./list-schema-generations.ts";
 
-/** Which types a tenant has, for delivery: endpoints ask for some of them. */
+/** Lists a tenant's types for delivery, whose endpoints may select some of them. */
 export function knownTypesRoute(deps: ListSchemaGenerationsDeps): MeshRoute {
   const methods = partialRoute(SchemaService, { listSchemaGenerations: listSchemaGenerations(deps) });
   return meshRoute(methods, { listSchemaGenerations: ["delivery"] });

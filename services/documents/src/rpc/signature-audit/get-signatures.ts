@@ -6,12 +6,10 @@ import { heldSignatureToProto } from "./held-signature-message.ts";
 
 const referencesMax = 256;
 
-/** The store of signatures. */
 interface GetSignaturesDeps {
   signatures: Pick<SignatureStore, "find">;
 }
 
-/** Reads the signatures of snapshots by reference. */
 export function getSignatures({
   signatures,
 }: GetSignaturesDeps): MethodImpl<typeof SignatureAuditService.method.getSignatures> {

@@ -3,7 +3,6 @@ import type { HeldSignatureSchema } from "@vidimus/contracts/vidimus/documents/v
 import type { HeldSignature } from "../../domain/snapshots/snapshot-feed.ts";
 import { toReference } from "../snapshot-feed/messages.ts";
 
-/** The signature of a snapshot as a message. */
 export function heldSignatureToProto(held: HeldSignature): MessageInitShape<typeof HeldSignatureSchema> {
   const { signature, newestSequence = 0 } = held;
   return { reference: toReference(held), newestSequence: BigInt(newestSequence), ...(signature && { signature }) };

@@ -7,12 +7,10 @@ import { heldSignatureToProto } from "./held-signature-message.ts";
 
 const pages: PageSizeRule = { max: 1_000, fallback: 500 };
 
-/** The store of signatures. */
 interface ListSignaturesDeps {
   signatures: Pick<SignatureStore, "list">;
 }
 
-/** Lists the signatures of all tenants' snapshots. */
 export function listSignatures({
   signatures,
 }: ListSignaturesDeps): MethodImpl<typeof SignatureAuditService.method.listSignatures> {

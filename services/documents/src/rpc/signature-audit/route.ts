@@ -1,10 +1,9 @@
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
-import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/doors/shared/route";
 import type { SignatureStore } from "../../store/signature-store.ts";
 import { getSignatures } from "./get-signatures.ts";
 import { listSignatures } from "./list-signatures.ts";
 
-/** The service for signing's audit, and for delivery after a revocation. */
 export function signatureAuditRoute(deps: { signatures: SignatureStore }): MeshRoute {
   const methods = route(SignatureAuditService, {
     listSignatures: listSignatures(deps),

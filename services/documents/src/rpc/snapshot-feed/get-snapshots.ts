@@ -16,7 +16,7 @@ interface GetSnapshotsDeps {
   attest: Attest;
 }
 
-/** Reads snapshots by reference, in the order of the references, up to where the answer is full. */
+/** Reads snapshots by reference, in the order of the references, until the answer is full. */
 export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
   return async ({ references }, { signal }) => {
     const keys = distinct(fromReferences(references, referencesMax));
@@ -29,8 +29,8 @@ export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof Snapshot
 }
 
 /**
- * As many of the first snapshots as fit, one at least if any is known. Callers go on behind the
- * last snapshot they got, so none before it may be left out for its size.
+ * The first snapshots that fit, at least one when any exists. Callers continue behind the last
+ * snapshot that they got, so none before it may be left out because of its size.
  */
 async function readFirst(
   deps: GetSnapshotsDeps,
@@ -44,7 +44,7 @@ async function readFirst(
   return first.length > 0 ? first : readFirst(deps, keys.slice(cut), signal);
 }
 
-/** Asks only about those that can have any: most snapshots are their documents' first. */
+/** Asks only for snapshots that can have older pending ones: most are their documents' first. */
 async function withOlderPending(
   deps: GetSnapshotsDeps,
   found: readonly SignedSnapshot[],

@@ -6,7 +6,6 @@ import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { feedPages, toReference } from "./messages.ts";
 import { pageSize } from "../requests.ts";
 
-/** The store of snapshots. */
 interface ListPendingSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "listPending">;
 }

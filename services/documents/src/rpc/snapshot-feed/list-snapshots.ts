@@ -6,15 +6,15 @@ import type {
 } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { encodeListToken, type SnapshotQuery, toListPlace } from "../../domain/snapshots/snapshot-feed.ts";
+import { encodeListToken, type SnapshotQuery, toListPosition } from "../../domain/snapshots/snapshot-feed.ts";
 import type { PublicationStore } from "../../store/publication-store.ts";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
-import { pagePlace, pageSize } from "../requests.ts";
+import { pagePosition, pageSize } from "../requests.ts";
 import { feedPages, toReference } from "./messages.ts";
 
 const typesMax = 100;
 
-/** The stores of snapshots and of publications, which have each document's newest snapshot. */
+/** The stores of snapshots, and of publications, which hold each document's newest snapshot. */
 export interface ListSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "list">;
   publications: Pick<PublicationStore, "listLatestSnapshots">;
@@ -45,7 +45,7 @@ export function listSnapshots({
 function fromListRequest(request: ListSnapshotsRequest): SnapshotQuery {
   const { committedSince: since, committedUntil: until, documentTypes: types, latestOnly } = request;
   if (types.length > typesMax) throw new DomainError("invalid", `name up to ${typesMax} types, not ${types.length}`);
-  const after = pagePlace(request.pageToken, toListPlace);
+  const after = pagePosition(request.pageToken, toListPosition);
   return {
     types,
     latestOnly,

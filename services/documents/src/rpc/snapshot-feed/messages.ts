@@ -10,7 +10,7 @@ import type { PageSizeRule } from "../requests.ts";
 /** Page size of the feed's lists. */
 export const feedPages: PageSizeRule = { max: 1_000, fallback: 500 };
 
-/** Reads references; throws `invalid` unless there are 1 to `max` and each names a snapshot. */
+/** Reads references. Throws `invalid` unless there are 1 to `max` and each names a snapshot. */
 export function fromReferences(references: readonly (SnapshotReference | undefined)[], max: number): SnapshotKey[] {
   if (references.length === 0 || references.length > max) {
     throw new DomainError("invalid", `name 1 to ${max} snapshots, not ${references.length}`);
@@ -30,12 +30,10 @@ function fromReference(reference: SnapshotReference | undefined): SnapshotKey {
   };
 }
 
-/** A snapshot's key as a message. */
 export function toReference({ tenantId, documentId, sequence }: SnapshotKey) {
   return { tenantId, documentId, sequence: BigInt(sequence) };
 }
 
-/** A snapshot as a message. */
 export function toSnapshot(snapshot: FeedSnapshot) {
   const { type, version, status, committedAt, bytes, sha256, signature, pending = false, olderPending = [] } = snapshot;
   const { traceparent = "" } = snapshot;
@@ -55,8 +53,9 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 }
 
 /**
- * Reads the signature of a snapshot; throws `invalid` for one that cannot be an Ed25519 signature over
- * a statement that names snapshot and key. Version, status and digest are signing's to compare.
+ * Reads the signature of a snapshot. Throws `invalid` unless it can be an Ed25519 signature over a
+ * statement that names the snapshot and the key. Version, status and digest are compared by
+ * signing.
  */
 export function fromSignature(
   { tenantId, documentId, sequence }: SnapshotKey,

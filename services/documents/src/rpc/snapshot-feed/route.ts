@@ -1,5 +1,5 @@
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
-import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/route";
+import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/doors/shared/route";
 import type { SnapshotStore } from "../../store/snapshot-store.ts";
 import { type Attest, getSnapshots } from "./get-snapshots.ts";
 import { listPendingSnapshots } from "./list-pending-snapshots.ts";
@@ -11,7 +11,6 @@ interface SnapshotFeedDeps extends ListSnapshotsDeps, Omit<SettleSnapshotsDeps, 
   attest: Attest;
 }
 
-/** The service for delivery. */
 export function snapshotFeedRoute(deps: SnapshotFeedDeps): MeshRoute {
   const methods = route(SnapshotFeedService, {
     listPendingSnapshots: listPendingSnapshots(deps),

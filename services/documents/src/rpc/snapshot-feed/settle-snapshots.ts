@@ -12,10 +12,9 @@ import { fromReferences, fromSignature } from "./messages.ts";
 const settlementsMax = 256;
 const reasonCharactersMax = 256;
 
-/** Whether signing made a signature; of none without a key. */
+/** Whether signing made a signature; false without a key. */
 export type IsEndorsed = (signature: SnapshotSignature, endorsement: Uint8Array) => boolean;
 
-/** The store of snapshots, and what tells signing's signatures from others. */
 export interface SettleSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "settle">;
   isEndorsed: IsEndorsed;
@@ -23,9 +22,9 @@ export interface SettleSnapshotsDeps {
 }
 
 /**
- * Ends the pending state of snapshots, and keeps their signatures. A signature that signing did not
- * endorse is refused: whoever has delivery's identity could otherwise put one in the place of a
- * genuine one, for ever.
+ * Ends the pending state of snapshots, and stores their signatures. A signature without signing's
+ * endorsement is refused: otherwise a caller with delivery's identity could permanently replace a
+ * genuine one.
  */
 export function settleSnapshots(
   deps: SettleSnapshotsDeps,
@@ -49,7 +48,7 @@ export function settleSnapshots(
   };
 }
 
-/** One line a call: with a wrong key on either side it is all of them. */
+/** One log line for a call, because with a wrong key on either side every signature is refused. */
 function refuse(log: SettleSnapshotsDeps["log"], unendorsed: readonly SnapshotSettlement[]): void {
   const [first] = unendorsed;
   if (!first) return;

@@ -1,18 +1,17 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { DomainError } from "@vidimus/kit/errors";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { typePattern } from "../../domain/types/add-generation.ts";
-import { requireAdministrator } from "@vidimus/kit/administrator";
+import { requireAdministrator } from "@vidimus/tenancy/administrator";
 import type { TypeRegistry } from "../../domain/types/document-type.ts";
 import { throwMissing } from "../../domain/document/throw-missing.ts";
 import { requireUsable } from "../../domain/workflow/check-activation.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 
-/** The store of activations, and the registry that caches them. */
 interface ActivateWorkflowDeps {
   workflows: Pick<WorkflowStore, "activate">;
   registry: Pick<WorkflowRegistry, "at" | "forget">;
@@ -20,7 +19,7 @@ interface ActivateWorkflowDeps {
   now(): Date;
 }
 
-/** Stamps new documents of a type with a workflow version from now on. */
+/** Makes a workflow version the one of new documents of a type. */
 export function activateWorkflow({
   workflows,
   registry,

@@ -1,11 +1,10 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { addWorkflow, type CreateWorkflowVersionDeps } from "../../domain/workflow/add-workflow.ts";
 
-/** Keeps a definition as the next version of a workflow. */
 export function createWorkflowVersion(
   deps: CreateWorkflowVersionDeps,
 ): MethodImpl<typeof WorkflowService.method.createWorkflowVersion> {

@@ -6,7 +6,6 @@ import { defaultWorkflow } from "../../domain/workflow/default-workflow.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { builtInWorkflowMessage, toWorkflowMessage } from "./messages.ts";
 
-/** Reads one version of a workflow. */
 export function getWorkflowVersion({
   workflows,
 }: {

@@ -3,7 +3,6 @@ import type { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/wo
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 
-/** Lists which workflow versions were activated for which types. */
 export function listWorkflowActivations({
   workflows,
 }: {

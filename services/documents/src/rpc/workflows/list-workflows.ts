@@ -5,7 +5,6 @@ import { defaultWorkflow } from "../../domain/workflow/default-workflow.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
 import { builtInWorkflowMessage, toWorkflowMessage } from "./messages.ts";
 
-/** Lists a tenant's workflows, each in its newest version. */
 export function listWorkflows({
   workflows,
 }: {

@@ -1,5 +1,5 @@
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
-import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import type { TypeRegistry } from "../../domain/types/document-type.ts";
 import type { WorkflowRegistry } from "../../domain/workflow/workflow-registry.ts";
 import type { WorkflowStore } from "../../store/workflow-store.ts";
@@ -9,7 +9,6 @@ import { getWorkflowVersion } from "./get-workflow-version.ts";
 import { listWorkflowActivations } from "./list-workflow-activations.ts";
 import { listWorkflows } from "./list-workflows.ts";
 
-/** The store of workflows, and the registry that caches them. */
 interface WorkflowRouteDeps {
   workflows: WorkflowStore;
   registry: WorkflowRegistry;
@@ -17,7 +16,6 @@ interface WorkflowRouteDeps {
   now(): Date;
 }
 
-/** The service of workflows. */
 export function workflowRoute(deps: WorkflowRouteDeps): TeamsRoute {
   const methods = route(WorkflowService, {
     createWorkflowVersion: createWorkflowVersion(deps),

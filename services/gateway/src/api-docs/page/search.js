@@ -1,4 +1,5 @@
-// Shows the operations that have every word of the search, in the reference and in the contents.
+// Shows only the operations that contain every word of the search, in the reference and in the
+// contents.
 const searchField = document.querySelector("#search input");
 const operations = [...document.querySelectorAll("details.op")].map((element) => ({
   element,

@@ -1,8 +1,8 @@
-// Sends the calls of the reference from the browser, to the server that the page came from. The key
-// stays in its field: it is neither stored nor put into a URL.
+// Sends calls of the reference from the browser to the server of the page. The key stays in its
+// field: it is not stored and not put into a URL.
 const charactersMax = 100_000;
 
-/** The URL of a call: its path and query with what stands in the form's fields. */
+/** The URL of a call, with path and query parameters from the form's fields. */
 function urlOf(form) {
   const fields = [...form.querySelectorAll("input")].filter((field) => field.value !== "");
   let path = form.dataset.path;
@@ -58,7 +58,8 @@ for (const form of document.querySelectorAll("form.try")) {
     event.preventDefault();
     void send(form);
   });
-  // With the id of the example, the second document would be refused with 409.
+  // A new id for each call, because a second document with the example's id would be refused with
+  // 409.
   const body = form.querySelector("textarea");
   if (body) body.value = body.value.replace(/"id": "[0-9a-f-]{36}"/, () => `"id": "${crypto.randomUUID()}"`);
   form.querySelector("select")?.addEventListener("change", ({ target }) => {

@@ -12,7 +12,6 @@ const query = Type.Object(
   { additionalProperties: false },
 );
 
-/** One page of what is published. */
 export const getDocuments = defineRoute({
   method: "GET",
   url: "/v1/documents",

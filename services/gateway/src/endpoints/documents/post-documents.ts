@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { defineRoute } from "../../http/route.ts";
-import type { Intake } from "../../upstream/intake.ts";
+import type { CreateDocument } from "../../upstream/create-in-batches.ts";
 import { documentId, draftDocument, wrappedDraft } from "../schemas.ts";
 
 const example = {
@@ -13,12 +13,12 @@ const example = {
 };
 
 interface PostDocumentsDeps {
-  readonly createDocument: Intake;
+  readonly createDocument: CreateDocument;
 }
 
 /**
- * Creates a document, as a draft. The body is passed on unparsed: the documents service parses it.
- * A draft is published over RPC, by an editor's tool: `rpc/documents/transition-document.ts` there.
+ * The body is passed on unparsed, because documents parses it. The document is a draft; an editor's
+ * tool publishes it over RPC: `rpc/documents/transition-document.ts` of documents.
  */
 export const postDocuments = defineRoute({
   method: "POST",

@@ -43,7 +43,7 @@ interface GetKeysDeps {
   readonly trustList: TrustListCache;
 }
 
-/** The trust list, without an envelope and without a key, readable from every origin. */
+/** Without an envelope and without a key, readable from every origin. */
 export const getKeys = defineRoute({
   method: "GET",
   url: "/api/keys",

@@ -9,7 +9,6 @@ interface DeletePhraseDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "deletePhrase">;
 }
 
-/** Deletes one phrase. */
 export const deletePhrase = defineRoute({
   method: "DELETE",
   url: "/v1/phrases/:id",

@@ -12,7 +12,7 @@ interface GetPhrasesDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "getDictionaryRevision" | "listPhrases">;
 }
 
-/** Of each format: its name in the RPC, the bytes around the rows, and its headers. */
+/** For each format its name in the RPC, the bytes around the rows, and its headers. */
 const formats = {
   json: {
     format: PhraseFormat.JSON,
@@ -44,7 +44,7 @@ const query = Type.Object(
 );
 
 /**
- * The dictionary, streamed row by row. A 304 needs no row, because the tag is made from the
+ * Streams the dictionary row by row. A 304 reads no rows, because the tag is made from the
  * dictionary's revision.
  */
 export const getPhrases = defineRoute({
@@ -81,7 +81,8 @@ export const getPhrases = defineRoute({
     const known = tagOf(state.revision);
     if (state.revision !== "" && holdsCopy(call, known)) return notModified(known, cacheControl);
     const { headers, ...form } = formats[format];
-    // During a change the dictionary has no revision, because two readers may see different rows.
+    // During a change the dictionary has no revision, and the answer no tag, because two readers
+    // may see different rows.
     const headersOf = (revision: string) => ({
       ...headers,
       "cache-control": cacheControl,
@@ -93,14 +94,17 @@ export const getPhrases = defineRoute({
     return {
       status: 200,
       headers: headersOf(state.revision),
-      // The dictionary may have changed since it was asked for its revision.
+      // The revision of the rows, which may be newer than the one that was asked for before.
       headersOnceBegun: () => headersOf(shown),
       body: () => exported(deps, request, { ...form, show }, { ...call.rpc, signal: call.gone() }),
     };
   },
 });
 
-/** Reads the next piece when the socket has taken the last. Shows the revision of the rows with the first. */
+/**
+ * Reads the next piece when the socket has taken the one before. Calls `show` with the revision of
+ * the rows at the first piece.
+ */
 async function* exported(
   { phrases }: GetPhrasesDeps,
   request: { tenantId: string; language: string; format: PhraseFormat },
@@ -108,8 +112,8 @@ async function* exported(
   rpc: CallOptions & { signal: AbortSignal },
 ): AsyncGenerator<Buffer> {
   let lead = before;
-  // No deadline of its own, because the answer has one. The signal ends the call when this loop is
-  // left early.
+  // No deadline for the call, because the answer has one. The signal ends the call when this loop
+  // is left early.
   for await (const { content, revision } of phrases.listPhrases(request, { ...rpc, timeoutMs: 0 })) {
     show(revision);
     if (lead !== "") yield Buffer.from(lead);

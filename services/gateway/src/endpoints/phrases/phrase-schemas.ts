@@ -27,7 +27,7 @@ export const phraseSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A phrase as it is sent. The phrases service validates it. */
+/** A phrase as it is sent. It is described here and validated by phrases. */
 export const phraseInput = Type.Object(
   {
     id: Type.Optional(id),
@@ -55,7 +55,7 @@ export const phraseExample = {
   updatedAt: "2026-11-21T09:30:00.000Z",
 };
 
-/** The example as an export writes it. */
+/** The example as CSV exports write it. */
 export const csvExample =
   "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt\r\n" +
   "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77,sv-SE,Försvarsmakten,true,false,Forsvarsmakten,,2026-11-21T09:30:00.000Z,2026-11-21T09:30:00.000Z\r\n";

@@ -1,19 +1,22 @@
 import type { Client } from "@connectrpc/connect";
 import { PhraseFormat, type PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import type { DomainError } from "@vidimus/kit/errors";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { defineRoute } from "../../http/route.ts";
-import type { LargeCharge } from "../../limits/rate-limits.ts";
+import type { LargeCharge } from "../../rates/rate-limits.ts";
 import { csvExample, phraseInput } from "./phrase-schemas.ts";
 import { importRowsMax, scanImport } from "./scan-import.ts";
 
 const rowsPerPoint = 100;
-/** Of an import that validation refuses: it was parsed, and not written. */
+/**
+ * Rows for which one point stays charged when validation refuses an import, because they were
+ * parsed but not written.
+ */
 const refusedRowsPerPoint = 1_000;
-/** Longer than an import of 50,000 rows takes on a slow machine while others run. */
+/** Enough for an import of 50,000 rows on a slow machine beside others. */
 const timeoutMs = 50_000;
 
 const count = Type.Integer({ minimum: 0 });
@@ -25,11 +28,11 @@ const example = [
 
 interface PostPhrasesImportDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "importPhrases">;
-  /** Charges points to a tenant's write budget, all of them or none; throws RATE_LIMITED. */
+  /** Charges points to a tenant's write budget, all or none. Throws RATE_LIMITED. */
   chargeWhole(tenantId: string, points: number): Promise<LargeCharge>;
 }
 
-/** Imports phrases. Their rows are charged to the write budget before any of them is parsed. */
+/** Rows are charged to the write budget before any of them is parsed. */
 export const postPhrasesImport = defineRoute({
   method: "POST",
   url: "/v1/phrases/import",

@@ -9,7 +9,7 @@ interface PutPhrasesDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "upsertPhrase">;
 }
 
-/** Creates or replaces one phrase. The phrases service parses the body. */
+/** The body is parsed by phrases. */
 export const putPhrases = defineRoute({
   method: "PUT",
   url: "/v1/phrases",

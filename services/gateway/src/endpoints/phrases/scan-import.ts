@@ -1,16 +1,16 @@
 import { CsvRowScanner } from "@vidimus/kit/rows/csv-rows";
 import { JsonRowScanner } from "@vidimus/kit/rows/json-rows";
 import { RowCounter } from "@vidimus/kit/rows/row-scanner";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import type { BodyScan } from "../../http/route.ts";
 
-/** Most rows of one import. The phrases service refuses more as well. */
+/** Most rows of one import, the same as in phrases. */
 export const importRowsMax = 50_000;
 
 /**
- * Counts the rows of an import while it arrives, blank lines too, because invalid rows are charged
- * as well. The chunk with row 50,001 is refused with INVALID_PAYLOAD, so that a flood of tiny rows
- * is never parsed.
+ * Counts the rows of an import while it arrives, including blank lines, because invalid rows are
+ * charged, too. Refuses the chunk with row 50,001 with INVALID_PAYLOAD, so that a flood of tiny
+ * rows is never parsed.
  */
 export function scanImport(mediaType: string): BodyScan {
   const isCsv = mediaType === "text/csv";

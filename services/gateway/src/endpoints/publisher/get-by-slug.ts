@@ -13,7 +13,6 @@ const params = Type.Object({
   }),
 });
 
-/** One published document of each collection by slug. */
 export const getBySlug = collections.map(({ name, one, type }) =>
   defineRoute({
     method: "GET",

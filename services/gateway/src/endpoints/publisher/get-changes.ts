@@ -106,12 +106,12 @@ export const getChanges = defineRoute({
   },
   handler: (deps: GetChangesDeps) => async (call) => {
     const answer = await readChanges(deps, call, call.query);
-    const body = framed(answer);
+    const body = changesBody(answer);
     return publishedAnswer(call, { etag: weakTag(body) }, () => body);
   },
 });
 
-/** Added to the wait as the deadline of the call that waits. */
+/** Added to the wait to get the deadline of the call. */
 const waitSlackMs = 10_000;
 
 async function readChanges(
@@ -124,8 +124,8 @@ async function readChanges(
   const waitMs = Number(wait) * 1_000;
   if (waitMs === 0) return look();
   return call.longPoll(async (idle) => {
-    // The first look answers at once when there are changes; its empty answer is sent when the wait
-    // is cut short.
+    // A call without a wait comes first: changes are answered at once, and an empty answer is kept
+    // for a wait that is ended early.
     const now = await look();
     if (!isEmpty(now)) return now;
     const waiting = { ...request, since: now.since, waitMs };
@@ -141,6 +141,6 @@ function isEmpty({ itemsJson }: ListPublishedChangesResponse): boolean {
 
 const head = Buffer.from('{"ok":true,"data":{"items":');
 
-function framed({ itemsJson, since, hasMore }: ListPublishedChangesResponse): Buffer {
+function changesBody({ itemsJson, since, hasMore }: ListPublishedChangesResponse): Buffer {
   return Buffer.concat([head, itemsJson, Buffer.from(`,"since":${JSON.stringify(since)},"hasMore":${hasMore}}}`)]);
 }

@@ -8,7 +8,7 @@ function name(description: string, must: string, example: string) {
   return Type.Optional(Type.String(options));
 }
 
-/** Each filter of the request for a page is a query parameter, or this does not compile. */
+/** Does not compile unless every filter of the page request is a query parameter. */
 const filters = {
   tag: name("Only documents that link to this tag, by id or slug.", "the id or the slug of a tag", "ferries"),
   site: name("Only documents of this site, by id or slug.", "the id or the slug of a site", "main"),

@@ -3,7 +3,6 @@ import { defineRoute } from "../../http/route.ts";
 import { answerDocument, type DocumentDeps, documentQuery, documentSuccess } from "./published-document.ts";
 import { absence, idParameter } from "./publisher-schemas.ts";
 
-/** One published document by id. */
 export const getDocument = defineRoute({
   method: "GET",
   url: "/v1/publisher/documents/:id",

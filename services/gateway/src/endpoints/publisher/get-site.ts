@@ -30,7 +30,6 @@ interface GetSiteDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "getPublishedSite">;
 }
 
-/** The configuration of one site. */
 export const getSite = defineRoute({
   method: "GET",
   url: "/v1/publisher/site",

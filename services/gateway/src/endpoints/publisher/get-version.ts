@@ -62,7 +62,6 @@ interface GetVersionDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "getPublishedVersion">;
 }
 
-/** One version that was usable, with its snapshots. */
 export const getVersion = defineRoute({
   method: "GET",
   url: "/v1/publisher/documents/:id/versions/:n",
@@ -109,12 +108,12 @@ export const getVersion = defineRoute({
   handler: (deps: GetVersionDeps) => async (call) => {
     const { id: documentId, n } = call.params;
     const request = { tenantId: call.caller.tenantId, documentId, version: BigInt(n) };
-    const body = framed(await deps.published.getPublishedVersion(request, call.rpc));
+    const body = versionBody(await deps.published.getPublishedVersion(request, call.rpc));
     return publishedAnswer(call, { etag: weakTag(body) }, () => body);
   },
 });
 
-function framed({ version, snapshots }: GetPublishedVersionResponse): Buffer {
+function versionBody({ version, snapshots }: GetPublishedVersionResponse): Buffer {
   const newest = snapshots.at(-1);
   if (!newest) throw new Error("a published version without a snapshot");
   return Buffer.concat([

@@ -32,7 +32,6 @@ interface GetVersionsDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "listPublishedVersions">;
 }
 
-/** The versions of a document that were usable. */
 export const getVersions = defineRoute({
   method: "GET",
   url: "/v1/publisher/documents/:id/versions",

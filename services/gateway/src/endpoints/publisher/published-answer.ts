@@ -1,10 +1,10 @@
 import { type Answer, type BufferedBody, cacheable, type CacheRule } from "../../http/answers/answer.ts";
 import type { HeaderSource } from "../../http/answers/etag.ts";
 
-/** Readers may keep what they read, but have to ask each time whether it is still current. */
+/** Readers may cache answers, but must ask each time whether they are current. */
 const cacheControl = "private, no-cache";
 
-/** Answers a publisher read: its body, or 304 when the client holds the copy with this tag. */
+/** Answers a publisher read: the body, or 304 when the client has the copy with this tag. */
 export function publishedAnswer(
   request: HeaderSource,
   tag: Omit<CacheRule, "cacheControl">,

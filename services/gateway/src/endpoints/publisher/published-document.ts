@@ -12,12 +12,10 @@ import { publishedAnswer } from "./published-answer.ts";
 import type { Call } from "../../http/route.ts";
 import { documentExample, publishedDocument } from "./publisher-schemas.ts";
 
-/** What the reads of one document depend on. */
 export interface DocumentDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "getPublishedDocument">;
 }
 
-/** The query of reads of one document. */
 export const documentQuery = Type.Object(
   {
     include: Type.Optional(
@@ -31,7 +29,6 @@ export const documentQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** The answer to reads of one document. */
 export const documentSuccess = {
   status: 200,
   description: "The document",
@@ -59,14 +56,14 @@ export async function answerDocument(
   const { tenantId } = call.caller;
   const request = { tenantId, by, includeLinks: include === "links", ifNoneMatch: heldTag(call) };
   const answer = await published.getPublishedDocument(request, call.rpc);
-  return publishedAnswer(call, answer, () => framed(answer));
+  return publishedAnswer(call, answer, () => documentBody(answer));
 }
 
 const head = Buffer.from('{"ok":true,"data":{"document":');
 const between = Buffer.from(',"included":');
 const tail = Buffer.from("}}");
 
-function framed({ documentJson, includedJson }: GetPublishedDocumentResponse): Uint8Array[] {
+function documentBody({ documentJson, includedJson }: GetPublishedDocumentResponse): Uint8Array[] {
   const included = includedJson.byteLength > 0 ? [between, includedJson] : [];
   return [head, documentJson, ...included, tail];
 }

@@ -8,13 +8,12 @@ import type {
 import { type TSchema, Type } from "typebox";
 import { parseTimestamp } from "./timestamp.ts";
 import type { Answer } from "../../http/answers/answer.ts";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { heldTag } from "../../http/answers/etag.ts";
 import { publishedAnswer } from "./published-answer.ts";
 import type { Call } from "../../http/route.ts";
 import { integerText } from "../schemas.ts";
 
-/** What the reads of pages depend on. */
 export interface PageDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "listPublishedDocuments">;
 }
@@ -24,7 +23,7 @@ const limitDefault = 50;
 /** How many items an answer has at most. */
 export const limitParameter = Type.Optional(integerText(1, 200, String.raw`^(?:[1-9]\d?|1\d\d|200)$`, limitDefault));
 
-/** The number that a validated `limitParameter` stands for. */
+/** The number in a validated `limitParameter`. */
 export function readLimit(limit: string | undefined): number {
   return Number(limit ?? limitDefault);
 }
@@ -67,7 +66,6 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** By what a page may be narrowed. */
 export type FilterName = Exclude<keyof PublishedFilter, "$typeName" | "$unknown">;
 
 /** Which documents a page shows, and in which form. */
@@ -79,10 +77,7 @@ interface PageSelection {
   readonly refuseForeignCursor?: boolean;
 }
 
-/**
- * Answers one page. The items come from the documents service as JSON bytes and are not parsed
- * here.
- */
+/** Answers one page. The items come from documents as JSON bytes and are not parsed here. */
 export async function answerPage(
   { published }: PageDeps,
   call: Call,
@@ -93,7 +88,7 @@ export async function answerPage(
   const request = { tenantId, ifNoneMatch: heldTag(call), ...selection, ...readQuery(query) };
   const page = await published.listPublishedDocuments(request, call.rpc);
   const shared = { tenantId, name: JSON.stringify([selection, query]) };
-  return { ...publishedAnswer(call, page, () => framed(page)), shared };
+  return { ...publishedAnswer(call, page, () => pageBody(page)), shared };
 }
 
 function readQuery({ updatedSince, limit, cursor }: PageQuery) {
@@ -108,13 +103,13 @@ function readQuery({ updatedSince, limit, cursor }: PageQuery) {
   };
 }
 
-/** What a protobuf Timestamp can carry: the years 1 to 9999, in UTC. */
+/** The range of a protobuf Timestamp: the years 1 to 9999, in UTC. */
 const rpcMsMin = Date.parse("0001-01-01T00:00:00.000Z");
 const rpcMsMax = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Every document's time lies inside these years, so the nearest instant inside selects the same
- * documents as one outside.
+ * Moves an instant into the range of a Timestamp. All documents' times are within these years, so
+ * the nearest instant selects the same documents.
  */
 export function clampToRpc(ms: number): number {
   return Math.min(Math.max(ms, rpcMsMin), rpcMsMax);
@@ -124,10 +119,10 @@ const head = Buffer.from('{"ok":true,"data":{"items":');
 const between = Buffer.from(',"included":');
 
 /**
- * In pieces, because copying a page of 4 MiB for each of its readers would take more memory than
- * all other waiting answers.
+ * Returns pieces, because a copy of a 4 MiB page for each of its readers would take more memory
+ * than all other waiting answers.
  */
-function framed({ itemsJson, includedJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
+function pageBody({ itemsJson, includedJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
   const included = includedJson.byteLength > 0 ? [between, includedJson] : [];
   return [
     head,

@@ -10,7 +10,7 @@ export const collections = [
   { name: "sites", one: "Site", type: "core/publisher-site" },
 ] as const;
 
-/** A document as publisher reads show it: that of `GET /v1/documents` and its links. */
+/** A document as publisher reads show it: as in `GET /v1/documents`, with its links. */
 export const publishedDocument = Type.Object(
   {
     ...documentProjection.properties,
@@ -29,7 +29,7 @@ export const idParameter = {
 /** A version of a document, counted from 1. */
 export const versionNumber = Type.Integer({ minimum: 1 });
 
-/** Place of a snapshot among those of its document, counted from 1. */
+/** Position of a snapshot among those of its document, counted from 1. */
 export const sequenceNumber = Type.Integer({ minimum: 1 });
 
 /** SHA-256 in hex. */
@@ -46,7 +46,7 @@ export const documentExample = {
   updated_at: "2026-11-21T09:30:00.000Z",
 };
 
-/** Errors of a read of one document that was not published or is withdrawn. */
+/** Errors of a read of a document that was not published or is withdrawn. */
 export const absence = {
   NOT_FOUND: `there is no published document ${documentExample.id}`,
   GONE: `document ${documentExample.id} was withdrawn`,

@@ -13,10 +13,10 @@ const dayMs = 86_400_000;
  * Milliseconds since 1970 of an ISO 8601 date or date-time in extended or basic form; undefined for
  * anything else.
  *
- * No offset means UTC. Fractions of a millisecond are rounded up, so that "at or after" stays exact
- * for stamps of whole milliseconds. A leap second counts as the second after it, and is one only at
- * 23:59:60 UTC. A space before the offset is read as `+`, because an unescaped `+` in a URL arrives
- * as a space.
+ * Without an offset it is UTC. Fractions of a millisecond are rounded up, so that "at or after"
+ * stays exact for times of whole milliseconds. A leap second counts as the second after it, and is
+ * accepted only at 23:59:60 UTC. A space before the offset is read as `+`, because an unescaped `+`
+ * in a URL arrives as a space.
  */
 export function parseTimestamp(text: string): number | undefined {
   const repaired = text.replace(/ (?=\d\d(?::?\d\d)?$)/, "+");

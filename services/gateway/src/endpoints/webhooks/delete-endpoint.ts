@@ -9,7 +9,7 @@ interface DeleteEndpointDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "deleteEndpoint">;
 }
 
-/** Removes an endpoint and its pending deliveries. */
+/** Deletes an endpoint with its pending deliveries. */
 export const deleteEndpoint = defineRoute({
   method: "DELETE",
   url: "/v1/webhooks/endpoints/:id",

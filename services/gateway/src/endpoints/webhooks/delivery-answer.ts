@@ -6,7 +6,6 @@ import type {
   Replay,
 } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 
-/** A delivery as it is answered. */
 export function deliveryOf(delivery: Delivery | undefined) {
   if (!delivery) throw new Error("delivery answered without the delivery");
   const { deliveryId: id, endpointId, webhookId, state, attemptCount, lastAttempt } = delivery;
@@ -22,18 +21,17 @@ export function deliveryOf(delivery: Delivery | undefined) {
     webhookId,
     state,
     attemptCount,
-    createdAt: timeOf(delivery.createdAt),
-    endedAt: timeOf(delivery.endedAt),
-    nextAttemptAt: timeOf(delivery.nextAttemptAt),
+    createdAt: isoOrNull(delivery.createdAt),
+    endedAt: isoOrNull(delivery.endedAt),
+    nextAttemptAt: isoOrNull(delivery.nextAttemptAt),
     lastAttempt: lastAttempt ? attemptOf(lastAttempt) : null,
   };
 }
 
-/** An attempt as it is answered. */
 export function attemptOf(attempt: DeliveryAttempt) {
   const { status, failure, detail, answer, replayId, took } = attempt;
   return {
-    at: timeOf(attempt.at),
+    at: isoOrNull(attempt.at),
     tookMs: took ? Math.round(durationMs(took)) : 0,
     status: status || null,
     failure: failure || null,
@@ -43,21 +41,20 @@ export function attemptOf(attempt: DeliveryAttempt) {
   };
 }
 
-/** The request of a delivery, computed again, as it is answered. */
+/** The recomputed request of a delivery, as it is answered. */
 export function requestOf({ recomputed, url, headers, body }: DeliveryRequest) {
   const named = headers.map(({ name, value }) => [name, value] as const);
   return { recomputed, url, headers: Object.fromEntries(named), body: Buffer.from(body).toString() };
 }
 
-/** A replay as it is answered. */
 export function replayOf(replay: Replay | undefined) {
   if (!replay) throw new Error("delivery answered without the replay");
   const { replayId: id, endpointId, states, latestOnly, state, seen, delivered, failed, skipped } = replay;
   return {
     id,
     endpointId,
-    since: timeOf(replay.since),
-    until: timeOf(replay.until),
+    since: isoOrNull(replay.since),
+    until: isoOrNull(replay.until),
     states,
     latestOnly,
     state,
@@ -65,12 +62,12 @@ export function replayOf(replay: Replay | undefined) {
     delivered: Number(delivered),
     failed: Number(failed),
     skipped: Number(skipped),
-    reached: timeOf(replay.reached),
-    createdAt: timeOf(replay.createdAt),
-    endedAt: timeOf(replay.endedAt),
+    reached: isoOrNull(replay.reached),
+    createdAt: isoOrNull(replay.createdAt),
+    endedAt: isoOrNull(replay.endedAt),
   };
 }
 
-function timeOf(time: Timestamp | undefined): string | null {
+function isoOrNull(time: Timestamp | undefined): string | null {
   return time ? timestampDate(time).toISOString() : null;
 }

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { documentId } from "../schemas.ts";
 
-/** What webhooks are about. */
 export const eventNames = [
   "snapshot.usable",
   "snapshot.withheld",
@@ -12,14 +11,13 @@ export const eventNames = [
 
 const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"];
 
-/** Of the deliveries that a replay sends again. */
+/** States of the deliveries that a replay sends again. */
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"];
 
 const stamp = Type.String({ format: "date-time" });
 const stampOrNull = Type.Union([stamp, Type.Null()]);
 const failures = ["address_refused", "dns", "tls", "timeout", "connection"];
 
-/** One attempt as it is answered. */
 export const attemptSchema = Type.Object(
   {
     at: stamp,
@@ -33,7 +31,6 @@ export const attemptSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A delivery as it is answered. */
 export const deliverySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
@@ -62,7 +59,6 @@ export const deliverySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** The request of a delivery, computed again. */
 export const requestSchema = Type.Object(
   {
     recomputed: Type.Literal(true, { description: "It is computed from what is there now. No request is stored." }),
@@ -75,7 +71,6 @@ export const requestSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A replay as it is answered. */
 export const replaySchema = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
@@ -106,7 +101,7 @@ export const webhookIdQuery = Type.String({
   examples: ["snp_0f6ac51452484d4f671082cecc54af2b_12"],
 });
 
-/** Of a delivery, in a query. */
+/** A delivery's state in a query. */
 export const stateQuery = Type.String({ enum: deliveryStates, "x-must": `one of ${deliveryStates.join(", ")}` });
 
 /** A time in a query. */

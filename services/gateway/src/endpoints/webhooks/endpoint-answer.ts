@@ -2,7 +2,6 @@ import { durationMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wk
 import type { Endpoint, EndpointHealth, PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { attemptOf } from "./delivery-answer.ts";
 
-/** An endpoint as it is answered. */
 export function endpointOf(endpoint: Endpoint | undefined) {
   if (!endpoint) throw new Error("delivery answered without the endpoint");
   const {
@@ -17,7 +16,7 @@ export function endpointOf(endpoint: Endpoint | undefined) {
     disablement,
   } = endpoint;
   const disabled = disablement && {
-    at: timeOf(disablement.at),
+    at: isoOrNull(disablement.at),
     reason: disablement.reason,
     actor: disablement.actor || null,
   };
@@ -33,13 +32,12 @@ export function endpointOf(endpoint: Endpoint | undefined) {
     headerNames,
     maxInFlight,
     ratePerSecond: endpoint.ratePerSecond || null,
-    previousSecretEndsAt: timeOf(endpoint.previousSecretEndsAt),
-    createdAt: timeOf(endpoint.createdAt),
-    updatedAt: timeOf(endpoint.updatedAt),
+    previousSecretEndsAt: isoOrNull(endpoint.previousSecretEndsAt),
+    createdAt: isoOrNull(endpoint.createdAt),
+    updatedAt: isoOrNull(endpoint.updatedAt),
   };
 }
 
-/** An endpoint with its health, as it is answered. */
 export function endpointWithHealthOf(endpoint: Endpoint | undefined) {
   const health = endpoint?.health;
   return { ...endpointOf(endpoint), health: health ? healthOf(health) : null };
@@ -48,19 +46,19 @@ export function endpointWithHealthOf(endpoint: Endpoint | undefined) {
 function healthOf({ gate, pendingDocuments, lastFailure, heldDeliveries, hasMoreHeld, ...health }: EndpointHealth) {
   return {
     gate,
-    openSince: timeOf(health.openSince),
-    nextProbeAt: timeOf(health.nextProbeAt),
-    oldestPendingAt: timeOf(health.oldestPendingAt),
+    openSince: isoOrNull(health.openSince),
+    nextProbeAt: isoOrNull(health.nextProbeAt),
+    oldestPendingAt: isoOrNull(health.oldestPendingAt),
     pendingDocuments: Number(pendingDocuments),
-    lastAcceptedAt: timeOf(health.lastAcceptedAt),
+    lastAcceptedAt: isoOrNull(health.lastAcceptedAt),
     lastFailure: lastFailure ? attemptOf(lastFailure) : null,
     heldDeliveries,
     hasMoreHeld,
-    oldestHeldAt: timeOf(health.oldestHeldAt),
+    oldestHeldAt: isoOrNull(health.oldestHeldAt),
   };
 }
 
-/** What came of a ping, as it is answered. */
+/** The result of a ping, as it is answered. */
 export function pingOf(ping: PingResult | undefined) {
   if (!ping) throw new Error("delivery answered without the ping");
   const { accepted, status, failure, detail, answer, took } = ping;
@@ -68,6 +66,6 @@ export function pingOf(ping: PingResult | undefined) {
   return { accepted, status: status || null, failure: failure || null, detail: detail || null, tookMs, answer };
 }
 
-function timeOf(time: Timestamp | undefined): string | null {
+function isoOrNull(time: Timestamp | undefined): string | null {
   return time ? timestampDate(time).toISOString() : null;
 }

@@ -50,7 +50,6 @@ const ratePerSecond = Type.Union([Type.Number({ minimum: 0.1, maximum: 1_000 }),
   "x-must": "a number from 0.1 to 1000, or null for no limit",
 });
 
-/** A request to register an endpoint. */
 export const endpointInput = Type.Object(
   {
     url,
@@ -73,7 +72,7 @@ export const endpointInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** A request to change settings. Members left out stay as they are. */
+/** A request to change settings. Absent members keep their value. */
 export const endpointPatch = Type.Object(
   {
     url: Type.Optional(url),
@@ -122,7 +121,6 @@ const endpointMembers = {
   updatedAt: stamp,
 };
 
-/** An endpoint as it is answered. */
 export const endpointSchema = Type.Object(endpointMembers, { additionalProperties: false });
 
 const healthSchema = Type.Object(
@@ -147,7 +145,6 @@ const healthSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** An endpoint as it is read. */
 export const endpointWithHealthSchema = Type.Object(
   {
     ...endpointMembers,
@@ -156,7 +153,6 @@ export const endpointWithHealthSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** What came of a ping. */
 export const pingSchema = Type.Object(
   {
     accepted: Type.Boolean({ description: "Whether the answer was 2xx." }),
@@ -188,7 +184,7 @@ export const endpointParams = Type.Object({
 /** Bodies of these routes are small. */
 export const jsonBody = { types: ["application/json"], bytesMax: 64 * 1024 };
 
-/** Longer than an attempt at a receiver takes. */
+/** Longer than an attempt at a receiver may take. */
 export const pingTimeoutMs = 18_000;
 
 export const endpointExample = {
@@ -228,10 +224,8 @@ export const pingExample = { accepted: true, status: 204, failure: null, detail:
 
 export const secretExample = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/** The error of a route that names one endpoint. */
 export const noEndpoint = { NOT_FOUND: "there is no such endpoint" };
 
-/** The error of a route that changes one endpoint. */
 export const changeErrors = {
   ...noEndpoint,
   CONFLICT: "others change this endpoint at the same time; try again",

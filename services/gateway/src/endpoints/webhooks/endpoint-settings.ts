@@ -1,4 +1,4 @@
-/** Settings as the body of a request gives them. */
+/** Settings in the body of a request. */
 interface GivenSettings {
   readonly url?: string;
   readonly name?: string | null;
@@ -12,7 +12,7 @@ interface GivenSettings {
   readonly ratePerSecond?: number | null;
 }
 
-/** Settings as delivery takes them: absent where the body has none. */
+/** Settings as delivery takes them: absent for those that the body does not have. */
 export function settingsOf({ name, events, documentTypes, headers, ratePerSecond, ...same }: GivenSettings) {
   return {
     ...same,

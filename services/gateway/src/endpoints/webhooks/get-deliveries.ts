@@ -4,7 +4,7 @@ import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/
 import { Type } from "typebox";
 import { cacheable } from "../../http/answers/answer.ts";
 import { weakTag } from "../../http/answers/etag.ts";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { defineRoute } from "../../http/route.ts";
 import { clampToRpc, cursorParameter, limitParameter, pageSchema, readLimit } from "../publisher/published-page.ts";
 import { parseTimestamp } from "../publisher/timestamp.ts";
@@ -29,7 +29,6 @@ const query = Type.Object(
   { additionalProperties: false },
 );
 
-/** One page of deliveries. */
 export const getDeliveries = defineRoute({
   method: "GET",
   url: "/v1/webhooks/deliveries",
@@ -60,8 +59,8 @@ export const getDeliveries = defineRoute({
       documentId,
       webhookId,
       states: state === undefined ? [] : [state],
-      ...(since === undefined ? {} : { since: timeOf("since", since) }),
-      ...(until === undefined ? {} : { until: timeOf("until", until) }),
+      ...(since === undefined ? {} : { since: parseTime("since", since) }),
+      ...(until === undefined ? {} : { until: parseTime("until", until) }),
       limit: readLimit(limit),
       pageToken: cursor,
     };
@@ -72,7 +71,7 @@ export const getDeliveries = defineRoute({
   },
 });
 
-function timeOf(name: string, text: string) {
+function parseTime(name: string, text: string) {
   const ms = parseTimestamp(text);
   if (ms !== undefined) return timestampFromMs(clampToRpc(ms));
   throw new HttpError("INVALID_QUERY", `query parameter "${name}" must be an ISO 8601 timestamp`);

@@ -3,7 +3,7 @@ import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/
 import { Type } from "typebox";
 import { cacheable } from "../../http/answers/answer.ts";
 import { weakTag } from "../../http/answers/etag.ts";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { defineRoute } from "../../http/route.ts";
 import { attemptOf, deliveryOf, requestOf } from "./delivery-answer.ts";
 import {
@@ -27,7 +27,6 @@ interface GetDeliveryDeps {
   readonly deliveries: Pick<Client<typeof DeliveryLogService>, "getDelivery">;
 }
 
-/** One delivery with its attempts. */
 export const getDelivery = defineRoute({
   method: "GET",
   url: "/v1/webhooks/deliveries/:id",
@@ -73,8 +72,8 @@ export const getDelivery = defineRoute({
 });
 
 /**
- * A body may be that of a withheld document, which no scope for reading shows. Who may change
- * endpoints can have it sent to one anyway.
+ * The body may be that of a withheld document, which no scope for reading shows. A caller who may
+ * change endpoints could have it sent to one anyway.
  */
 function requireWriteScope(scopes: readonly string[]): void {
   if (scopes.includes("webhooks:write")) return;

@@ -16,7 +16,6 @@ interface GetEndpointDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "getEndpoint">;
 }
 
-/** One endpoint. */
 export const getEndpoint = defineRoute({
   method: "GET",
   url: "/v1/webhooks/endpoints/:id",

@@ -11,7 +11,6 @@ interface GetEndpointsDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "listEndpoints">;
 }
 
-/** The tenant's endpoints. */
 export const getEndpoints = defineRoute({
   method: "GET",
   url: "/v1/webhooks/endpoints",

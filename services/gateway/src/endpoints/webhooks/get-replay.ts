@@ -11,7 +11,6 @@ interface GetReplayDeps {
   readonly deliveries: Pick<Client<typeof DeliveryLogService>, "getReplay">;
 }
 
-/** How far a replay is. */
 export const getReplay = defineRoute({
   method: "GET",
   url: "/v1/webhooks/replays/:id",

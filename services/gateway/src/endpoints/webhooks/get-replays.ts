@@ -15,7 +15,6 @@ interface GetReplaysDeps {
 
 const query = Type.Object({ limit: limitParameter, cursor: cursorParameter }, { additionalProperties: false });
 
-/** One page of an endpoint's replays. */
 export const getReplays = defineRoute({
   method: "GET",
   url: "/v1/webhooks/endpoints/:id/replays",

@@ -23,7 +23,6 @@ interface PatchEndpointDeps {
 
 const parseBody = jsonParser(endpointPatch);
 
-/** Changes settings of an endpoint. */
 export const patchEndpoint = defineRoute({
   method: "PATCH",
   url: "/v1/webhooks/endpoints/:id",

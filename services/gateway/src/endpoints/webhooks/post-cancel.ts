@@ -10,7 +10,6 @@ interface PostCancelDeps {
   readonly deliveries: Pick<Client<typeof DeliveryLogService>, "cancelReplay">;
 }
 
-/** Ends a replay. */
 export const postCancel = defineRoute({
   method: "POST",
   url: "/v1/webhooks/replays/:id/cancel",

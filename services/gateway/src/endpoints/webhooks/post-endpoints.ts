@@ -24,7 +24,6 @@ interface PostEndpointsDeps {
 
 const parseBody = jsonParser(endpointInput);
 
-/** Registers an endpoint. */
 export const postEndpoints = defineRoute({
   method: "POST",
   url: "/v1/webhooks/endpoints",

@@ -18,7 +18,6 @@ interface PostRedeliverDeps {
   readonly deliveries: Pick<Client<typeof DeliveryLogService>, "redeliver">;
 }
 
-/** Attempts a delivery once more. */
 export const postRedeliver = defineRoute({
   method: "POST",
   url: "/v1/webhooks/deliveries/:id/redeliver",

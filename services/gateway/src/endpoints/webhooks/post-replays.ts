@@ -1,11 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
-import { fromConnectError } from "@vidimus/kit/rpc/error-table";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { Type } from "typebox";
 import { ok } from "../../http/answers/answer.ts";
 import { jsonParser } from "../../http/bodies/parse-json.ts";
-import { HttpError } from "../../http/errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { defineRoute } from "../../http/route.ts";
 import { clampToRpc } from "../publisher/published-page.ts";
 import { parseTimestamp } from "../publisher/timestamp.ts";
@@ -41,7 +41,6 @@ const replayInput = Type.Object(
 
 const parseBody = jsonParser(replayInput);
 
-/** Starts a replay. */
 export const postReplays = defineRoute({
   method: "POST",
   url: "/v1/webhooks/endpoints/:id/replays",
@@ -75,8 +74,8 @@ export const postReplays = defineRoute({
     const request = {
       tenantId: call.caller.tenantId,
       endpointId: call.params.id,
-      ...(since === undefined ? {} : { since: timeOf("since", since) }),
-      ...(until === undefined ? {} : { until: timeOf("until", until) }),
+      ...(since === undefined ? {} : { since: parseTime("since", since) }),
+      ...(until === undefined ? {} : { until: parseTime("until", until) }),
       states,
       latestOnly,
       all,
@@ -86,7 +85,7 @@ export const postReplays = defineRoute({
   },
 });
 
-/** Names the replay that runs for programs, too. */
+/** Adds the id of the running replay to the error's details, for programs. */
 function nameRunning(error: unknown): never {
   const refusal = fromConnectError(error);
   const { replay_id: replayId } = refusal?.metadata ?? {};
@@ -95,7 +94,7 @@ function nameRunning(error: unknown): never {
   throw new HttpError("CONFLICT", message, { details: [{ pointer: "", message, reason, replayId }] });
 }
 
-function timeOf(name: string, text: string) {
+function parseTime(name: string, text: string) {
   const ms = parseTimestamp(text);
   if (ms !== undefined) return timestampFromMs(clampToRpc(ms));
   const message = "must be an ISO 8601 timestamp";

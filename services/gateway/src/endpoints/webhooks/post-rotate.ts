@@ -39,7 +39,6 @@ const rotation = Type.Object(
 
 const parseBody = jsonParser(rotation);
 
-/** Makes a new secret. */
 export const postRotate = defineRoute({
   method: "POST",
   url: "/v1/webhooks/endpoints/:id/rotate",

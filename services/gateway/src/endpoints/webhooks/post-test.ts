@@ -9,7 +9,6 @@ interface PostTestDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "testEndpoint">;
 }
 
-/** Posts a signed ping. */
 export const postTest = defineRoute({
   method: "POST",
   url: "/v1/webhooks/endpoints/:id/test",

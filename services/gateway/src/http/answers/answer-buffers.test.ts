@@ -2,7 +2,7 @@ import { fastify, type FastifyReply, type FastifyRequest } from "fastify";
 import { EventEmitter } from "node:events";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { openPools } from "../../limits/pools.ts";
+import { openPools } from "../../pools/pools.ts";
 import { AnswerBuffers } from "./answer-buffers.ts";
 import { AnswerEncoder } from "./answer-encoder.ts";
 import { ok } from "./answer.ts";

@@ -1,34 +1,34 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
-import type { Pools } from "../../limits/pools.ts";
-import { takeAll } from "../../limits/shared-pool.ts";
+import type { Pools } from "../../pools/pools.ts";
+import { takeAll } from "../../pools/shared-pool.ts";
 import { type Answer, bodyBytes, bodyStream, sliceBytes } from "./answer.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
-import { exportWindowBytes } from "../../upstream/export-window.ts";
+import { exportWindowBytes } from "./export-window.ts";
 import { DrainWatch } from "./drain-watch.ts";
 import { readAhead } from "./read-ahead.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-/** A smaller answer fits into the kernel's send buffer and takes no part of the pool. */
+/** A smaller answer fits into the kernel's send buffer and is not counted in the pool. */
 const smallBytesMax = 16 * 1024;
 /**
- * Most that a streamed answer holds while its reader takes nothing: the window of its call, and 512
- * KiB of pieces between the call and the socket.
+ * Most bytes that a streamed answer holds while its reader reads nothing: the window of its call,
+ * and 512 KiB of pieces between the call and the socket.
  */
 const streamBytes = exportWindowBytes + 512 * 1024;
-/** To hand 512 KiB to the kernel takes as long as the rest of a request. */
+/** Passing 512 KiB to the kernel takes as long as the rest of a request. */
 const requestBytes = 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
 /**
- * Compresses and sends answers. Those of more than 16 KiB take their size from a pool that tenants share until
- * their readers have them, and are cut when that takes too long.
+ * Compresses and sends answers. For an answer of more than 16 KiB, its size is reserved in a pool
+ * that tenants share until its reader has it; the answer is cut off when that takes too long.
  */
 export class AnswerBuffers implements Disposable {
   readonly #pools: Pick<Pools, "answers" | "streams">;
   readonly #encoder: AnswerEncoder;
   readonly #watch: DrainWatch;
-  /** Answers that hold a part of the pools. */
+  /** Answers with a reservation in the pools. */
   readonly #reserved = new WeakSet<FastifyReply>();
 
   constructor(pools: Pick<Pools, "answers" | "streams">, encoder: AnswerEncoder, registry: Registry) {
@@ -45,8 +45,8 @@ export class AnswerBuffers implements Disposable {
 
   /**
    * Reserves what a streamed answer will hold, until the exchange is over. Throws RATE_LIMITED or
-   * UNAVAILABLE when a pool has no room for it: whatever the answer costs elsewhere is not spent
-   * then. Where the client has a copy, `prepare` reserves it, if the copy is stale.
+   * UNAVAILABLE when a pool has no capacity, before other services are called for the answer. When
+   * the client has a copy, `prepare` makes the reservation if that copy is outdated.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
@@ -55,15 +55,15 @@ export class AnswerBuffers implements Disposable {
 
   /**
    * Reserves what an answer will hold until its reader has it, opens it if it is a stream, and
-   * compresses it. Throws RATE_LIMITED or UNAVAILABLE when the pool has no room for it and none was
-   * reserved. The answer to a write takes no part of the pool: the write was done, and the largest
-   * answer, a phrase with its mistakes, has 60 KiB.
+   * compresses it. Throws RATE_LIMITED or UNAVAILABLE when the pool has no capacity and nothing was
+   * reserved before. Answers to writes are not counted in the pool: the write was already done, and
+   * the largest of them, a phrase with its mistakes, has 60 KiB.
    */
   prepare(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | Promise<Answer> {
     const held = request.method === "GET" ? heldBy(answer) : 0;
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
-    // A client that has left has nothing to read.
+    // Nothing is reserved when the client has left.
     if (held !== "stream" || reply.raw.closed) return this.#encoder.encode(request, answer);
     return this.#begin(request, reply, answer);
   }
@@ -78,20 +78,20 @@ export class AnswerBuffers implements Disposable {
     }
   }
 
-  /** What it takes to send an answer, in requests; 0 for those below 512 KiB and for streams. */
+  /** The work of sending an answer, in requests; 0 for answers below 512 KiB and for streams. */
   weightOf(answer: Answer): number {
     const held = heldBy(answer);
     return held === "stream" ? 0 : Math.floor(held / requestBytes);
   }
 
-  /** Sends a prepared answer. */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
     const held = heldBy(answer);
     return sendAnswer(request, reply, held !== "stream" && held > sliceBytes ? sliced(answer) : answer);
   }
 
   #reserve(request: FastifyRequest, reply: FastifyReply, held: Held): void {
-    // The client left before its answer began: "close" would not come again to give the part back.
+    // When the client has left, "close" would not be emitted again, so the reservation would never
+    // be released.
     if (reply.raw.closed) return;
     const tenantId = request.caller?.tenantId ?? "";
     const { answers, streams } = this.#pools;
@@ -107,7 +107,7 @@ export class AnswerBuffers implements Disposable {
   }
 }
 
-/** What an answer holds while its reader takes nothing: `streamBytes`, or so many bytes. */
+/** What an answer holds while its reader reads nothing: `streamBytes`, or this many bytes. */
 type Held = "stream" | number;
 
 function heldBy({ body }: Answer): Held {
@@ -115,7 +115,7 @@ function heldBy({ body }: Answer): Held {
   return typeof body === "function" ? "stream" : bodyBytes(body);
 }
 
-/** The same answer as a stream of slices. */
+/** The answer with its body as a stream of slices. */
 function sliced(answer: Answer): Answer {
   const { body } = answer;
   if (body === undefined || typeof body === "function") return answer;

@@ -4,22 +4,22 @@ import { chooseEncoding, type Encoding } from "./choose-encoding.ts";
 import { compressAside, compressNow, compressStream } from "./compress.ts";
 import { EncodedCopies } from "./encoded-copies.ts";
 
-/** A smaller answer fits into one packet as it is. */
+/** A smaller answer fits into one packet without compression. */
 const encodedBytesMin = 1024;
-/** Compressing more takes longer than handing it to another thread. */
+/** Compressing up to this size takes less time than passing it to another thread. */
 const nowBytesMax = 8 * 1024;
 /**
- * A larger answer is compressed while it is sent, because its compressed bytes in one piece would
- * be memory on top of it.
+ * A larger answer is compressed while it is sent, because all its compressed bytes at once would
+ * take memory in addition to it.
  */
 const wholeBytesMax = 1024 * 1024;
 const copiesBytesMax = 32 * 1024 * 1024;
 
-/** Compresses answers, as far as their clients accept it. */
+/** Compresses answers when their clients accept it. */
 export class AnswerEncoder {
   readonly #copies = new EncodedCopies(copiesBytesMax);
 
-  /** The answer as it is sent: the same, or compressed and with its `Content-Encoding`. */
+  /** The answer as it is sent: unchanged, or compressed with its `Content-Encoding`. */
   encode(request: Pick<FastifyRequest, "method" | "headers">, answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || request.method === "HEAD") return answer;

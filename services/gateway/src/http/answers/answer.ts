@@ -1,20 +1,19 @@
 import { Readable } from "node:stream";
 import type { SharedName } from "./encoded-copies.ts";
 import { type HeaderSource, holdsCopy } from "./etag.ts";
-import { type HttpError, statusOf } from "../errors/http-error.ts";
+import { type HttpError, statusOf } from "../../errors/http-error.ts";
 
-/** What a handler answers. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The headers in place of those above once a streamed body has begun, where its bytes decide them. */
+  /** Replace `headers` once a streamed body has begun, when its first bytes determine them. */
   readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
    * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
    * for HEAD.
    */
   readonly body: BufferedBody | StreamedBody | undefined;
-  /** Set when many readers get these bytes: a compressed copy of them is kept under this name. */
+  /** Present when many readers get these bytes: a compressed copy is cached under this name. */
   readonly shared?: SharedName;
 }
 
@@ -35,8 +34,8 @@ export function bodyPieces(body: BufferedBody): readonly Uint8Array[] {
 }
 
 /**
- * Answers are given to the socket, or to a compressor, in slices of this size, so that the bytes
- * its reader took can be counted.
+ * Answers are passed to the socket, or to a compressor, in slices of this size, so that the bytes
+ * that the reader took can be counted.
  */
 export const sliceBytes = 64 * 1024;
 
@@ -62,17 +61,16 @@ export function ok(status: 200 | 201, data: object): Answer {
   };
 }
 
-/** How a read is tagged, and for how long caches may keep it. */
+/** By what clients and caches may use the answer to a read again. */
 export interface CacheRule {
   readonly etag: string;
   readonly cacheControl: string;
-  /** Whether a service has found that the client holds the copy, and sent no body. */
+  /** Whether a service has found that the client has the copy, and sent no body. */
   readonly notModified?: boolean;
 }
 
 /**
- * The JSON of a read under its entity tag, or 304 when the request's `If-None-Match` names that
- * copy.
+ * The JSON of a read with its entity tag, or 304 when the request's `If-None-Match` names that tag.
  */
 export function cacheable(request: HeaderSource, rule: CacheRule, body: () => BufferedBody): Answer {
   const { etag, cacheControl } = rule;
@@ -80,7 +78,7 @@ export function cacheable(request: HeaderSource, rule: CacheRule, body: () => Bu
   return { status: 200, headers: { "content-type": json, "cache-control": cacheControl, etag }, body: body() };
 }
 
-/** 304: the client holds the copy with this tag. */
+/** A 304: the client has the copy with this tag. */
 export function notModified(etag: string, cacheControl: string): Answer {
   return { status: 304, headers: { "cache-control": cacheControl, etag }, body: undefined };
 }
@@ -88,7 +86,7 @@ export function notModified(etag: string, cacheControl: string): Answer {
 /**
  * `{"ok":false,"error":…}`.
  *
- * @param help URL of the page that explains the codes, each under an anchor of its name
+ * @param help URL of the page that explains the codes, each at an anchor of its name
  */
 export function refused({ code, message, details, headers }: HttpError, help?: string): Answer {
   const error = { code, message, ...(details.length > 0 ? { details } : {}) };

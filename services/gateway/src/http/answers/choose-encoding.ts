@@ -1,15 +1,17 @@
 import { LRUCache } from "lru-cache";
 
-/** An encoding of answers. */
 export type Encoding = "br" | "gzip";
 
 /** The encodings that answers can have, best first. */
 const offered: readonly Encoding[] = ["br", "gzip"];
 
-/** Few distinct values occur; reading one anew takes longer than the rest of a small answer. */
+/**
+ * Results by header. Few distinct headers occur, and parsing one takes longer than the rest of a
+ * small answer.
+ */
 const chosen = new LRUCache<string, Encoding | "identity">({ max: 200 });
 
-/** A longer header is not one that a client needs. */
+/** Longer headers are ignored, because no client needs one. */
 const charsMax = 256;
 
 /**

@@ -14,8 +14,8 @@ import type { Encoding } from "./choose-encoding.ts";
 
 /**
  * Brotli's best quality costs about a hundred times what it saves, because most answers are
- * compressed for one reader. Its default window would take several times 4 MiB per answer under
- * way.
+ * compressed for a single reader. Its default window would take several times 4 MiB for each
+ * running answer.
  */
 const brotli: BrotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
@@ -24,7 +24,10 @@ const brotli: BrotliOptions = {
 const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 const gzipAsync = promisify<Buffer, Buffer>(gzip);
 
-/** Compresses in this thread; for bytes that take less time than handing them over would. */
+/**
+ * Compresses in this thread; only for bytes that take less time than passing them to another
+ * thread.
+ */
 export function compressNow(bytes: Buffer, encoding: Encoding): Buffer {
   return encoding === "br" ? brotliCompressSync(bytes, brotli) : gzipSync(bytes);
 }
@@ -34,9 +37,9 @@ export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer
   return encoding === "br" ? brotliAsync(bytes, brotli) : gzipAsync(bytes);
 }
 
-/** The bytes of a stream, compressed. It fails when the source fails, and destroys the source. */
+/** A compressed stream. It fails when the source fails, and destroys the source. */
 export function compressStream(source: AsyncIterable<Uint8Array>, encoding: Encoding): Readable {
   const compressor = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
-  // The reader of the compressor gets the error, too.
+  // The error is ignored here, because the reader of the compressor gets it, too.
   return pipeline(source, compressor, () => {});
 }

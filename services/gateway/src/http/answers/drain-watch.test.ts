@@ -77,7 +77,7 @@ test("an answer that is taken at 12 KiB/s is cut", async () => {
   expect(socket.cut).toBe(true);
 });
 
-test("a fast start does not pay for a reader that then stands still for minutes", async () => {
+test("a fast start does not count for a reader that then reads nothing for minutes", async () => {
   const { response, socket } = answer();
   watch.watch(response, 600_000);
   socket.bytesWritten = 100 * kib * kib;
@@ -93,7 +93,7 @@ test("an answer that waits for its source, not for its reader, is not cut", asyn
   expect(socket.cut).toBe(false);
 });
 
-test("an answer that is not over by its deadline is cut, and one that ended is let be", async () => {
+test("an answer that is not over by its deadline is cut, and one that has ended is left alone", async () => {
   const [late, over] = [answer(), answer()];
   watch.watch(late.response, 60_000);
   watch.watch(over.response, 60_000);
@@ -138,7 +138,7 @@ test("an answer behind one that is not taken is cut with it, though that one is 
   expect(socket.cut).toBe(true);
 });
 
-test("what a connection took before an answer is no credit for it", async () => {
+test("bytes that a connection read before an answer do not count for that answer", async () => {
   const { response, socket } = answer();
   socket.bytesWritten = 100 * kib * kib;
   watch.watch(response, 60_000);

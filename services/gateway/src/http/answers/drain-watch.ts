@@ -1,19 +1,19 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Counter } from "prom-client";
-import { Pace } from "../../limits/pace.ts";
+import { Pace } from "../pace.ts";
 
 const tickMs = 1_000;
 
 /**
- * Most credit, in bytes. Progress is counted by what the kernel takes from us, and it takes more
- * only when a third of its send buffer is free. On loopback, with the largest buffers, it took 1.4
- * MiB at once and then nothing for 45 s while the client read 32 KiB/s.
+ * Most credit, in bytes. Progress is measured by what the kernel takes, and it takes more only when
+ * a third of its send buffer is free. On loopback with the largest buffers it took 1.4 MiB at once
+ * and then nothing for 45 s, while the client read 32 KiB/s.
  */
 const creditMax = 1024 * 1024;
 
 interface Draining {
-  /** Also while the answer waits behind others that were asked for on its connection. */
+  /** Set even while the answer waits behind earlier ones on its connection. */
   readonly socket: Socket;
   endsAt: number;
   readonly pace: Pace;
@@ -21,7 +21,7 @@ interface Draining {
   lastBytes: number;
 }
 
-/** Cuts the connection of an answer that its client reads too slowly or takes too long to read. */
+/** Resets the connection of an answer that its client reads too slowly or for too long. */
 export class DrainWatch implements Disposable {
   readonly #answers = new Map<ServerResponse, Draining>();
   readonly #cut: Counter<"reason">;
@@ -32,8 +32,8 @@ export class DrainWatch implements Disposable {
   }
 
   /**
-   * Watches an answer until its end, which must come within `endMsMax` from when the connection is
-   * its own: answers to pipelined requests are sent one after the other.
+   * Watches an answer until its end, which must come within `endMsMax` after earlier answers on the
+   * connection were sent, because pipelined answers are sent one after the other.
    */
   watch(response: ServerResponse, endMsMax: number): void {
     const { socket } = response.req;
@@ -66,7 +66,7 @@ export class DrainWatch implements Disposable {
 
 function cutReason(response: ServerResponse, draining: Draining, now: number): "slow" | "late" | undefined {
   const bytes = draining.socket.bytesWritten;
-  // When no byte waits for the client, the answer's source is slow, not the client.
+  // When no byte waits for the client, the source of the answer is slow, not the client.
   const waitedMs = waitsForReader(response, draining.socket) ? now - draining.lastAt : 0;
   const keepsUp = draining.pace.keepsUp(bytes - draining.lastBytes, waitedMs);
   draining.lastAt = now;

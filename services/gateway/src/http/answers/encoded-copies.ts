@@ -1,11 +1,11 @@
-import { TenantCache } from "../../limits/tenant-cache.ts";
+import { TenantCache } from "../../pools/tenant-cache.ts";
 import type { Encoding } from "./choose-encoding.ts";
 import { compressAside } from "./compress.ts";
 
-/** An answer that many readers of a tenant get. */
+/** Names an answer that many readers of a tenant get. */
 export interface SharedName {
   readonly tenantId: string;
-  /** Names what was asked for, within the tenant. */
+  /** Identifies the request within the tenant. */
   readonly name: string;
 }
 
@@ -16,7 +16,8 @@ interface Copy {
 
 /**
  * Compressed copies of answers that many readers get, so that each is compressed once. A copy is
- * used only for an answer of the same bytes, which are compared: a tag can be older than its page.
+ * used only for an answer with the same bytes, which are compared, because a tag can be older than
+ * its page.
  */
 export class EncodedCopies {
   readonly #copies: TenantCache<Copy>;

@@ -3,7 +3,7 @@ import { heldTag, holdsCopy, weakTag } from "./etag.ts";
 
 const sent = (ifNoneMatch: string | undefined) => ({ header: () => ifNoneMatch });
 
-test("tags are compared weakly, and * holds any copy", () => {
+test("tags are compared weakly, and * matches any copy", () => {
   expect(holdsCopy(sent('W/"y", "x"'), 'W/"x"')).toBe(true);
   expect(holdsCopy(sent(" * "), 'W/"x"')).toBe(true);
   expect(holdsCopy(sent('"a,*,x"'), 'W/"x"')).toBe(false);

@@ -1,7 +1,6 @@
 import { matchesEntityTag, parseEntityTags } from "@vidimus/kit/entity-tags";
 import { hash } from "node:crypto";
 
-/** A request, as far as its headers are read here. */
 export interface HeaderSource {
   /** A header by its lowercase name. */
   header(name: string): string | undefined;
@@ -13,8 +12,8 @@ export function holdsCopy(request: HeaderSource, etag: string): boolean {
 }
 
 /**
- * The weak tag to ask a service about: "" when the client names none, several or `*`, which only
- * the gateway compares.
+ * The weak tag to send to a service: "" when the client names none, several or `*`, which only the
+ * gateway compares.
  */
 export function heldTag(request: HeaderSource): string {
   const named = parseEntityTags(request.header("if-none-match"));
@@ -22,7 +21,7 @@ export function heldTag(request: HeaderSource): string {
 }
 
 /**
- * A weak tag made from the bytes of a body. Weak, because compression changes the bytes and not the
+ * A weak tag made from the bytes of a body; weak, because compression changes the bytes but not the
  * content.
  */
 export function weakTag(body: string | Buffer): string {

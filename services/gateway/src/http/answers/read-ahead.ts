@@ -1,12 +1,12 @@
 import type { Answer, StreamedBody } from "./answer.ts";
 
-/** What ends within so many bytes is sent whole. */
+/** An answer up to this size is sent as a whole. */
 const wholeBytesMax = 64 * 1024;
 
 /**
- * Opens the stream of an answer and reads its beginning. An answer that ends there is a buffered one:
- * its length is known, and it is compressed and sent in one step. A fault there is thrown and gets
- * its status; later on it can only cut the answer.
+ * Opens the stream of an answer and reads its beginning. An answer that ends there becomes a
+ * buffered one: its length is known, and it is compressed and sent in one step. An error in the
+ * beginning is thrown and gets its own status; later errors can only cut the answer off.
  */
 export async function readAhead(answer: Answer): Promise<Answer> {
   const { body } = answer;
@@ -27,7 +27,10 @@ async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {
   return () => resumed(begun, stream);
 }
 
-/** What was read and what is left. Left early, also while it yields what was read, it ends the stream. */
+/**
+ * Yields what was read and then the rest. Also ends the stream when it is left early, even before
+ * the rest.
+ */
 async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* begun;

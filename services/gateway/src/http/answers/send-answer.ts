@@ -5,8 +5,8 @@ import { closeUnlessRead } from "../bodies/lingering-close.ts";
 import { type Answer, bodyBytes, bodyPieces } from "./answer.ts";
 
 /**
- * Sends an answer; for HEAD, or a client that has left, its headers only, and a stream is not even
- * opened.
+ * Sends an answer. For HEAD, or when the client has left, sends only headers, and does not open a
+ * stream.
  */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.code(answer.status).headers(answer.headers);
@@ -21,14 +21,14 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /**
- * Resets the connection when a stream fails after its answer began. HTTP/1.0 has no other end of a
- * body than that of its connection, so a connection that was only closed would make it look whole.
+ * Resets the connection when a stream fails after its answer began. In HTTP/1.0 a body ends with
+ * its connection, so closing the connection normally would make the answer look complete.
  */
 function resetOnFault({ raw }: FastifyReply, stream: Readable): Readable {
   finished(stream, { writable: false }, (fault) => {
     if (!fault || !raw.headersSent) return;
     if (raw.socket) raw.socket.resetAndDestroy();
-    // The answers before it on the connection are still being sent.
+    // Earlier answers on the connection are still being sent.
     else raw.once("socket", (socket: Socket) => socket.resetAndDestroy());
   });
   return stream;

@@ -3,21 +3,22 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The rest of a body whose announced length is at most this is discarded, and the connection kept.
+ * When the announced length of a body is at most this, its rest is discarded and the connection
+ * kept.
  */
 const keptBytesMax = 64 * 1024;
 /**
- * How much a client may still send after the answer, and how long it has to read the answer and
- * close.
+ * Most bytes that a client may still send after the answer, and the time that it has to read the
+ * answer and close.
  */
 const lingerBytesMax = 1024 * 1024;
 const lingerMsMax = 2_000;
 
 /**
- * Closes the connection after an answer that was sent before the body of its request had arrived.
+ * Closes the connection after an answer that was sent before the request's body had arrived.
  * Closing at once would reset the connection while the client sends, and the client would often
- * miss the answer. So our side ends with the answer, a bounded rest of the body is discarded, and
- * then the connection is cut.
+ * miss the answer. So this side ends its half after the answer, discards a limited rest of the
+ * body, and then resets the connection.
  */
 export function closeUnlessRead({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (!hasLongRest(raw)) return;
@@ -34,14 +35,14 @@ function hasLongRest({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads the rest of the body up to a bound and then stops. Reading starts here, because Node reads
+ * Reads a limited rest of the body and then stops. Reading is started here, because Node would read
  * the rest of an unread request at full speed after the answer: 700 MB in two seconds.
  */
 function limitRest(request: IncomingMessage): void {
   let bytes = 0;
   request.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    // The connection is not cut here: a client that cannot send on reads the answer.
+    // The connection is not closed here: a client that can send no more reads the answer.
     if (bytes > lingerBytesMax) request.pause();
   });
   request.read(0);

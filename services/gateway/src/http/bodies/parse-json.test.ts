@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { endpointInput, endpointPatch } from "../../endpoints/webhooks/endpoint-schemas.ts";
-import { HttpError } from "../errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { jsonParser } from "./parse-json.ts";
 
 const url = "https://hooks.example.org/";
@@ -45,7 +45,7 @@ test.each([
   expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
 });
 
-test("a patch without members is told so", () => {
+test("a patch without members is refused with that reason", () => {
   expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
 });
 

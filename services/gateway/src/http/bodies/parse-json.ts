@@ -1,24 +1,26 @@
 import { describeFault } from "@vidimus/kit/schema-fault";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { HttpError } from "../errors/http-error.ts";
+import { HttpError } from "../../errors/http-error.ts";
 
-/** Of a body at its top level. They are ignored: the tenant is that of the API key. */
+/**
+ * Members at the top level of a body that are ignored, because the tenant follows from the API key.
+ */
 const tenantIds = new Set(["tenant", "tenantId", "tenant_id"]);
 
-/** A fault, as the validator reports it. */
+/** A fault as the validator reports it. */
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;
-  /** Where the keyword stands in the schema: a pointer behind `#`. */
+  /** Pointer to the keyword in the schema, behind `#`. */
   readonly schemaPath: string;
   readonly message: string;
   readonly params: object;
 }
 
 /**
- * Makes the parser of a small JSON object of the given schema. It throws INVALID_PAYLOAD with every
- * fault and its place.
+ * Makes the parser of a small JSON object with the given schema. It throws INVALID_PAYLOAD with
+ * every fault and its place.
  */
 export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffer) => Static<Schema> {
   const validator = Compile(schema);
@@ -27,7 +29,7 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
     if (validator.Check(value)) return value;
     const details = validator
       .Errors(value)
-      // The object around it says the same, with the names that it knows.
+      // Skipped, because the object around it reports the same fault, with the known names.
       .filter(({ keyword }) => keyword !== "boolean")
       .map((fault) => toDetail(fault, schema));
     const [first] = details;
@@ -57,7 +59,7 @@ function toDetail(fault: Fault, schema: TSchema): { pointer: string; message: st
   };
 }
 
-/** The part of a schema at a path that no name with a slash is in. */
+/** The part of a schema at a path; names in it must not contain a slash. */
 function schemaAt(schema: TSchema, path: string): unknown {
   const names = path.split("/").slice(1);
   return names.reduce<unknown>(

@@ -1,26 +1,36 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { SharedPool } from "../../limits/shared-pool.ts";
-import { ReadTurns } from "./read-turns.ts";
+import type { SharedPool } from "../../pools/shared-pool.ts";
+import { ReadTurns } from "@vidimus/kit/fair/read-turns";
 import { readBody, tooLarge } from "./request-body.ts";
 import type { BodyRule, Route } from "../route.ts";
 
 /**
- * Memory of a piece of a body besides its bytes. A body of one-byte pieces takes a hundred times
+ * Memory of a piece of a body besides its bytes. A body in one-byte pieces takes a hundred times
  * its size.
  */
 const pieceBytes = 256;
 
-/** Of a route that takes no body but `{}`, which many clients send when they have nothing to send. */
+/**
+ * Rule of routes without a body. They accept `{}`, which many clients send when they have nothing
+ * to send.
+ */
 const noBody: BodyRule = { types: [], bytesMax: "{}".length };
 
-/** Returns a body's memory to the pool, when the body is not used any more. */
+/** Releases a body's memory in the pool, when the body is no longer used. */
 export type ReleaseBody = (request: FastifyRequest) => void;
 
-/** A request's answer, and how much of the memory for bodies it holds. */
+/** A request's answer, and how much of the memory for bodies the request holds. */
 interface Receiving {
   readonly response: ServerResponse;
   bytes: number;
+}
+
+/** The memory of bodies, from the start of a request to its end. */
+interface ReceivedBodies {
+  /** The step of a request that may have a body. */
+  readonly expect: onRequestHookHandler;
+  readonly release: ReleaseBody;
 }
 
 /** Reads bodies of any type as bytes; `acceptBody` has checked the type before. */
@@ -28,7 +38,7 @@ export function receiveBodies(
   app: FastifyInstance,
   routes: readonly Pick<Route<never>, "method" | "url" | "body">[],
   pool: Pick<SharedPool, "take" | "give">,
-): ReleaseBody {
+): ReceivedBodies {
   const rules = new Map(routes.map((route) => [`${route.method} ${route.url}`, route.body]));
   const open = new WeakMap<FastifyRequest, Receiving>();
   const release = (request: FastifyRequest) => {
@@ -41,11 +51,11 @@ export function receiveBodies(
   const turns = new ReadTurns();
   invite(app.server);
   app.removeAllContentTypeParsers();
-  app.addHook("onRequest", (request, reply, done) => {
+  const expect: onRequestHookHandler = (request, reply, done) => {
     open.set(request, { response: reply.raw, bytes: 0 });
     reply.raw.once("close", () => release(request));
     done();
-  });
+  };
   app.addContentTypeParser("*", (request: FastifyRequest, stream: IncomingMessage) => {
     const rule = rules.get(`${request.method} ${request.routeOptions.url}`) ?? noBody;
     const receiving = open.get(request);
@@ -63,7 +73,7 @@ export function receiveBodies(
     const taken = rule === noBody ? reading.then(requireEmpty) : reading;
     return taken.finally(() => turns.leave(tenantId, stream));
   });
-  return release;
+  return { expect, release };
 }
 
 function requireEmpty(body: Buffer): void {
@@ -73,8 +83,9 @@ function requireEmpty(body: Buffer): void {
 const tenantOf = ({ caller }: FastifyRequest): string => caller?.tenantId ?? "";
 
 /**
- * Node would answer `Expect: 100-continue` at once, and any other expectation with a bare 417. Here
- * 100 is answered only when the request has passed its checks and its route reads the body.
+ * Node would answer `Expect: 100-continue` at once, and other expectations with a 417 without
+ * envelope. Here 100 is sent only when the request has passed its checks and its route reads the
+ * body.
  */
 function invite(server: Server): void {
   const proceed = (request: IncomingMessage, response: ServerResponse) =>

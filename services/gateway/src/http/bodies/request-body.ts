@@ -1,24 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { MIMEType } from "node:util";
-import { HttpError } from "../errors/http-error.ts";
-import { BodyPieces } from "./body-pieces.ts";
-import { Pace } from "../../limits/pace.ts";
+import { HttpError } from "../../errors/http-error.ts";
+import { BodyPieces } from "@vidimus/kit/tuning/body-pieces";
+import { Pace } from "../pace.ts";
 import type { BodyRule } from "../route.ts";
 
 const timeoutMsDefault = 10_000;
 const paceCheckMs = 1_000;
 
 /**
- * A longer Content-Type is refused unparsed. A real one with every parameter in use has about 60
+ * A longer Content-Type is refused unparsed. A real one with every parameter has about 60
  * characters.
  */
 const contentTypeCharsMax = 256;
 
 /**
- * Checks the headers of a body against the route's rule and answers its media type without
- * parameters, before a byte of it is read. Throws UNSUPPORTED_MEDIA_TYPE for another type, a
- * charset other than UTF-8 or an encoding, and PAYLOAD_TOO_LARGE for an announced length beyond the
- * rule.
+ * Checks the headers of a body against the route's rule, before any byte is read. Returns its media
+ * type without parameters. Throws UNSUPPORTED_MEDIA_TYPE for another type, a charset other than
+ * UTF-8 or an encoding, and PAYLOAD_TOO_LARGE for an announced length above the rule's.
  */
 export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string {
   const given = parseMediaType(headers["content-type"] ?? "");
@@ -35,9 +34,9 @@ export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string
 }
 
 /**
- * Reads a whole body, and gives each piece to `take` before keeping it. Rejects with what `take`
- * throws, with PAYLOAD_TOO_LARGE beyond the rule, REQUEST_TIMEOUT when the client is too slow,
- * INVALID_PAYLOAD when it goes away. The rest of a refused body is discarded.
+ * Reads a whole body, and passes each piece to `take` before keeping it. Rejects with errors of
+ * `take`, with PAYLOAD_TOO_LARGE above the rule's length, REQUEST_TIMEOUT when the client is too
+ * slow, INVALID_PAYLOAD when it leaves. The rest of a refused body is discarded.
  */
 export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: Buffer) => void): Promise<Buffer> {
   const timeoutMs = rule.timeoutMs ?? timeoutMsDefault;
@@ -74,7 +73,7 @@ export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: 
 }
 
 /**
- * Calls `onSlow` when a body arrives more slowly than the pace. Answers the function that stops the
+ * Calls `onSlow` when a body arrives more slowly than the pace. Returns a function that ends the
  * check.
  */
 function requirePace(bytesSoFar: () => number, onSlow: () => void): () => void {
@@ -105,7 +104,7 @@ function unsupported(message: string, headers: Record<string, string> = {}): Htt
   return new HttpError("UNSUPPORTED_MEDIA_TYPE", message, { headers });
 }
 
-/** PAYLOAD_TOO_LARGE, with the limit of the rule. A rule without types takes no body. */
+/** PAYLOAD_TOO_LARGE, with the limit of the rule. A rule without types allows no body. */
 export function tooLarge({ types, bytesMax }: BodyRule): HttpError {
   const rule = types.length === 0 ? "this path takes no body" : `the body must not be larger than ${bytesMax} bytes`;
   return new HttpError("PAYLOAD_TOO_LARGE", rule);

@@ -1,18 +1,18 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 import { openExchange } from "./exchange.ts";
-import type { ErrorCode } from "../errors/http-error.ts";
+import type { ErrorCode } from "../../errors/http-error.ts";
 import { endTrace } from "./exchange-span.ts";
 import { loggedPath } from "./logged-path.ts";
 
 /**
- * What is logged of a request when it has ended. Never a body, a query or a key; the prefix names
- * the key.
+ * What is logged of a request at its end. Never a body, a query or a key; a key appears only by its
+ * prefix.
  */
 interface ExchangeLine {
-  /** "" where no method could be read. */
+  /** "" when no method could be read. */
   readonly method: string;
   /** The route's URL pattern; "" when no route matched. */
   readonly route: string;
@@ -23,13 +23,13 @@ interface ExchangeLine {
   readonly traceparent?: string;
   /** Error code of a refusal. */
   readonly code?: ErrorCode;
-  /** The path as sent, cut and cleaned; only with NOT_FOUND. */
+  /** The path as sent, shortened and cleaned; only with NOT_FOUND. */
   readonly path?: string;
   readonly tenant?: string;
   readonly keyPrefix?: string;
 }
 
-/** Writes the one log line of a request, and observes its duration. */
+/** Writes the single log line of a request, and observes its duration. */
 export type RecordExchange = (line: ExchangeLine) => void;
 
 /** Makes the recorder of the public port's requests, and registers its histogram. */
@@ -47,8 +47,12 @@ export function recordExchanges(log: Logger, registry: Registry): RecordExchange
   };
 }
 
-/** Sets up every request when it comes in, and records it when it ends. */
-export function watchExchanges(app: FastifyInstance, record: RecordExchange, tracing: Tracing | undefined): void {
+/** Returns the step that sets up every request at its start, and records it at its end. */
+export function watchExchanges(
+  app: FastifyInstance,
+  record: RecordExchange,
+  tracing: Tracing | undefined,
+): onRequestHookHandler {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyType", "");
   app.decorateRequest("bodyScan", undefined);
@@ -57,16 +61,16 @@ export function watchExchanges(app: FastifyInstance, record: RecordExchange, tra
   app.decorateRequest("startedAt", 0);
   app.decorateRequest("pausedAt", undefined);
   app.decorateRequest("errorCode", undefined);
-  app.addHook("onRequest", (request, reply, done) => {
+  return (request, reply, done) => {
     openExchange(request, reply, tracing);
-    // "close" comes once for every response, also when the client left before it.
+    // "close" is emitted once for every response, also when the client left before it.
     reply.raw.once("close", () => {
       const line = lineOf(request, reply);
       endTrace(request, line);
       record(line);
     });
     done();
-  });
+  };
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply): ExchangeLine {

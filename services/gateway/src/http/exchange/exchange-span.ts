@@ -1,17 +1,17 @@
-import { parseTraceparent, readTraceparent } from "@vidimus/kit/rpc/call-context";
+import { parseTraceparent, readTraceparent } from "@vidimus/kit/rpc/context/call-context";
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyRequest } from "fastify";
 
-/** What a span says of a request when it has ended. */
+/** The facts of an ended request for its span. */
 interface EndedExchange {
   /** 499 when the client left before the answer. */
   readonly status: number;
 }
 
 /**
- * Sets the trace of a new request: the client's, or a new one. While tracing is on the request's span
- * is the client's child. A client that names a trace is believed, so that it finds its own requests
- * again; whether they are recorded is not for it to decide.
+ * Sets the trace of a new request: the client's, or a new one. While tracing is on, the request's
+ * span is a child of the client's. A client's trace id is used so that it can find its own
+ * requests, but the client does not decide whether they are recorded.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {
   const { traceparent } = request.headers;
@@ -27,8 +27,8 @@ export function openTrace(request: FastifyRequest, tracing: Tracing | undefined)
 }
 
 /**
- * Ends the span of a request. It has the route and not the path, which may hold anything that a client
- * typed; answers of 500 and above are failures.
+ * Ends the span of a request. It contains the route instead of the path, which may contain anything
+ * that a client typed; answers of 500 and above are failures.
  */
 export function endTrace({ span, method, routeOptions, id, caller }: FastifyRequest, { status }: EndedExchange): void {
   span?.end(

@@ -1,7 +1,7 @@
 import type { Span, Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../access/key-verifier.ts";
-import type { ErrorCode } from "../errors/http-error.ts";
+import type { ErrorCode } from "../../errors/http-error.ts";
 import type { BodyScan } from "../route.ts";
 import { openTrace } from "./exchange-span.ts";
 
@@ -13,14 +13,15 @@ declare module "fastify" {
     bodyType: string;
     /** The scan that examined the body while it arrived. */
     bodyScan: BodyScan | undefined;
-    /** Code of the refusal that was answered, if one was. */
+    /** Code of the answered refusal, if there was one. */
     errorCode: ErrorCode | undefined;
-    /** W3C Trace Context of the request's span; without one the client's, or a new one. */
+    /** W3C Trace Context of the request's span; without a span the client's, or a new one. */
     traceparent: string;
-    /** The request's step of its trace, while tracing is on. */
+    /** The request's span, while tracing is on. */
     span: Span | undefined;
     /**
-     * Monotonic milliseconds of the start, plus the time that the request spent in long-poll waits.
+     * Monotonic milliseconds of the start. Every ended wait of a long poll moves it forward, so that
+     * the measured duration excludes waiting.
      */
     startedAt: number;
     /**
@@ -29,7 +30,7 @@ declare module "fastify" {
     pausedAt: number | undefined;
   }
   interface FastifyContextConfig {
-    /** The scope a key needs for the route, or `open`. */
+    /** The scope that a key needs for the route, or `open`. */
     scope?: string;
   }
 }

@@ -3,13 +3,13 @@ import { pathOf } from "../request-target.ts";
 const charsMax = 200;
 
 /**
- * Runs longer than any word or identifier. The secret half of an API key has 49 of these
- * characters.
+ * Runs of characters longer than any word or identifier. The secret part of an API key has 49 of
+ * these characters.
  */
 const secrets = /[0-9A-Za-z]{40,}/g;
 
 /**
- * A target as a log may show it: without its query, bounded, printable, and without what may be a
+ * A request target for a log: without its query, shortened, printable, and without what may be a
  * secret.
  */
 export function loggedPath(target: string): string {

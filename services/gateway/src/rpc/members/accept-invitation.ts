@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireName } from "../../access/access-rules.ts";
 import { newcomer, requireIdentity, requireText } from "../../access/member-rules.ts";
 import { hashCode } from "../../access/one-time-code.ts";
@@ -13,7 +13,6 @@ export interface AcceptInvitationDeps {
   now: () => Date;
 }
 
-/** Implements `AcceptInvitation`. */
 export function acceptInvitation(deps: AcceptInvitationDeps): MethodImpl<typeof MemberService.method.acceptInvitation> {
   return async (request, context) => {
     const identity = requireIdentity(request.identity);

@@ -1,9 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireLinkIdentity, requireRoles, signInLinkMs } from "../../access/member-rules.ts";
 import { mintCode } from "../../access/one-time-code.ts";
 import type { SignInLinkStore } from "../../store/sign-in-link-store.ts";
@@ -13,7 +13,6 @@ export interface CreateSignInLinkDeps {
   now: () => Date;
 }
 
-/** Implements `CreateSignInLink`. */
 export function createSignInLink(deps: CreateSignInLinkDeps): MethodImpl<typeof MemberService.method.createSignInLink> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

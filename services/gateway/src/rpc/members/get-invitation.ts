@@ -9,7 +9,6 @@ export interface GetInvitationDeps {
   now: () => Date;
 }
 
-/** Implements `GetInvitation`. */
 export function getInvitation(deps: GetInvitationDeps): MethodImpl<typeof MemberService.method.getInvitation> {
   return async ({ code }) => {
     const { invitation, tenantName } = await deps.invitations.find(hashCode(code), deps.now());

@@ -8,7 +8,6 @@ export interface GetSignInLinkDeps {
   now: () => Date;
 }
 
-/** Implements `GetSignInLink`. */
 export function getSignInLink(deps: GetSignInLinkDeps): MethodImpl<typeof MemberService.method.getSignInLink> {
   return async ({ code }) => {
     const { link, tenantName } = await deps.signInLinks.find(hashCode(code), deps.now());

@@ -1,8 +1,8 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId, uuidv7 } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireAdministrator } from "../../access/access-rules.ts";
 import { invitationMs, requireMayGive, requireRoles, requireText } from "../../access/member-rules.ts";
 import { mintCode } from "../../access/one-time-code.ts";
@@ -14,7 +14,6 @@ export interface InviteMemberDeps {
   now: () => Date;
 }
 
-/** Implements `InviteMember`. */
 export function inviteMember(deps: InviteMemberDeps): MethodImpl<typeof MemberService.method.inviteMember> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

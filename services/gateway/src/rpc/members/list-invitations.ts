@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireAdministrator } from "../../access/access-rules.ts";
 import type { InvitationStore } from "../../store/invitation-store.ts";
 import type { MemberStore } from "../../store/member-store.ts";
@@ -13,7 +13,6 @@ export interface ListInvitationsDeps {
   now: () => Date;
 }
 
-/** Implements `ListInvitations`. */
 export function listInvitations(deps: ListInvitationsDeps): MethodImpl<typeof MemberService.method.listInvitations> {
   return async (request, context) => {
     const by = callContext(context);

@@ -2,34 +2,42 @@ import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import { requireTenantId } from "@vidimus/kit/ids";
 import { encodeOpaqueToken } from "@vidimus/kit/opaque-token";
-import { pagePlace, pageSize } from "@vidimus/kit/page-request";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { pagePosition, pageSize } from "@vidimus/kit/page-request";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireAdministrator } from "../../access/access-rules.ts";
-import type { MemberPlace, MemberStore } from "../../store/member-store.ts";
+import type { MemberPosition, MemberStore } from "../../store/member-store.ts";
 import { memberToProto } from "./messages.ts";
 
 export interface ListMembersDeps {
-  members: Pick<MemberStore, "list" | "requireOwnRole">;
+  members: Pick<MemberStore, "list" | "listNames" | "requireOwnRole">;
 }
 
-/** A token holds 64 characters of a name. */
+/** Longest page token; it contains 64 characters of a name. */
 const tokenCharactersMax = 512;
+/** Names of a page, of at most 1 MiB: a name has 200 characters at most. */
+const namesMax = 5_000;
 
-/** Implements `ListMembers`. */
 export function listMembers({ members }: ListMembersDeps): MethodImpl<typeof MemberService.method.listMembers> {
   return async (request, context) => {
     const by = callContext(context);
     requireAdministrator(by.role);
     const tenantId = requireTenantId(request.tenantId);
-    const limit = pageSize(request.limit);
-    const after = pagePlace(request.pageToken, readPlace, tokenCharactersMax);
+    const limit = pageSize(request.limit, request.namesOnly ? namesMax : undefined);
+    const after = pagePosition(request.pageToken, readPosition, tokenCharactersMax);
     await members.requireOwnRole(tenantId, by);
+    if (request.namesOnly) {
+      const { names, next } = await members.listNames(tenantId, { limit, after }, context.signal);
+      return { members: names, nextPageToken: tokenOf(next) };
+    }
     const page = await members.list(tenantId, { limit, after }, context.signal);
-    const nextPageToken = page.next ? encodeOpaqueToken([page.next.order, page.next.memberId]) : "";
-    return { members: page.members.map(memberToProto), nextPageToken };
+    return { members: page.members.map(memberToProto), nextPageToken: tokenOf(page.next) };
   };
 }
 
-function readPlace([order, memberId]: readonly (string | number)[]): MemberPlace | undefined {
+function tokenOf(next: MemberPosition | undefined): string {
+  return next ? encodeOpaqueToken([next.order, next.memberId]) : "";
+}
+
+function readPosition([order, memberId]: readonly (string | number)[]): MemberPosition | undefined {
   return typeof order === "string" && typeof memberId === "string" ? { order, memberId } : undefined;
 }

@@ -1,6 +1,6 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { personActor } from "@vidimus/kit/person";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import { requireIdentity } from "../../access/member-rules.ts";
 import type { MemberStore } from "../../store/member-store.ts";
 import { membershipToProto } from "./messages.ts";
@@ -9,7 +9,6 @@ export interface ListMembershipsDeps {
   members: Pick<MemberStore, "listMemberships">;
 }
 
-/** Implements `ListMemberships`. */
 export function listMemberships({
   members,
 }: ListMembershipsDeps): MethodImpl<typeof MemberService.method.listMemberships> {

@@ -1,8 +1,9 @@
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import { acceptInvitation, type AcceptInvitationDeps } from "./accept-invitation.ts";
 import { createSignInLink, type CreateSignInLinkDeps } from "./create-sign-in-link.ts";
 import { getInvitation, type GetInvitationDeps } from "./get-invitation.ts";
+import { getMember, type GetMemberDeps } from "./get-member.ts";
 import { getSignInLink, type GetSignInLinkDeps } from "./get-sign-in-link.ts";
 import { inviteMember, type InviteMemberDeps } from "./invite-member.ts";
 import { listInvitations, type ListInvitationsDeps } from "./list-invitations.ts";
@@ -14,6 +15,7 @@ import { revokeInvitation, type RevokeInvitationDeps } from "./revoke-invitation
 import { updateMemberRoles, type UpdateMemberRolesDeps } from "./update-member-roles.ts";
 
 type MemberRoutesDeps = ListMembersDeps &
+  GetMemberDeps &
   ListMembershipsDeps &
   InviteMemberDeps &
   ListInvitationsDeps &
@@ -26,10 +28,10 @@ type MemberRoutesDeps = ListMembersDeps &
   GetSignInLinkDeps &
   RedeemSignInLinkDeps;
 
-/** The routes of `vidimus.access.v1.MemberService`. */
 export function memberRoutes(deps: MemberRoutesDeps): TeamsRoute {
   const methods = route(MemberService, {
     listMembers: listMembers(deps),
+    getMember: getMember(deps),
     listMemberships: listMemberships(deps),
     inviteMember: inviteMember(deps),
     listInvitations: listInvitations(deps),
@@ -44,6 +46,7 @@ export function memberRoutes(deps: MemberRoutesDeps): TeamsRoute {
   });
   return teamsRoute(methods, {
     listMembers: "read",
+    getMember: "read",
     listMemberships: "platform",
     inviteMember: "write",
     listInvitations: "read",

@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { hashCode } from "../../access/one-time-code.ts";
 import type { SignInLinkStore } from "../../store/sign-in-link-store.ts";
 import { memberToProto } from "./messages.ts";
@@ -11,7 +11,6 @@ export interface RedeemSignInLinkDeps {
   now: () => Date;
 }
 
-/** Implements `RedeemSignInLink`. */
 export function redeemSignInLink(deps: RedeemSignInLinkDeps): MethodImpl<typeof MemberService.method.redeemSignInLink> {
   return async ({ code }, context) => {
     const by = authorOf(callContext(context));

@@ -1,8 +1,8 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireOwner } from "../../access/member-rules.ts";
 import type { MemberStore } from "../../store/member-store.ts";
 
@@ -10,7 +10,6 @@ export interface RemoveMemberDeps {
   members: Pick<MemberStore, "remove">;
 }
 
-/** Implements `RemoveMember`. */
 export function removeMember({ members }: RemoveMemberDeps): MethodImpl<typeof MemberService.method.removeMember> {
   return async (request, context) => {
     const by = authorOf(callContext(context));

@@ -1,8 +1,8 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireAdministrator } from "../../access/access-rules.ts";
 import { requireMayGive } from "../../access/member-rules.ts";
 import type { InvitationStore } from "../../store/invitation-store.ts";
@@ -11,7 +11,6 @@ export interface RevokeInvitationDeps {
   invitations: Pick<InvitationStore, "revoke">;
 }
 
-/** Implements `RevokeInvitation`. */
 export function revokeInvitation({
   invitations,
 }: RevokeInvitationDeps): MethodImpl<typeof MemberService.method.revokeInvitation> {

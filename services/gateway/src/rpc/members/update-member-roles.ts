@@ -1,8 +1,8 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { authorOf } from "@vidimus/kit/audit/audit-entry";
+import { authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { requireTenantId } from "@vidimus/kit/ids";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import { requireOwner, requireRoles } from "../../access/member-rules.ts";
 import type { MemberStore } from "../../store/member-store.ts";
 import { memberToProto } from "./messages.ts";
@@ -11,7 +11,6 @@ export interface UpdateMemberRolesDeps {
   members: Pick<MemberStore, "updateRoles">;
 }
 
-/** Implements `UpdateMemberRoles`. */
 export function updateMemberRoles({
   members,
 }: UpdateMemberRolesDeps): MethodImpl<typeof MemberService.method.updateMemberRoles> {

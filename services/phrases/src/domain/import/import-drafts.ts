@@ -11,7 +11,7 @@ import type { ParsedImport } from "./parse-import.ts";
 import { RowFaults } from "./row-faults.ts";
 
 /**
- * Plans the whole import on the dictionary as it stands, without writing. Checks that no row's id
+ * Plans the whole import against the current dictionary, without writing. Checks that no row's id
  * belongs to one phrase while its language and text belong to another.
  *
  * @throws DomainError `invalid` naming the rows
@@ -45,8 +45,8 @@ export async function previewImport(
 }
 
 /**
- * Upserts the drafts in order. Drafts written before a failure stay written; a repeated import
- * gives the same result as one that did not fail.
+ * Upserts the drafts in order. Drafts that were written before a failure stay, and repeating the
+ * import gives the same result as one without a failure.
  *
  * @throws DomainError `conflict` when a concurrent change gave the language and text of a draft to
  * another phrase
@@ -73,8 +73,8 @@ export async function importDrafts(
 }
 
 /**
- * The longest fields as one digest, which plans compare as they do the fields. So the whole import
- * fits into memory.
+ * Replaces the longest fields by a digest, which plans compare like the fields, so that a plan of
+ * the whole import fits into memory.
  */
 function withShortTexts<D extends PhraseDraft>(draft: D): D {
   const { commonMistakes, description } = draft;

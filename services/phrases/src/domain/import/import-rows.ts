@@ -7,12 +7,12 @@ export const importRowsMax = 50_000;
 export const importBytesMax = 10 * 1024 * 1024;
 
 /**
- * Largest row, in bytes. The longest phrase with the most and longest mistakes, every character
- * escaped, has 170 KiB. Parsing a row blocks the event loop, for 10 ms at this size.
+ * Largest row in bytes. The longest phrase with the most and longest mistakes, every character
+ * escaped, has 170 KiB. Parsing a row blocks the event loop, at this size for 10 ms.
  */
 const rowBytesMax = 256 * 1024;
 
-/** Bytes parsed between two turns of the event loop, which takes about 1 ms. */
+/** Bytes that are parsed in one turn of the event loop, which takes about 1 ms. */
 export const turnBytes = 16 * 1024;
 
 /** A row of an import, before it is parsed as a phrase. */
@@ -23,7 +23,8 @@ export interface ImportRow {
 }
 
 /**
- * The rows of an import in order, in batches of one turn of the event loop. A batch may be empty.
+ * The rows of an import in order, in batches that are parsed in one turn of the event loop. A batch
+ * may be empty.
  */
 export type ImportRows = Iterable<readonly ImportRow[]>;
 
@@ -32,12 +33,12 @@ export function refusedImport(message: string): DomainError {
   return new DomainError("invalid", `nothing was imported: ${message}`);
 }
 
-/** @throws DomainError `invalid` when there are more rows than an import may have */
+/** @throws DomainError `invalid` when an import has too many rows */
 export function checkRowCount(rows: number): void {
   if (rows > importRowsMax) throw refusedImport("an import has at most 50,000 rows");
 }
 
-/** @throws DomainError `invalid`, naming the place, when a row is larger than a row may be */
+/** @throws DomainError `invalid`, naming the place, when a row is too large */
 export function checkRowSize(bytes: number, place: string): void {
   if (bytes <= rowBytesMax) return;
   throw refusedImport(`${place}: a row has at most ${rowBytesMax / 1024} KiB; is there a quote that is not closed?`);

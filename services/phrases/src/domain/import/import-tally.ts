@@ -1,6 +1,6 @@
 import type { Outcome, UpsertPlan } from "../plan-upserts.ts";
 
-/** The phrases of an import by what happened to them, each counted once. */
+/** The number of an import's phrases by outcome. A phrase of several rows counts once. */
 export interface ImportCounts {
   readonly created: number;
   readonly changed: number;
@@ -8,8 +8,8 @@ export interface ImportCounts {
 }
 
 /**
- * Counts what an import does to the phrases that its rows name. A phrase that several rows name
- * counts once, by what all of them together do to it.
+ * Counts what an import does to its phrases. A phrase of several rows counts once, by their joint
+ * effect.
  */
 export class ImportTally {
   readonly #outcomes = new Map<string, Outcome>();
@@ -19,7 +19,6 @@ export class ImportTally {
     return this.#outcomes.keys();
   }
 
-  /** Adds the rows of a plan, in order. */
   add({ phrases, outcomes }: Pick<UpsertPlan, "phrases" | "outcomes">): void {
     for (const [index, { id }] of phrases.entries()) {
       const before = this.#outcomes.get(id) ?? "unchanged";

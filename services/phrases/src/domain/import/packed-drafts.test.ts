@@ -20,7 +20,7 @@ function pack(drafts: readonly PhraseDraft[]): PackedDrafts {
   return packed;
 }
 
-test("gives the drafts back in order, whatever their texts hold, as often as asked", () => {
+test("returns the drafts in order, whatever their texts hold, as often as asked", () => {
   const texts = ['a "quote"', "back\\slash", "\\n as two characters", "[1],", "ord\u00a0här", "😀"];
   const drafts = texts.map((text) => draft(text, { commonMistakes: [text, text], description: text }));
   const packed = pack(drafts);

@@ -1,18 +1,18 @@
 import type { PhraseDraft } from "../phrase.ts";
 
 /**
- * A batch, which is read and written at once, ends when it has so many characters, which are about
- * 300 of the shortest drafts. Larger batches outlive collections of the young generation while they
- * are written: with four times as many characters the process grew by another 40 MiB.
+ * Characters after which a batch ends; about 300 of the shortest drafts. Larger batches survive
+ * collections of the young generation while they are written: with four times as many characters
+ * the process grew by another 40 MiB.
  */
 const batchCharsMax = 32 * 1024;
 
 /**
- * Drafts of an import, kept as JSON text, one line each: objects took up to seven times the memory.
+ * Drafts of an import, kept as JSON text, one line each, because objects took up to seven times the
+ * memory.
  *
- * The lines of a batch are joined without brackets around them. V8 keeps a template string as a
- * tree, which `JSON.parse` turns into a second copy in the old generation: 20 MiB of each large
- * import.
+ * The lines of a batch are joined without brackets. V8 keeps a template string as a tree, which
+ * `JSON.parse` copies into the old generation: 20 MiB of each large import.
  */
 export class PackedDrafts {
   readonly #batches: string[] = [];
@@ -25,7 +25,6 @@ export class PackedDrafts {
     return this.#count;
   }
 
-  /** Whether any of them has an id. */
   get withIds(): boolean {
     return this.#withIds;
   }

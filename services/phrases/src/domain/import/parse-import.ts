@@ -13,7 +13,8 @@ export interface ParsedImport {
 }
 
 /**
- * Parses every row. With a language, rows of another one are invalid. Gives way to other calls after each batch of rows.
+ * Parses every row. With a language, rows of another language are invalid. Lets other calls run
+ * after each batch of rows.
  *
  * @throws DomainError `invalid`, with pointers `/<position>/<member>`, when a row is not a phrase;
  * the signal's reason when it aborts

@@ -10,7 +10,7 @@ function read(text: string) {
   return { rows: rows.map(({ value }) => value), lines: rows.map(({ line }) => line) };
 }
 
-test("columns are read by name, and empty cells are members left out", () => {
+test("columns are read by name, and empty cells are left out, except of phrase and language", () => {
   const { rows } = read(
     "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,y\r\n",
   );
@@ -32,7 +32,7 @@ test("a semicolon in a file of commas is text", () => {
   expect(read("language,phrase\nsv,a;b\n").rows).toEqual([{ language: "sv", phrase: "a;b" }]);
 });
 
-test("rows of empty cells are blank lines, and move no line", () => {
+test("rows of empty cells are blank lines, and later rows keep their line numbers", () => {
   const { rows, lines } = read(",,\r\nlanguage,phrase,description\r\n,,\r\nsv,a,\r\n,,\r\n , ,\r\n,,,,,,\r\n");
   expect(rows).toEqual([{ language: "sv", phrase: "a" }]);
   expect(lines).toEqual([4]);
@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test("any other word is left for the check of its row", () => {
+test("any other word is passed on as text, which the check of its row refuses", () => {
   expect(read("language,phrase,forbidden\nsv,a,ja\n").rows).toEqual([{ language: "sv", phrase: "a", forbidden: "ja" }]);
 });
 
@@ -82,7 +82,7 @@ test.each([
   expect(read(lines.join("\r\n"))).toEqual({ rows: [{ language: "sv", phrase: "a, b" }], lines: [3] });
 });
 
-test("names of columns are known with white space around them and in any case", () => {
+test("names of columns are recognised with white space around them and in any case", () => {
   expect(read("Language, PHRASE ,casesensitive\nsv,a,true\n").rows).toEqual([
     { language: "sv", phrase: "a", caseSensitive: true },
   ]);

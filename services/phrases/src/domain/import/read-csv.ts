@@ -10,13 +10,13 @@ import { checkRowCount, checkRowSize, type ImportRow, refusedImport, turnBytes }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** The header is looked for in so many bytes; one with every column has 100. */
+/** The header is searched for in this many bytes; one with every column has 100. */
 const headerBytesMax = 4096;
 
-/** What some spreadsheets write above the header, and Excel reads: `sep=;`. */
+/** A line that some spreadsheets write above the header, for Excel: `sep=;`. */
 const separatorLine = /^"?sep=/i;
 
-/** Consecutive whole records of a file. */
+/** Consecutive complete records of a file. */
 interface Piece {
   readonly bytes: Uint8Array;
   /** Line on which each record begins, from 1. A blank line is not a record. */
@@ -24,11 +24,11 @@ interface Piece {
 }
 
 /**
- * Reads RFC 4180 with a header, in batches of one turn of the event loop. Columns are named, in any
- * order and any case, and separated by what separates them in the header: commas, or semicolons,
- * which spreadsheets write where the comma is the decimal separator. A BOM, LF line ends and blank
- * lines are accepted; a record of empty cells is a blank line, as spreadsheets write below a table, and
- * so is a line `sep=;` above the header.
+ * Reads RFC 4180 with a header, in batches that are parsed in one turn of the event loop. Columns
+ * are named in any order and case. The header determines the separator: commas, or semicolons,
+ * which spreadsheets use where the comma is the decimal separator. A BOM, LF line ends and blank
+ * lines are accepted; a record of empty cells, as spreadsheets write below a table, counts as a
+ * blank line, and so does a line `sep=;` above the header.
  *
  * @throws DomainError `invalid` for text that is not CSV, an unknown, repeated or missing column,
  * and a record with another number of cells than the header
@@ -58,8 +58,8 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The separator of the header, which is the first line with a letter in it but for `sep=;`. No name of a column has
- * one of these characters.
+ * The separator in the header, which is the first line with a letter except `sep=;`. Column names
+ * contain neither comma nor semicolon.
  */
 function separatorOf(bytes: Uint8Array): "," | ";" {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headerBytesMax)).toString();
@@ -70,7 +70,7 @@ function separatorOf(bytes: Uint8Array): "," | ";" {
   return ",";
 }
 
-/** Splits the file after whole records, so that each piece can be parsed by itself. */
+/** Splits the file between records, so that each piece can be parsed by itself. */
 function* piecesOf(bytes: Uint8Array): Generator<Piece> {
   const scanner = new CsvRowScanner();
   let lines: number[] = [];
@@ -109,7 +109,8 @@ function readRecords({ bytes, lines }: Piece, separator: string): string[][] {
   try {
     parse(bytes, {
       delimiter: separator,
-      // By default csv-parse takes the first line's delimiter, and then fails on mixed line ends.
+      // By default csv-parse expects the line end of the first line everywhere, and fails on mixed
+      // line ends.
       record_delimiter: ["\r\n", "\n"],
       skip_empty_lines: true,
       relax_column_count: true,
@@ -126,7 +127,7 @@ function readRecords({ bytes, lines }: Piece, separator: string): string[][] {
   return records;
 }
 
-/** The known columns and the tenant's, which are ignored, by their names in small letters. */
+/** Known columns, and the tenant's columns, which are ignored, by their lowercase names. */
 const columnsByName: ReadonlyMap<string, string> = new Map(
   [...csvColumns, ...tenantMembers].map((name) => [name.toLowerCase(), name]),
 );
@@ -146,10 +147,7 @@ function readHeader(cells: readonly string[], line: number): readonly string[] {
   return columns;
 }
 
-/**
- * A record as a phrase object. Cells of the wrong form are kept as text, which `parsePhrase`
- * refuses.
- */
+/** A record as a phrase object. A malformed cell stays text, which `parsePhrase` refuses. */
 function toPhraseObject(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const [index, name] of columns.entries()) {

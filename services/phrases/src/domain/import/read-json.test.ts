@@ -86,7 +86,7 @@ test.each([
   expect(() => read(text)).toThrow(words);
 });
 
-test("a large array is read in batches, whatever stands between its elements", () => {
+test("a large array is read in batches, whatever white space is between its elements", () => {
   const rows = Array.from({ length: 5_000 }, (_, n) => ({ language: "sv", phrase: `ord ${n}` }));
   const turns = Array.from(readJson(Buffer.from(JSON.stringify({ phrases: rows }, null, 8))));
   expect(turns.length).toBeGreaterThan(15);

@@ -5,19 +5,20 @@ import { isObject, tenantMembers } from "../parse-phrase.ts";
 import { checkRowCount, checkRowSize, type ImportRow, importRowsMax, refusedImport, turnBytes } from "./import-rows.ts";
 
 /**
- * Bytes scanned between two turns of the event loop. Scanning is a hundred times as fast as
+ * Bytes that are scanned in one turn of the event loop. Scanning is a hundred times as fast as
  * parsing.
  */
 const scanBytes = 16 * turnBytes;
 
-/** Most bytes around the rows, commas and white space not counted. */
+/** Most bytes outside of the rows, without commas and white space. */
 const frameBytesMax = 64 * 1024;
 
 /**
- * Reads `{"phrases":[…]}` or a bare array, in batches of one turn of the event loop.
+ * Reads `{"phrases":[…]}` or a bare array, in batches that are parsed in one turn of the event
+ * loop.
  *
- * First it scans for the elements of arrays. Then it parses the frame, which is the text with each
- * element replaced by its number, and at last each element by itself. The text is valid JSON
+ * First it finds the elements of arrays. Then it parses the frame, which is the text with each
+ * element replaced by its number, and finally each element by itself. The text is valid JSON
  * exactly when the frame and all elements are.
  *
  * @throws DomainError `invalid` for anything else
@@ -42,7 +43,7 @@ export function* readJson(bytes: Uint8Array): Generator<readonly ImportRow[]> {
   yield rows;
 }
 
-/** The offsets of each element's beginning and end, alternating. */
+/** The start and end offsets of the elements, alternating. */
 function* findBoundaries(text: Buffer): Generator<readonly ImportRow[], readonly number[]> {
   const scanner = new JsonRowScanner();
   const boundaries: number[] = [];
@@ -82,7 +83,7 @@ function frameOf(text: Buffer, boundaries: readonly number[]): string {
   return frame;
 }
 
-/** A comma, if the text between two offsets is one comma and white space. */
+/** Returns a comma when the text between two offsets is one comma and white space. */
 function commaIn(text: Buffer, from: number, until: number): "," | undefined {
   let commas = 0;
   for (let at = from; at < until; at += 1) {
@@ -93,7 +94,6 @@ function commaIn(text: Buffer, from: number, until: number): "," | undefined {
   return commas === 1 ? "," : undefined;
 }
 
-/** Which of the numbered elements are the rows. */
 function rowsOf(frame: unknown): { first: number; count: number } {
   const rows = Array.isArray(frame) ? frame : phrasesOf(frame);
   return { first: Number(rows[0] ?? importRowsMax), count: rows.length };
@@ -112,8 +112,8 @@ function parsePart(text: string, place = ""): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Cut position and quoted text: the position counts from the part's beginning, and the quoted
-    // text may be a number that replaced an element.
+    // The position counts from the part's beginning, and the quoted text may be a number that
+    // replaced an element, so both are cut off.
     const [what = ""] = error.message.split(/ in JSON at position |, (?:\.\.\.)?"/);
     throw new DomainError("invalid", `the body is not JSON: ${place}${what.toWellFormed().slice(0, 200)}`);
   }

@@ -4,8 +4,8 @@ import { violationsMax, violationText } from "../parse-phrase.ts";
 const namedInMessageMax = 3;
 
 /**
- * Counts invalid rows, and keeps the first 20 violations: they travel in the trailers of a call,
- * whose size is bounded.
+ * Counts invalid rows, and keeps the first 20 violations, because they travel in the trailers of a
+ * call, whose size is limited.
  */
 export class RowFaults {
   readonly #violations: Violation[] = [];
@@ -17,7 +17,7 @@ export class RowFaults {
     return this.#rows;
   }
 
-  /** How many more violations are kept. */
+  /** Number of violations that can still be kept. */
   get left(): number {
     return violationsMax - this.#violations.length;
   }
@@ -38,7 +38,7 @@ export class RowFaults {
   }
 
   /**
-   * @param rowsInAll invalid and valid ones, for the message
+   * @param rowsInAll number of all rows, for the message
    * @throws DomainError `invalid` naming the rows, when there are invalid ones
    */
   check(rowsInAll: number): void {

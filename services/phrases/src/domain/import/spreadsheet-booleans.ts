@@ -1,6 +1,6 @@
 /**
- * The booleans of Excel and LibreOffice, which write them in the language of the program. No word is
- * true in one language and false in another.
+ * The booleans of Excel and LibreOffice, which depend on the program's language. No word means true
+ * in one language and false in another.
  */
 const trueWords =
   "TRUE PRAVDA SAND WAAR TOSI VRAI WAHR IGAZ VERO SANN PRAWDA VERDADEIRO ИСТИНА VERDADERO SANT DOĞRU ІСТИНА";
@@ -12,7 +12,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...falseWords.split(" ").map((word) => [word, false] as const),
 ]);
 
-/** The boolean that a cell of a CSV holds, in any case; undefined when it holds none. */
+/** The boolean in a CSV cell, in any case; undefined for anything else. */
 export function readBoolean(cell: string): boolean | undefined {
   return booleans.get(cell.trim().normalize("NFC").toUpperCase());
 }

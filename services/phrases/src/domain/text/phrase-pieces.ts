@@ -1,12 +1,12 @@
 import type { Phrase } from "../phrase.ts";
 import type { PhraseText } from "./phrase-text.ts";
 
-/** Many small pieces make more garbage than a few larger ones. */
+/** Least characters of a piece, because many small pieces make more garbage. */
 const pieceCharsMin = 128 * 1024;
 
 /**
- * The text of a dictionary, in pieces of 128 Ki characters and up to one phrase more. As one piece,
- * a batch of 200 of the longest phrases would have 11 MB.
+ * The text of a dictionary in pieces of 128 Ki characters and up to one phrase more. In a single
+ * piece a batch of 200 of the longest phrases would have 11 MB.
  */
 export class PhrasePieces {
   readonly #text: PhraseText;
@@ -23,12 +23,12 @@ export class PhrasePieces {
     this.#piece = text.head;
   }
 
-  /** Whether all text was written. `take` returns the last piece afterwards. */
+  /** Whether all text was written. `take` then returns the last piece. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Writes until a piece is full or a batch has ended; fetches one batch at most. */
+  /** Writes until a piece is full or a batch has ended; fetches at most one batch. */
   async extend(): Promise<void> {
     this.#batch ??= await this.#fetch();
     if (this.#batch) this.#write(this.#batch);

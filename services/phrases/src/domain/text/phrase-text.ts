@@ -31,8 +31,8 @@ export const csvColumns = [
 ] as const;
 
 /**
- * RFC 4180 with a header and CRLF. A value that a spreadsheet may run as a formula is not escaped:
- * an escaped value would be imported as another phrase.
+ * RFC 4180 with a header and CRLF. Values that a spreadsheet may run as formulas are not escaped,
+ * because they would be imported as other phrases.
  */
 export const csvText: PhraseText = {
   head: `${csvColumns.join(",")}\r\n`,

@@ -4,7 +4,6 @@ import * as changes from "../../domain/ring-changes.ts";
 import { changeRing, type ChangeRingDeps } from "./change-ring.ts";
 import { keyOfRing } from "./ring-key-message.ts";
 
-/** Implements `ActivateKey`. */
 export function activateKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.activateKey> {
   return async ({ keyId, emergency }, context) => {
     const ring = await changeRing(deps, context, {

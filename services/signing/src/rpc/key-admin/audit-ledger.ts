@@ -14,11 +14,11 @@ import { requireOperator, verified } from "./change-ring.ts";
 export interface AuditLedgerDeps {
   rings: Pick<SealedRings, "read" | "sealKey">;
   ledger: Pick<LedgerStore, "batches" | "entriesOf">;
-  /** What documents holds; undefined in a process that does not call documents. */
+  /** The signatures that documents holds; undefined in a process that does not call documents. */
   held: HeldSignatures | undefined;
 }
 
-/** Implements `AuditLedger`. INVALID_ARGUMENT when the noted head is none. */
+/** Answers INVALID_ARGUMENT when the noted head is malformed. */
 export function auditLedger({
   rings,
   ledger,

@@ -1,7 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { type AuditAuthor, authorOf } from "@vidimus/kit/audit/audit-entry";
+import { type AuditAuthor, authorOf } from "@vidimus/tenancy/audit/audit-entry";
 import { DomainError } from "@vidimus/kit/errors";
-import { callContext } from "@vidimus/kit/rpc/call-context";
+import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { KeyRing, RingKey } from "../../domain/key-ring.ts";
 import type { RingEntry } from "../../domain/ring-entry.ts";
@@ -11,7 +11,7 @@ import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
 
 export interface ChangeRingDeps {
   rings: RingStorage;
-  /** Makes a key for the ring that was read last. */
+  /** Makes a key for the last read ring. */
   generate: GenerateKey;
   rules: RingRules;
   log: Pick<Logger, "warn">;
@@ -20,9 +20,9 @@ export interface ChangeRingDeps {
 
 /** A change of the ring by an operator. */
 interface RingChange {
-  /** For the log, for example `revoke`. */
+  /** Action for log lines and the audit log, for example `revoke`. */
   readonly action: string;
-  /** Absent for a change that makes a key, which is the last one then. */
+  /** Absent for a change that makes a key, which is then the last key of the ring. */
   readonly keyId?: string;
   readonly emergency?: boolean;
   change(keys: readonly RingKey[], now: Date): readonly RingKey[] | Promise<readonly RingKey[]>;
@@ -34,8 +34,8 @@ export const operatorChangedRing = "an operator changed the key ring";
 /**
  * Changes the ring, keeps one key pending, and logs who did it.
  *
- * @returns the ring as it was stored
- * @throws DomainError permission_denied, what `change` throws, failed_precondition without a key,
+ * @returns the stored ring
+ * @throws DomainError permission_denied, errors of `change`, failed_precondition without a key,
  * unavailable when the ring cannot be used
  */
 export async function changeRing(
@@ -61,19 +61,22 @@ export async function changeRing(
   return ring;
 }
 
-/** The entry of a change of the ring, which concerns the whole platform. */
+/** The audit log's entry for a change of the ring, which belongs to no tenant. */
 export function ringEntry(by: AuditAuthor, action: string, subject: string, detail: object): RingEntry {
   return { by, change: { tenantId: "", action, subject, detail: { ...detail } } };
 }
 
-/** Says who calls. Throws `permission_denied` unless the role is owner or admin. */
+/** The caller as author. Throws `permission_denied` unless its role is owner or admin. */
 export function requireOperator(context: HandlerContext): AuditAuthor {
   const by = authorOf(callContext(context));
   if (by.role === "owner" || by.role === "admin") return by;
   throw new DomainError("permission_denied", `role owner or admin is needed, not "${by.role}"`);
 }
 
-/** A ring that cannot be used is no bug of the caller: `unavailable`. */
+/**
+ * Converts a RingFault to `unavailable`, because a ring that cannot be used is not the caller's
+ * fault.
+ */
 export async function verified<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

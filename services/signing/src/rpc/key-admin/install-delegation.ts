@@ -8,7 +8,6 @@ import { replaceRing } from "../../domain/update-ring.ts";
 import { type ChangeRingDeps, operatorChangedRing, requireOperator, ringEntry, verified } from "./change-ring.ts";
 import { listKeyToProto } from "./ring-key-message.ts";
 
-/** Implements `InstallDelegation`. */
 export function installDelegation({
   rings,
   log,

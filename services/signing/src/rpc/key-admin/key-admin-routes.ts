@@ -1,6 +1,6 @@
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
-import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/kit/audit/list-audit-entries";
-import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/route";
+import { listAuditEntries, type ListAuditEntriesDeps } from "@vidimus/tenancy/audit/list-audit-entries";
+import { route, type TeamsRoute, teamsRoute } from "@vidimus/kit/rpc/doors/shared/route";
 import { activateKey } from "./activate-key.ts";
 import { auditLedger, type AuditLedgerDeps } from "./audit-ledger.ts";
 import { installDelegation } from "./install-delegation.ts";
@@ -13,7 +13,6 @@ import type { ChangeRingDeps } from "./change-ring.ts";
 
 export type KeyAdminDeps = ListRingDeps & ChangeRingDeps & AuditLedgerDeps & RewrapKeysDeps & ListAuditEntriesDeps;
 
-/** What the admin door serves. */
 export function keyAdminRoutes(deps: KeyAdminDeps): TeamsRoute[] {
   const methods = route(KeyAdminService, {
     listRing: listRing(deps),

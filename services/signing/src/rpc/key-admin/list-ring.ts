@@ -8,7 +8,7 @@ export interface ListRingDeps {
   rings: Pick<RingStorage, "read">;
 }
 
-/** Implements `ListRing`. Before the first ring: no keys, revision 0. */
+/** Before the first ring it answers no keys and revision 0. */
 export function listRing({ rings }: ListRingDeps): MethodImpl<typeof KeyAdminService.method.listRing> {
   return async (_, context) => {
     requireOperator(context);

@@ -4,7 +4,6 @@ import * as changes from "../../domain/ring-changes.ts";
 import { changeRing, type ChangeRingDeps } from "./change-ring.ts";
 import { keyOfRing } from "./ring-key-message.ts";
 
-/** Implements `RetireKey`. */
 export function retireKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.retireKey> {
   return async ({ keyId }, context) => {
     const change = { action: "retire", keyId };

@@ -5,7 +5,6 @@ import * as changes from "../../domain/ring-changes.ts";
 import { changeRing, type ChangeRingDeps } from "./change-ring.ts";
 import { keyOfRing } from "./ring-key-message.ts";
 
-/** Implements `RevokeKey`. */
 export function revokeKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.revokeKey> {
   return async ({ keyId, emergency }, context) => {
     const ring = await changeRing(deps, context, {

@@ -14,7 +14,6 @@ export interface RewrapKeysDeps {
   log: Pick<Logger, "warn">;
 }
 
-/** Implements `RewrapKeys`. */
 export function rewrapKeys(deps: RewrapKeysDeps): MethodImpl<typeof KeyAdminService.method.rewrapKeys> {
   return async (_, context) => {
     const by = requireOperator(context);

@@ -21,7 +21,7 @@ export function listKeyToProto({ keyId, publicKey, delegation }: ListKey): Messa
   return { keyId, publicKey, ...(end && { delegatedUntil: timestampFromDate(end) }) };
 }
 
-/** The message of one key of a ring. */
+/** One key of a ring as a message. */
 export function keyOfRing({ keys }: KeyRing, keyId: string): { key: MessageInitShape<typeof RingKeySchema> } {
   const key = keys.find((each) => each.keyId === keyId);
   if (!key) throw new Error(`the key ring lost ${keyId}`);

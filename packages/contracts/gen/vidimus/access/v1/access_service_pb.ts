@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/access/v1/access_service.proto.
  */
 export const file_vidimus_access_v1_access_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSJKChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWxpbWl0GAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiWwoTTGlzdEFwaUtleXNSZXNwb25zZRIrCghhcGlfa2V5cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiEwoRTGlzdFNjb3Blc1JlcXVlc3QiPgoSTGlzdFNjb3Blc1Jlc3BvbnNlEigKBnNjb3BlcxgBIAMoCzIYLnZpZGltdXMuYWNjZXNzLnYxLlNjb3BlIioKBVNjb3BlEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkiKQoURGlzYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkIKFURpc2FibGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiKAoTRW5hYmxlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiQQoURW5hYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50Ik4KGVVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIOCgZzY29wZXMYAyADKAkiSAoaVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSJiChFSb2xsQXBpS2V5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEioKB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ifQoSUm9sbEFwaUtleVJlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJEisKCHJlcGxhY2VkGAMgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IjgKE1Jldm9rZUFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJCChRSZXZva2VBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IsUBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDwoHYWN0aW9ucxgDIAMoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAkiYgoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEi0KB2VudHJpZXMYASADKAsyHC52aWRpbXVzLmF1ZGl0LnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMskICg1BY2Nlc3NTZXJ2aWNlEl8KDENyZWF0ZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXNwb25zZRJcCgtMaXN0VGVuYW50cxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2USYgoNRGlzYWJsZVRlbmFudBInLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuRGlzYWJsZVRlbmFudFJlc3BvbnNlEl8KDEVuYWJsZVRlbmFudBImLnZpZGltdXMuYWNjZXNzLnYxLkVuYWJsZVRlbmFudFJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXNwb25zZRJfCgxDcmVhdGVBcGlLZXkSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USXAoLTGlzdEFwaUtleXMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlElkKCkxpc3RTY29wZXMSJC52aWRpbXVzLmFjY2Vzcy52MS5MaXN0U2NvcGVzUmVxdWVzdBolLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RTY29wZXNSZXNwb25zZRJxChJVcGRhdGVBcGlLZXlTY29wZXMSLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0Gi0udmlkaW11cy5hY2Nlc3MudjEuVXBkYXRlQXBpS2V5U2NvcGVzUmVzcG9uc2USWQoKUm9sbEFwaUtleRIkLnZpZGltdXMuYWNjZXNzLnYxLlJvbGxBcGlLZXlSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlc3BvbnNlEl8KDFJldm9rZUFwaUtleRImLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZRJrChBMaXN0QXVkaXRFbnRyaWVzEioudmlkaW11cy5hY2Nlc3MudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaKy52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2VCJlokdmlkaW11cy9jb250cmFjdHMvYWNjZXNzL3YxO2FjY2Vzc3YxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9hY2Nlc3Nfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiigEKBlRlbmFudBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkaXNhYmxlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNgoTQ3JlYXRlVGVuYW50UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJBChRDcmVhdGVUZW5hbnRSZXNwb25zZRIpCgZ0ZW5hbnQYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5UZW5hbnQiFAoSTGlzdFRlbmFudHNSZXF1ZXN0IkEKE0xpc3RUZW5hbnRzUmVzcG9uc2USKgoHdGVuYW50cxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCLEAgoGQXBpS2V5Eg4KBmtleV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDgoGcHJlZml4GAMgASgJEgwKBG5hbWUYBCABKAkSDgoGc2NvcGVzGAUgAygJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNyZWF0ZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVwbGFjZWRfYnkYCiABKAkSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSChRDcmVhdGVBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCSJdChJMaXN0QXBpS2V5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWxpbWl0GAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSEQoJbGl2ZV9vbmx5GAQgASgIIlsKE0xpc3RBcGlLZXlzUmVzcG9uc2USKwoIYXBpX2tleXMYASADKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEEdldEFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSI/ChFHZXRBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5IhMKEUxpc3RTY29wZXNSZXF1ZXN0Ij4KEkxpc3RTY29wZXNSZXNwb25zZRIoCgZzY29wZXMYASADKAsyGC52aWRpbXVzLmFjY2Vzcy52MS5TY29wZSIqCgVTY29wZRIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJIikKFERpc2FibGVUZW5hbnRSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCSJCChVEaXNhYmxlVGVuYW50UmVzcG9uc2USKQoGdGVuYW50GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuVGVuYW50IigKE0VuYWJsZVRlbmFudFJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIkEKFEVuYWJsZVRlbmFudFJlc3BvbnNlEikKBnRlbmFudBgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLlRlbmFudCJOChlVcGRhdGVBcGlLZXlTY29wZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSDgoGc2NvcGVzGAMgAygJIkgKGlVwZGF0ZUFwaUtleVNjb3Blc1Jlc3BvbnNlEioKB2FwaV9rZXkYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5BcGlLZXkiYgoRUm9sbEFwaUtleVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIn0KElJvbGxBcGlLZXlSZXNwb25zZRIqCgdhcGlfa2V5GAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuQXBpS2V5Eg4KBnNlY3JldBgCIAEoCRIrCghyZXBsYWNlZBgDIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSI4ChNSZXZva2VBcGlLZXlSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiQgoUUmV2b2tlQXBpS2V5UmVzcG9uc2USKgoHYXBpX2tleRgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLkFwaUtleSLFAQoXTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg8KB2FjdGlvbnMYAyADKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsaW1pdBgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJImIKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwudmlkaW11cy5hdWRpdC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKhCQoNQWNjZXNzU2VydmljZRJfCgxDcmVhdGVUZW5hbnQSJi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVUZW5hbnRSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlVGVuYW50UmVzcG9uc2USXAoLTGlzdFRlbmFudHMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0VGVuYW50c1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0VGVuYW50c1Jlc3BvbnNlEmIKDURpc2FibGVUZW5hbnQSJy52aWRpbXVzLmFjY2Vzcy52MS5EaXNhYmxlVGVuYW50UmVxdWVzdBooLnZpZGltdXMuYWNjZXNzLnYxLkRpc2FibGVUZW5hbnRSZXNwb25zZRJfCgxFbmFibGVUZW5hbnQSJi52aWRpbXVzLmFjY2Vzcy52MS5FbmFibGVUZW5hbnRSZXF1ZXN0GicudmlkaW11cy5hY2Nlc3MudjEuRW5hYmxlVGVuYW50UmVzcG9uc2USXwoMQ3JlYXRlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlElwKC0xpc3RBcGlLZXlzEiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GiYudmlkaW11cy5hY2Nlc3MudjEuTGlzdEFwaUtleXNSZXNwb25zZRJWCglHZXRBcGlLZXkSIy52aWRpbXVzLmFjY2Vzcy52MS5HZXRBcGlLZXlSZXF1ZXN0GiQudmlkaW11cy5hY2Nlc3MudjEuR2V0QXBpS2V5UmVzcG9uc2USWQoKTGlzdFNjb3BlcxIkLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RTY29wZXNSZXF1ZXN0GiUudmlkaW11cy5hY2Nlc3MudjEuTGlzdFNjb3Blc1Jlc3BvbnNlEnEKElVwZGF0ZUFwaUtleVNjb3BlcxIsLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZUFwaUtleVNjb3Blc1JlcXVlc3QaLS52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVBcGlLZXlTY29wZXNSZXNwb25zZRJZCgpSb2xsQXBpS2V5EiQudmlkaW11cy5hY2Nlc3MudjEuUm9sbEFwaUtleVJlcXVlc3QaJS52aWRpbXVzLmFjY2Vzcy52MS5Sb2xsQXBpS2V5UmVzcG9uc2USXwoMUmV2b2tlQXBpS2V5EiYudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlEmsKEExpc3RBdWRpdEVudHJpZXMSKi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_vidimus_audit_v1_audit_entry]);
 
 /**
  * One newsroom.
@@ -330,6 +330,13 @@ export type ListApiKeysRequest = Message<"vidimus.access.v1.ListApiKeysRequest">
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Only keys that are valid now: neither revoked nor ended.
+   *
+   * @generated from field: bool live_only = 4;
+   */
+  liveOnly: boolean;
 };
 
 /**
@@ -368,6 +375,55 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_vidimus_access_v1_access_service, 9);
 
 /**
+ * A request for one key.
+ *
+ * @generated from message vidimus.access.v1.GetApiKeyRequest
+ */
+export type GetApiKeyRequest = Message<"vidimus.access.v1.GetApiKeyRequest"> & {
+  /**
+   * The tenant of the key.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Which key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.GetApiKeyRequest.
+ * Use `create(GetApiKeyRequestSchema)` to create a new message.
+ */
+export const GetApiKeyRequestSchema: GenMessage<GetApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 10);
+
+/**
+ * The key.
+ *
+ * @generated from message vidimus.access.v1.GetApiKeyResponse
+ */
+export type GetApiKeyResponse = Message<"vidimus.access.v1.GetApiKeyResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.access.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message vidimus.access.v1.GetApiKeyResponse.
+ * Use `create(GetApiKeyResponseSchema)` to create a new message.
+ */
+export const GetApiKeyResponseSchema: GenMessage<GetApiKeyResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_access_service, 11);
+
+/**
  * A request for the scopes that there are.
  *
  * @generated from message vidimus.access.v1.ListScopesRequest
@@ -380,7 +436,7 @@ export type ListScopesRequest = Message<"vidimus.access.v1.ListScopesRequest"> &
  * Use `create(ListScopesRequestSchema)` to create a new message.
  */
 export const ListScopesRequestSchema: GenMessage<ListScopesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 10);
+  messageDesc(file_vidimus_access_v1_access_service, 12);
 
 /**
  * All scopes.
@@ -401,7 +457,7 @@ export type ListScopesResponse = Message<"vidimus.access.v1.ListScopesResponse">
  * Use `create(ListScopesResponseSchema)` to create a new message.
  */
 export const ListScopesResponseSchema: GenMessage<ListScopesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 11);
+  messageDesc(file_vidimus_access_v1_access_service, 13);
 
 /**
  * What a key may be allowed to do.
@@ -429,7 +485,7 @@ export type Scope = Message<"vidimus.access.v1.Scope"> & {
  * Use `create(ScopeSchema)` to create a new message.
  */
 export const ScopeSchema: GenMessage<Scope> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 12);
+  messageDesc(file_vidimus_access_v1_access_service, 14);
 
 /**
  * A request to disable a tenant.
@@ -450,7 +506,7 @@ export type DisableTenantRequest = Message<"vidimus.access.v1.DisableTenantReque
  * Use `create(DisableTenantRequestSchema)` to create a new message.
  */
 export const DisableTenantRequestSchema: GenMessage<DisableTenantRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 13);
+  messageDesc(file_vidimus_access_v1_access_service, 15);
 
 /**
  * The tenant is disabled.
@@ -471,7 +527,7 @@ export type DisableTenantResponse = Message<"vidimus.access.v1.DisableTenantResp
  * Use `create(DisableTenantResponseSchema)` to create a new message.
  */
 export const DisableTenantResponseSchema: GenMessage<DisableTenantResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 14);
+  messageDesc(file_vidimus_access_v1_access_service, 16);
 
 /**
  * A request to enable a tenant.
@@ -492,7 +548,7 @@ export type EnableTenantRequest = Message<"vidimus.access.v1.EnableTenantRequest
  * Use `create(EnableTenantRequestSchema)` to create a new message.
  */
 export const EnableTenantRequestSchema: GenMessage<EnableTenantRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 15);
+  messageDesc(file_vidimus_access_v1_access_service, 17);
 
 /**
  * The tenant is enabled.
@@ -513,7 +569,7 @@ export type EnableTenantResponse = Message<"vidimus.access.v1.EnableTenantRespon
  * Use `create(EnableTenantResponseSchema)` to create a new message.
  */
 export const EnableTenantResponseSchema: GenMessage<EnableTenantResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 16);
+  messageDesc(file_vidimus_access_v1_access_service, 18);
 
 /**
  * A request to replace the scopes of a key.
@@ -548,7 +604,7 @@ export type UpdateApiKeyScopesRequest = Message<"vidimus.access.v1.UpdateApiKeyS
  * Use `create(UpdateApiKeyScopesRequestSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesRequestSchema: GenMessage<UpdateApiKeyScopesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 17);
+  messageDesc(file_vidimus_access_v1_access_service, 19);
 
 /**
  * The scopes were changed.
@@ -569,7 +625,7 @@ export type UpdateApiKeyScopesResponse = Message<"vidimus.access.v1.UpdateApiKey
  * Use `create(UpdateApiKeyScopesResponseSchema)` to create a new message.
  */
 export const UpdateApiKeyScopesResponseSchema: GenMessage<UpdateApiKeyScopesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 18);
+  messageDesc(file_vidimus_access_v1_access_service, 20);
 
 /**
  * A request to replace a key by a new one.
@@ -605,7 +661,7 @@ export type RollApiKeyRequest = Message<"vidimus.access.v1.RollApiKeyRequest"> &
  * Use `create(RollApiKeyRequestSchema)` to create a new message.
  */
 export const RollApiKeyRequestSchema: GenMessage<RollApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 19);
+  messageDesc(file_vidimus_access_v1_access_service, 21);
 
 /**
  * The new key was created.
@@ -640,7 +696,7 @@ export type RollApiKeyResponse = Message<"vidimus.access.v1.RollApiKeyResponse">
  * Use `create(RollApiKeyResponseSchema)` to create a new message.
  */
 export const RollApiKeyResponseSchema: GenMessage<RollApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 20);
+  messageDesc(file_vidimus_access_v1_access_service, 22);
 
 /**
  * A request to revoke a key.
@@ -668,7 +724,7 @@ export type RevokeApiKeyRequest = Message<"vidimus.access.v1.RevokeApiKeyRequest
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 21);
+  messageDesc(file_vidimus_access_v1_access_service, 23);
 
 /**
  * The key is revoked.
@@ -689,7 +745,7 @@ export type RevokeApiKeyResponse = Message<"vidimus.access.v1.RevokeApiKeyRespon
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 22);
+  messageDesc(file_vidimus_access_v1_access_service, 24);
 
 /**
  * A request for the administrative changes of a tenant and its API keys.
@@ -752,7 +808,7 @@ export type ListAuditEntriesRequest = Message<"vidimus.access.v1.ListAuditEntrie
  * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
  */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 23);
+  messageDesc(file_vidimus_access_v1_access_service, 25);
 
 /**
  * A page of administrative changes.
@@ -780,7 +836,7 @@ export type ListAuditEntriesResponse = Message<"vidimus.access.v1.ListAuditEntri
  * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
  */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_access_service, 24);
+  messageDesc(file_vidimus_access_v1_access_service, 26);
 
 /**
  * Tenants and their API keys. Creating and changing either needs the role owner or admin in the
@@ -852,6 +908,16 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListApiKeysRequestSchema;
     output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * One key of a tenant. NOT_FOUND when the tenant has no such key.
+   *
+   * @generated from rpc vidimus.access.v1.AccessService.GetApiKey
+   */
+  getApiKey: {
+    methodKind: "unary";
+    input: typeof GetApiKeyRequestSchema;
+    output: typeof GetApiKeyResponseSchema;
   },
   /**
    * The closed set of scopes.

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/access/v1/member_service.proto.
  */
 export const file_vidimus_access_v1_member_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9tZW1iZXJfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiKwoISWRlbnRpdHkSDgoGaXNzdWVyGAEgASgJEg8KB3N1YmplY3QYAiABKAkizwEKBk1lbWJlchIRCgltZW1iZXJfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEi0KCGlkZW50aXR5GAMgASgLMhsudmlkaW11cy5hY2Nlc3MudjEuSWRlbnRpdHkSDAoEbmFtZRgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg0KBXJvbGVzGAYgAygJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmludml0ZWRfYnkYCCABKAkieAoKTWVtYmVyc2hpcBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLdGVuYW50X25hbWUYAiABKAkSFwoPdGVuYW50X2Rpc2FibGVkGAMgASgIEikKBm1lbWJlchgEIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLk1lbWJlciLHAQoKSW52aXRhdGlvbhIVCg1pbnZpdGF0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRINCgVyb2xlcxgDIAMoCRIMCgRub3RlGAQgASgJEhIKCmludml0ZWRfYnkYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSgoSTGlzdE1lbWJlcnNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRINCgVsaW1pdBgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJIloKE0xpc3RNZW1iZXJzUmVzcG9uc2USKgoHbWVtYmVycxgBIAMoCzIZLnZpZGltdXMuYWNjZXNzLnYxLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiRwoWTGlzdE1lbWJlcnNoaXBzUmVxdWVzdBItCghpZGVudGl0eRgBIAEoCzIbLnZpZGltdXMuYWNjZXNzLnYxLklkZW50aXR5Ik0KF0xpc3RNZW1iZXJzaGlwc1Jlc3BvbnNlEjIKC21lbWJlcnNoaXBzGAEgAygLMh0udmlkaW11cy5hY2Nlc3MudjEuTWVtYmVyc2hpcCJFChNJbnZpdGVNZW1iZXJSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRINCgVyb2xlcxgCIAMoCRIMCgRub3RlGAMgASgJIlcKFEludml0ZU1lbWJlclJlc3BvbnNlEjEKCmludml0YXRpb24YASABKAsyHS52aWRpbXVzLmFjY2Vzcy52MS5JbnZpdGF0aW9uEgwKBGNvZGUYAiABKAkiKwoWTGlzdEludml0YXRpb25zUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkiTQoXTGlzdEludml0YXRpb25zUmVzcG9uc2USMgoLaW52aXRhdGlvbnMYASADKAsyHS52aWRpbXVzLmFjY2Vzcy52MS5JbnZpdGF0aW9uIkMKF1Jldm9rZUludml0YXRpb25SZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIVCg1pbnZpdGF0aW9uX2lkGAIgASgJIhoKGFJldm9rZUludml0YXRpb25SZXNwb25zZSIkChRHZXRJbnZpdGF0aW9uUmVxdWVzdBIMCgRjb2RlGAEgASgJIl8KFUdldEludml0YXRpb25SZXNwb25zZRIxCgppbnZpdGF0aW9uGAEgASgLMh0udmlkaW11cy5hY2Nlc3MudjEuSW52aXRhdGlvbhITCgt0ZW5hbnRfbmFtZRgCIAEoCSJ1ChdBY2NlcHRJbnZpdGF0aW9uUmVxdWVzdBIMCgRjb2RlGAEgASgJEi0KCGlkZW50aXR5GAIgASgLMhsudmlkaW11cy5hY2Nlc3MudjEuSWRlbnRpdHkSDAoEbmFtZRgDIAEoCRIPCgdhZGRyZXNzGAQgASgJIkUKGEFjY2VwdEludml0YXRpb25SZXNwb25zZRIpCgZtZW1iZXIYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5NZW1iZXIiTwoYVXBkYXRlTWVtYmVyUm9sZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCgltZW1iZXJfaWQYAiABKAkSDQoFcm9sZXMYAyADKAkiRgoZVXBkYXRlTWVtYmVyUm9sZXNSZXNwb25zZRIpCgZtZW1iZXIYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5NZW1iZXIiOwoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJbWVtYmVyX2lkGAIgASgJIhYKFFJlbW92ZU1lbWJlclJlc3BvbnNlIkwKF0NyZWF0ZVNpZ25JbkxpbmtSZXF1ZXN0Eg8KB3N1YmplY3QYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg0KBXJvbGVzGAMgAygJIlgKGENyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZRIMCgRjb2RlGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiQKFEdldFNpZ25JbkxpbmtSZXF1ZXN0EgwKBGNvZGUYASABKAkifQoVR2V0U2lnbkluTGlua1Jlc3BvbnNlEi0KCGlkZW50aXR5GAEgASgLMhsudmlkaW11cy5hY2Nlc3MudjEuSWRlbnRpdHkSEQoJdGVuYW50X2lkGAIgASgJEhMKC3RlbmFudF9uYW1lGAMgASgJEg0KBXJvbGVzGAQgAygJIicKF1JlZGVlbVNpZ25JbkxpbmtSZXF1ZXN0EgwKBGNvZGUYASABKAkiRQoYUmVkZWVtU2lnbkluTGlua1Jlc3BvbnNlEikKBm1lbWJlchgBIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLk1lbWJlcjLvCQoNTWVtYmVyU2VydmljZRJcCgtMaXN0TWVtYmVycxIlLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RNZW1iZXJzUmVxdWVzdBomLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RNZW1iZXJzUmVzcG9uc2USaAoPTGlzdE1lbWJlcnNoaXBzEikudmlkaW11cy5hY2Nlc3MudjEuTGlzdE1lbWJlcnNoaXBzUmVxdWVzdBoqLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RNZW1iZXJzaGlwc1Jlc3BvbnNlEl8KDEludml0ZU1lbWJlchImLnZpZGltdXMuYWNjZXNzLnYxLkludml0ZU1lbWJlclJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5JbnZpdGVNZW1iZXJSZXNwb25zZRJoCg9MaXN0SW52aXRhdGlvbnMSKS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0SW52aXRhdGlvbnNSZXF1ZXN0GioudmlkaW11cy5hY2Nlc3MudjEuTGlzdEludml0YXRpb25zUmVzcG9uc2USawoQUmV2b2tlSW52aXRhdGlvbhIqLnZpZGltdXMuYWNjZXNzLnYxLlJldm9rZUludml0YXRpb25SZXF1ZXN0GisudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlSW52aXRhdGlvblJlc3BvbnNlEmIKDUdldEludml0YXRpb24SJy52aWRpbXVzLmFjY2Vzcy52MS5HZXRJbnZpdGF0aW9uUmVxdWVzdBooLnZpZGltdXMuYWNjZXNzLnYxLkdldEludml0YXRpb25SZXNwb25zZRJrChBBY2NlcHRJbnZpdGF0aW9uEioudmlkaW11cy5hY2Nlc3MudjEuQWNjZXB0SW52aXRhdGlvblJlcXVlc3QaKy52aWRpbXVzLmFjY2Vzcy52MS5BY2NlcHRJbnZpdGF0aW9uUmVzcG9uc2USbgoRVXBkYXRlTWVtYmVyUm9sZXMSKy52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVNZW1iZXJSb2xlc1JlcXVlc3QaLC52aWRpbXVzLmFjY2Vzcy52MS5VcGRhdGVNZW1iZXJSb2xlc1Jlc3BvbnNlEl8KDFJlbW92ZU1lbWJlchImLnZpZGltdXMuYWNjZXNzLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaJy52aWRpbXVzLmFjY2Vzcy52MS5SZW1vdmVNZW1iZXJSZXNwb25zZRJrChBDcmVhdGVTaWduSW5MaW5rEioudmlkaW11cy5hY2Nlc3MudjEuQ3JlYXRlU2lnbkluTGlua1JlcXVlc3QaKy52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVTaWduSW5MaW5rUmVzcG9uc2USYgoNR2V0U2lnbkluTGluaxInLnZpZGltdXMuYWNjZXNzLnYxLkdldFNpZ25JbkxpbmtSZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuR2V0U2lnbkluTGlua1Jlc3BvbnNlEmsKEFJlZGVlbVNpZ25JbkxpbmsSKi52aWRpbXVzLmFjY2Vzcy52MS5SZWRlZW1TaWduSW5MaW5rUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXNwb25zZUImWiR2aWRpbXVzL2NvbnRyYWN0cy9hY2Nlc3MvdjE7YWNjZXNzdjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiZ2aWRpbXVzL2FjY2Vzcy92MS9tZW1iZXJfc2VydmljZS5wcm90bxIRdmlkaW11cy5hY2Nlc3MudjEiKwoISWRlbnRpdHkSDgoGaXNzdWVyGAEgASgJEg8KB3N1YmplY3QYAiABKAkizwEKBk1lbWJlchIRCgltZW1iZXJfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEi0KCGlkZW50aXR5GAMgASgLMhsudmlkaW11cy5hY2Nlc3MudjEuSWRlbnRpdHkSDAoEbmFtZRgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg0KBXJvbGVzGAYgAygJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmludml0ZWRfYnkYCCABKAkieAoKTWVtYmVyc2hpcBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLdGVuYW50X25hbWUYAiABKAkSFwoPdGVuYW50X2Rpc2FibGVkGAMgASgIEikKBm1lbWJlchgEIAEoCzIZLnZpZGltdXMuYWNjZXNzLnYxLk1lbWJlciLHAQoKSW52aXRhdGlvbhIVCg1pbnZpdGF0aW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRINCgVyb2xlcxgDIAMoCRIMCgRub3RlGAQgASgJEhIKCmludml0ZWRfYnkYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoSTGlzdE1lbWJlcnNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRINCgVsaW1pdBgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhIKCm5hbWVzX29ubHkYBCABKAgiWgoTTGlzdE1lbWJlcnNSZXNwb25zZRIqCgdtZW1iZXJzGAEgAygLMhkudmlkaW11cy5hY2Nlc3MudjEuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI4ChBHZXRNZW1iZXJSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRIRCgltZW1iZXJfaWQYAiABKAkiPgoRR2V0TWVtYmVyUmVzcG9uc2USKQoGbWVtYmVyGAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuTWVtYmVyIkcKFkxpc3RNZW1iZXJzaGlwc1JlcXVlc3QSLQoIaWRlbnRpdHkYASABKAsyGy52aWRpbXVzLmFjY2Vzcy52MS5JZGVudGl0eSJNChdMaXN0TWVtYmVyc2hpcHNSZXNwb25zZRIyCgttZW1iZXJzaGlwcxgBIAMoCzIdLnZpZGltdXMuYWNjZXNzLnYxLk1lbWJlcnNoaXAiRQoTSW52aXRlTWVtYmVyUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSDQoFcm9sZXMYAiADKAkSDAoEbm90ZRgDIAEoCSJXChRJbnZpdGVNZW1iZXJSZXNwb25zZRIxCgppbnZpdGF0aW9uGAEgASgLMh0udmlkaW11cy5hY2Nlc3MudjEuSW52aXRhdGlvbhIMCgRjb2RlGAIgASgJIisKFkxpc3RJbnZpdGF0aW9uc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJIk0KF0xpc3RJbnZpdGF0aW9uc1Jlc3BvbnNlEjIKC2ludml0YXRpb25zGAEgAygLMh0udmlkaW11cy5hY2Nlc3MudjEuSW52aXRhdGlvbiJDChdSZXZva2VJbnZpdGF0aW9uUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSFQoNaW52aXRhdGlvbl9pZBgCIAEoCSIaChhSZXZva2VJbnZpdGF0aW9uUmVzcG9uc2UiJAoUR2V0SW52aXRhdGlvblJlcXVlc3QSDAoEY29kZRgBIAEoCSJfChVHZXRJbnZpdGF0aW9uUmVzcG9uc2USMQoKaW52aXRhdGlvbhgBIAEoCzIdLnZpZGltdXMuYWNjZXNzLnYxLkludml0YXRpb24SEwoLdGVuYW50X25hbWUYAiABKAkidQoXQWNjZXB0SW52aXRhdGlvblJlcXVlc3QSDAoEY29kZRgBIAEoCRItCghpZGVudGl0eRgCIAEoCzIbLnZpZGltdXMuYWNjZXNzLnYxLklkZW50aXR5EgwKBG5hbWUYAyABKAkSDwoHYWRkcmVzcxgEIAEoCSJFChhBY2NlcHRJbnZpdGF0aW9uUmVzcG9uc2USKQoGbWVtYmVyGAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuTWVtYmVyIk8KGFVwZGF0ZU1lbWJlclJvbGVzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJbWVtYmVyX2lkGAIgASgJEg0KBXJvbGVzGAMgAygJIkYKGVVwZGF0ZU1lbWJlclJvbGVzUmVzcG9uc2USKQoGbWVtYmVyGAEgASgLMhkudmlkaW11cy5hY2Nlc3MudjEuTWVtYmVyIjsKE1JlbW92ZU1lbWJlclJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSJMChdDcmVhdGVTaWduSW5MaW5rUmVxdWVzdBIPCgdzdWJqZWN0GAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRINCgVyb2xlcxgDIAMoCSJYChhDcmVhdGVTaWduSW5MaW5rUmVzcG9uc2USDAoEY29kZRgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkChRHZXRTaWduSW5MaW5rUmVxdWVzdBIMCgRjb2RlGAEgASgJIn0KFUdldFNpZ25JbkxpbmtSZXNwb25zZRItCghpZGVudGl0eRgBIAEoCzIbLnZpZGltdXMuYWNjZXNzLnYxLklkZW50aXR5EhEKCXRlbmFudF9pZBgCIAEoCRITCgt0ZW5hbnRfbmFtZRgDIAEoCRINCgVyb2xlcxgEIAMoCSInChdSZWRlZW1TaWduSW5MaW5rUmVxdWVzdBIMCgRjb2RlGAEgASgJIkUKGFJlZGVlbVNpZ25JbkxpbmtSZXNwb25zZRIpCgZtZW1iZXIYASABKAsyGS52aWRpbXVzLmFjY2Vzcy52MS5NZW1iZXIyxwoKDU1lbWJlclNlcnZpY2USXAoLTGlzdE1lbWJlcnMSJS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0TWVtYmVyc1JlcXVlc3QaJi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlElYKCUdldE1lbWJlchIjLnZpZGltdXMuYWNjZXNzLnYxLkdldE1lbWJlclJlcXVlc3QaJC52aWRpbXVzLmFjY2Vzcy52MS5HZXRNZW1iZXJSZXNwb25zZRJoCg9MaXN0TWVtYmVyc2hpcHMSKS52aWRpbXVzLmFjY2Vzcy52MS5MaXN0TWVtYmVyc2hpcHNSZXF1ZXN0GioudmlkaW11cy5hY2Nlc3MudjEuTGlzdE1lbWJlcnNoaXBzUmVzcG9uc2USXwoMSW52aXRlTWVtYmVyEiYudmlkaW11cy5hY2Nlc3MudjEuSW52aXRlTWVtYmVyUmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLkludml0ZU1lbWJlclJlc3BvbnNlEmgKD0xpc3RJbnZpdGF0aW9ucxIpLnZpZGltdXMuYWNjZXNzLnYxLkxpc3RJbnZpdGF0aW9uc1JlcXVlc3QaKi52aWRpbXVzLmFjY2Vzcy52MS5MaXN0SW52aXRhdGlvbnNSZXNwb25zZRJrChBSZXZva2VJbnZpdGF0aW9uEioudmlkaW11cy5hY2Nlc3MudjEuUmV2b2tlSW52aXRhdGlvblJlcXVlc3QaKy52aWRpbXVzLmFjY2Vzcy52MS5SZXZva2VJbnZpdGF0aW9uUmVzcG9uc2USYgoNR2V0SW52aXRhdGlvbhInLnZpZGltdXMuYWNjZXNzLnYxLkdldEludml0YXRpb25SZXF1ZXN0GigudmlkaW11cy5hY2Nlc3MudjEuR2V0SW52aXRhdGlvblJlc3BvbnNlEmsKEEFjY2VwdEludml0YXRpb24SKi52aWRpbXVzLmFjY2Vzcy52MS5BY2NlcHRJbnZpdGF0aW9uUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLkFjY2VwdEludml0YXRpb25SZXNwb25zZRJuChFVcGRhdGVNZW1iZXJSb2xlcxIrLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZU1lbWJlclJvbGVzUmVxdWVzdBosLnZpZGltdXMuYWNjZXNzLnYxLlVwZGF0ZU1lbWJlclJvbGVzUmVzcG9uc2USXwoMUmVtb3ZlTWVtYmVyEiYudmlkaW11cy5hY2Nlc3MudjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBonLnZpZGltdXMuYWNjZXNzLnYxLlJlbW92ZU1lbWJlclJlc3BvbnNlEmsKEENyZWF0ZVNpZ25JbkxpbmsSKi52aWRpbXVzLmFjY2Vzcy52MS5DcmVhdGVTaWduSW5MaW5rUmVxdWVzdBorLnZpZGltdXMuYWNjZXNzLnYxLkNyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZRJiCg1HZXRTaWduSW5MaW5rEicudmlkaW11cy5hY2Nlc3MudjEuR2V0U2lnbkluTGlua1JlcXVlc3QaKC52aWRpbXVzLmFjY2Vzcy52MS5HZXRTaWduSW5MaW5rUmVzcG9uc2USawoQUmVkZWVtU2lnbkluTGluaxIqLnZpZGltdXMuYWNjZXNzLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXF1ZXN0GisudmlkaW11cy5hY2Nlc3MudjEuUmVkZWVtU2lnbkluTGlua1Jlc3BvbnNlQiZaJHZpZGltdXMvY29udHJhY3RzL2FjY2Vzcy92MTthY2Nlc3N2MWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Who somebody is, as the one who signed them in says it.
@@ -233,7 +233,7 @@ export type ListMembersRequest = Message<"vidimus.access.v1.ListMembersRequest">
   tenantId: string;
 
   /**
-   * 1 to 200; 0 means 50.
+   * 1 to 200, with `names_only` 1 to 5,000; 0 means 50.
    *
    * @generated from field: uint32 limit = 2;
    */
@@ -245,6 +245,13 @@ export type ListMembersRequest = Message<"vidimus.access.v1.ListMembersRequest">
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Answers the ids and names of members and nothing else of them.
+   *
+   * @generated from field: bool names_only = 4;
+   */
+  namesOnly: boolean;
 };
 
 /**
@@ -283,6 +290,55 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
   messageDesc(file_vidimus_access_v1_member_service, 5);
 
 /**
+ * A request for one member.
+ *
+ * @generated from message vidimus.access.v1.GetMemberRequest
+ */
+export type GetMemberRequest = Message<"vidimus.access.v1.GetMemberRequest"> & {
+  /**
+   * Which tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Which member.
+   *
+   * @generated from field: string member_id = 2;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message vidimus.access.v1.GetMemberRequest.
+ * Use `create(GetMemberRequestSchema)` to create a new message.
+ */
+export const GetMemberRequestSchema: GenMessage<GetMemberRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_member_service, 6);
+
+/**
+ * The member.
+ *
+ * @generated from message vidimus.access.v1.GetMemberResponse
+ */
+export type GetMemberResponse = Message<"vidimus.access.v1.GetMemberResponse"> & {
+  /**
+   * As it stands now.
+   *
+   * @generated from field: vidimus.access.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+};
+
+/**
+ * Describes the message vidimus.access.v1.GetMemberResponse.
+ * Use `create(GetMemberResponseSchema)` to create a new message.
+ */
+export const GetMemberResponseSchema: GenMessage<GetMemberResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_access_v1_member_service, 7);
+
+/**
  * A request for the tenants of an identity.
  *
  * @generated from message vidimus.access.v1.ListMembershipsRequest
@@ -301,7 +357,7 @@ export type ListMembershipsRequest = Message<"vidimus.access.v1.ListMembershipsR
  * Use `create(ListMembershipsRequestSchema)` to create a new message.
  */
 export const ListMembershipsRequestSchema: GenMessage<ListMembershipsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 6);
+  messageDesc(file_vidimus_access_v1_member_service, 8);
 
 /**
  * The tenants of an identity.
@@ -322,7 +378,7 @@ export type ListMembershipsResponse = Message<"vidimus.access.v1.ListMemberships
  * Use `create(ListMembershipsResponseSchema)` to create a new message.
  */
 export const ListMembershipsResponseSchema: GenMessage<ListMembershipsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 7);
+  messageDesc(file_vidimus_access_v1_member_service, 9);
 
 /**
  * A request to invite someone.
@@ -357,7 +413,7 @@ export type InviteMemberRequest = Message<"vidimus.access.v1.InviteMemberRequest
  * Use `create(InviteMemberRequestSchema)` to create a new message.
  */
 export const InviteMemberRequestSchema: GenMessage<InviteMemberRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 8);
+  messageDesc(file_vidimus_access_v1_member_service, 10);
 
 /**
  * The invitation was made.
@@ -385,7 +441,7 @@ export type InviteMemberResponse = Message<"vidimus.access.v1.InviteMemberRespon
  * Use `create(InviteMemberResponseSchema)` to create a new message.
  */
 export const InviteMemberResponseSchema: GenMessage<InviteMemberResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 9);
+  messageDesc(file_vidimus_access_v1_member_service, 11);
 
 /**
  * A request for the open invitations of a tenant.
@@ -406,7 +462,7 @@ export type ListInvitationsRequest = Message<"vidimus.access.v1.ListInvitationsR
  * Use `create(ListInvitationsRequestSchema)` to create a new message.
  */
 export const ListInvitationsRequestSchema: GenMessage<ListInvitationsRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 10);
+  messageDesc(file_vidimus_access_v1_member_service, 12);
 
 /**
  * The open invitations of a tenant.
@@ -427,7 +483,7 @@ export type ListInvitationsResponse = Message<"vidimus.access.v1.ListInvitations
  * Use `create(ListInvitationsResponseSchema)` to create a new message.
  */
 export const ListInvitationsResponseSchema: GenMessage<ListInvitationsResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 11);
+  messageDesc(file_vidimus_access_v1_member_service, 13);
 
 /**
  * A request to revoke an invitation.
@@ -455,7 +511,7 @@ export type RevokeInvitationRequest = Message<"vidimus.access.v1.RevokeInvitatio
  * Use `create(RevokeInvitationRequestSchema)` to create a new message.
  */
 export const RevokeInvitationRequestSchema: GenMessage<RevokeInvitationRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 12);
+  messageDesc(file_vidimus_access_v1_member_service, 14);
 
 /**
  * The invitation is revoked.
@@ -470,7 +526,7 @@ export type RevokeInvitationResponse = Message<"vidimus.access.v1.RevokeInvitati
  * Use `create(RevokeInvitationResponseSchema)` to create a new message.
  */
 export const RevokeInvitationResponseSchema: GenMessage<RevokeInvitationResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 13);
+  messageDesc(file_vidimus_access_v1_member_service, 15);
 
 /**
  * A request for what a code invites to.
@@ -491,7 +547,7 @@ export type GetInvitationRequest = Message<"vidimus.access.v1.GetInvitationReque
  * Use `create(GetInvitationRequestSchema)` to create a new message.
  */
 export const GetInvitationRequestSchema: GenMessage<GetInvitationRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 14);
+  messageDesc(file_vidimus_access_v1_member_service, 16);
 
 /**
  * What the code invites to.
@@ -519,7 +575,7 @@ export type GetInvitationResponse = Message<"vidimus.access.v1.GetInvitationResp
  * Use `create(GetInvitationResponseSchema)` to create a new message.
  */
 export const GetInvitationResponseSchema: GenMessage<GetInvitationResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 15);
+  messageDesc(file_vidimus_access_v1_member_service, 17);
 
 /**
  * A request to accept an invitation.
@@ -561,7 +617,7 @@ export type AcceptInvitationRequest = Message<"vidimus.access.v1.AcceptInvitatio
  * Use `create(AcceptInvitationRequestSchema)` to create a new message.
  */
 export const AcceptInvitationRequestSchema: GenMessage<AcceptInvitationRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 16);
+  messageDesc(file_vidimus_access_v1_member_service, 18);
 
 /**
  * The invitation was accepted.
@@ -582,7 +638,7 @@ export type AcceptInvitationResponse = Message<"vidimus.access.v1.AcceptInvitati
  * Use `create(AcceptInvitationResponseSchema)` to create a new message.
  */
 export const AcceptInvitationResponseSchema: GenMessage<AcceptInvitationResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 17);
+  messageDesc(file_vidimus_access_v1_member_service, 19);
 
 /**
  * A request to replace a member's roles.
@@ -617,7 +673,7 @@ export type UpdateMemberRolesRequest = Message<"vidimus.access.v1.UpdateMemberRo
  * Use `create(UpdateMemberRolesRequestSchema)` to create a new message.
  */
 export const UpdateMemberRolesRequestSchema: GenMessage<UpdateMemberRolesRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 18);
+  messageDesc(file_vidimus_access_v1_member_service, 20);
 
 /**
  * The roles were changed.
@@ -638,7 +694,7 @@ export type UpdateMemberRolesResponse = Message<"vidimus.access.v1.UpdateMemberR
  * Use `create(UpdateMemberRolesResponseSchema)` to create a new message.
  */
 export const UpdateMemberRolesResponseSchema: GenMessage<UpdateMemberRolesResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 19);
+  messageDesc(file_vidimus_access_v1_member_service, 21);
 
 /**
  * A request to remove a member.
@@ -666,7 +722,7 @@ export type RemoveMemberRequest = Message<"vidimus.access.v1.RemoveMemberRequest
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 20);
+  messageDesc(file_vidimus_access_v1_member_service, 22);
 
 /**
  * The member is removed.
@@ -681,7 +737,7 @@ export type RemoveMemberResponse = Message<"vidimus.access.v1.RemoveMemberRespon
  * Use `create(RemoveMemberResponseSchema)` to create a new message.
  */
 export const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 21);
+  messageDesc(file_vidimus_access_v1_member_service, 23);
 
 /**
  * A request for a code to sign in with.
@@ -717,7 +773,7 @@ export type CreateSignInLinkRequest = Message<"vidimus.access.v1.CreateSignInLin
  * Use `create(CreateSignInLinkRequestSchema)` to create a new message.
  */
 export const CreateSignInLinkRequestSchema: GenMessage<CreateSignInLinkRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 22);
+  messageDesc(file_vidimus_access_v1_member_service, 24);
 
 /**
  * The code was made.
@@ -745,7 +801,7 @@ export type CreateSignInLinkResponse = Message<"vidimus.access.v1.CreateSignInLi
  * Use `create(CreateSignInLinkResponseSchema)` to create a new message.
  */
 export const CreateSignInLinkResponseSchema: GenMessage<CreateSignInLinkResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 23);
+  messageDesc(file_vidimus_access_v1_member_service, 25);
 
 /**
  * A request for what a code signs in to.
@@ -766,7 +822,7 @@ export type GetSignInLinkRequest = Message<"vidimus.access.v1.GetSignInLinkReque
  * Use `create(GetSignInLinkRequestSchema)` to create a new message.
  */
 export const GetSignInLinkRequestSchema: GenMessage<GetSignInLinkRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 24);
+  messageDesc(file_vidimus_access_v1_member_service, 26);
 
 /**
  * What the code signs in to.
@@ -808,7 +864,7 @@ export type GetSignInLinkResponse = Message<"vidimus.access.v1.GetSignInLinkResp
  * Use `create(GetSignInLinkResponseSchema)` to create a new message.
  */
 export const GetSignInLinkResponseSchema: GenMessage<GetSignInLinkResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 25);
+  messageDesc(file_vidimus_access_v1_member_service, 27);
 
 /**
  * A request to use a code up.
@@ -829,7 +885,7 @@ export type RedeemSignInLinkRequest = Message<"vidimus.access.v1.RedeemSignInLin
  * Use `create(RedeemSignInLinkRequestSchema)` to create a new message.
  */
 export const RedeemSignInLinkRequestSchema: GenMessage<RedeemSignInLinkRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 26);
+  messageDesc(file_vidimus_access_v1_member_service, 28);
 
 /**
  * The code was used up.
@@ -850,7 +906,7 @@ export type RedeemSignInLinkResponse = Message<"vidimus.access.v1.RedeemSignInLi
  * Use `create(RedeemSignInLinkResponseSchema)` to create a new message.
  */
 export const RedeemSignInLinkResponseSchema: GenMessage<RedeemSignInLinkResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_access_v1_member_service, 27);
+  messageDesc(file_vidimus_access_v1_member_service, 29);
 
 /**
  * The people of a tenant. A member is an identity, its issuer and subject, never an e-mail address,
@@ -870,6 +926,16 @@ export const MemberService: GenService<{
     methodKind: "unary";
     input: typeof ListMembersRequestSchema;
     output: typeof ListMembersResponseSchema;
+  },
+  /**
+   * One member of a tenant. NOT_FOUND when the tenant has no such member.
+   *
+   * @generated from rpc vidimus.access.v1.MemberService.GetMember
+   */
+  getMember: {
+    methodKind: "unary";
+    input: typeof GetMemberRequestSchema;
+    output: typeof GetMemberResponseSchema;
   },
   /**
    * The tenants of one identity with its roles, by tenant id. Empty for one that is a member of none.

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidimus/delivery/v1/delivery_log_service.proto.
  */
 export const file_vidimus_delivery_v1_delivery_log_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci52aWRpbXVzL2RlbGl2ZXJ5L3YxL2RlbGl2ZXJ5X2xvZ19zZXJ2aWNlLnByb3RvEhN2aWRpbXVzLmRlbGl2ZXJ5LnYxIskDCghEZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIc2VxdWVuY2UYBSABKAQSEgoKd2ViaG9va19pZBgGIAEoCRINCgVzdGF0ZRgHIAEoCRIVCg1hdHRlbXB0X2NvdW50GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKDGxhc3RfYXR0ZW1wdBgMIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0Eg0KBWV2ZW50GA0gASgJEhkKEWFib3V0X2VuZHBvaW50X2lkGA4gASgJEhUKDWRvY3VtZW50X3R5cGUYDyABKAkSDwoHdmVyc2lvbhgQIAEoBCK2AQoPRGVsaXZlcnlBdHRlbXB0EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgR0b29rGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnN0YXR1cxgDIAEoDRIPCgdmYWlsdXJlGAQgASgJEg4KBmRldGFpbBgFIAEoCRIOCgZhbnN3ZXIYBiABKAkSEQoJcmVwbGF5X2lkGAcgASgJIvEBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEg4KBnN0YXRlcxgEIAMoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAcgASgNEhIKCnBhZ2VfdG9rZW4YCCABKAkSEgoKd2ViaG9va19pZBgJIAEoCSJkChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEjEKCmRlbGl2ZXJpZXMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJVChJHZXREZWxpdmVyeVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJEhcKD2luY2x1ZGVfcmVxdWVzdBgDIAEoCCK1AQoTR2V0RGVsaXZlcnlSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNgoIYXR0ZW1wdHMYAiADKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5QXR0ZW1wdBI1CgdyZXF1ZXN0GAMgASgLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeVJlcXVlc3QidgoPRGVsaXZlcnlSZXF1ZXN0EhIKCnJlY29tcHV0ZWQYASABKAgSCwoDdXJsGAIgASgJEjQKB2hlYWRlcnMYAyADKAsyIy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5SGVhZGVyEgwKBGJvZHkYBCABKAwiLQoORGVsaXZlcnlIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSI6ChBSZWRlbGl2ZXJSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkZWxpdmVyeV9pZBgCIAEoCSJ7ChFSZWRlbGl2ZXJSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNQoHYXR0ZW1wdBgCIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0IpoDCgZSZXBsYXkSEQoJcmVwbGF5X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRzZWVuGAUgASgEEhEKCWRlbGl2ZXJlZBgGIAEoBBIOCgZmYWlsZWQYByABKAQSDwoHc2tpcHBlZBgIIAEoBBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHcmVhY2hlZBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFc2luY2UYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYDiADKAkSEwoLbGF0ZXN0X29ubHkYDyABKAgixAEKElN0YXJ0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYBSADKAkSEwoLbGF0ZXN0X29ubHkYBiABKAgSCwoDYWxsGAcgASgIIkIKE1N0YXJ0UmVwbGF5UmVzcG9uc2USKwoGcmVwbGF5GAEgASgLMhsudmlkaW11cy5kZWxpdmVyeS52MS5SZXBsYXkiOAoQR2V0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJcmVwbGF5X2lkGAIgASgJIkAKEUdldFJlcGxheVJlc3BvbnNlEisKBnJlcGxheRgBIAEoCzIbLnZpZGltdXMuZGVsaXZlcnkudjEuUmVwbGF5Il8KEkxpc3RSZXBsYXlzUmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSDQoFbGltaXQYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJcChNMaXN0UmVwbGF5c1Jlc3BvbnNlEiwKB3JlcGxheXMYASADKAsyGy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiOwoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEQoJcmVwbGF5X2lkGAIgASgJIkMKFENhbmNlbFJlcGxheVJlc3BvbnNlEisKBnJlcGxheRgBIAEoCzIbLnZpZGltdXMuZGVsaXZlcnkudjEuUmVwbGF5MsIFChJEZWxpdmVyeUxvZ1NlcnZpY2USaQoOTGlzdERlbGl2ZXJpZXMSKi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBorLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZRJgCgtHZXREZWxpdmVyeRInLnZpZGltdXMuZGVsaXZlcnkudjEuR2V0RGVsaXZlcnlSZXF1ZXN0GigudmlkaW11cy5kZWxpdmVyeS52MS5HZXREZWxpdmVyeVJlc3BvbnNlEloKCVJlZGVsaXZlchIlLnZpZGltdXMuZGVsaXZlcnkudjEuUmVkZWxpdmVyUmVxdWVzdBomLnZpZGltdXMuZGVsaXZlcnkudjEuUmVkZWxpdmVyUmVzcG9uc2USYAoLU3RhcnRSZXBsYXkSJy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlN0YXJ0UmVwbGF5UmVxdWVzdBooLnZpZGltdXMuZGVsaXZlcnkudjEuU3RhcnRSZXBsYXlSZXNwb25zZRJaCglHZXRSZXBsYXkSJS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldFJlcGxheVJlcXVlc3QaJi52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldFJlcGxheVJlc3BvbnNlEmAKC0xpc3RSZXBsYXlzEicudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0UmVwbGF5c1JlcXVlc3QaKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkxpc3RSZXBsYXlzUmVzcG9uc2USYwoMQ2FuY2VsUmVwbGF5EigudmlkaW11cy5kZWxpdmVyeS52MS5DYW5jZWxSZXBsYXlSZXF1ZXN0GikudmlkaW11cy5kZWxpdmVyeS52MS5DYW5jZWxSZXBsYXlSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ci52aWRpbXVzL2RlbGl2ZXJ5L3YxL2RlbGl2ZXJ5X2xvZ19zZXJ2aWNlLnByb3RvEhN2aWRpbXVzLmRlbGl2ZXJ5LnYxIskDCghEZWxpdmVyeRITCgtkZWxpdmVyeV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSEwoLZW5kcG9pbnRfaWQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIc2VxdWVuY2UYBSABKAQSEgoKd2ViaG9va19pZBgGIAEoCRINCgVzdGF0ZRgHIAEoCRIVCg1hdHRlbXB0X2NvdW50GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9uZXh0X2F0dGVtcHRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKDGxhc3RfYXR0ZW1wdBgMIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0Eg0KBWV2ZW50GA0gASgJEhkKEWFib3V0X2VuZHBvaW50X2lkGA4gASgJEhUKDWRvY3VtZW50X3R5cGUYDyABKAkSDwoHdmVyc2lvbhgQIAEoBCK2AQoPRGVsaXZlcnlBdHRlbXB0EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgR0b29rGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnN0YXR1cxgDIAEoDRIPCgdmYWlsdXJlGAQgASgJEg4KBmRldGFpbBgFIAEoCRIOCgZhbnN3ZXIYBiABKAkSEQoJcmVwbGF5X2lkGAcgASgJIvEBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEg4KBnN0YXRlcxgEIAMoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAcgASgNEhIKCnBhZ2VfdG9rZW4YCCABKAkSEgoKd2ViaG9va19pZBgJIAEoCSJkChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEjEKCmRlbGl2ZXJpZXMYASADKAsyHS52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJVChJHZXREZWxpdmVyeVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJEhcKD2luY2x1ZGVfcmVxdWVzdBgDIAEoCCK1AQoTR2V0RGVsaXZlcnlSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNgoIYXR0ZW1wdHMYAiADKAsyJC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5QXR0ZW1wdBI1CgdyZXF1ZXN0GAMgASgLMiQudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeVJlcXVlc3QidgoPRGVsaXZlcnlSZXF1ZXN0EhIKCnJlY29tcHV0ZWQYASABKAgSCwoDdXJsGAIgASgJEjQKB2hlYWRlcnMYAyADKAsyIy52aWRpbXVzLmRlbGl2ZXJ5LnYxLkRlbGl2ZXJ5SGVhZGVyEgwKBGJvZHkYBCABKAwiLQoORGVsaXZlcnlIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSI6ChBSZWRlbGl2ZXJSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtkZWxpdmVyeV9pZBgCIAEoCSJ7ChFSZWRlbGl2ZXJSZXNwb25zZRIvCghkZWxpdmVyeRgBIAEoCzIdLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnkSNQoHYXR0ZW1wdBgCIAEoCzIkLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlBdHRlbXB0IpoDCgZSZXBsYXkSEQoJcmVwbGF5X2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRITCgtlbmRwb2ludF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRzZWVuGAUgASgEEhEKCWRlbGl2ZXJlZBgGIAEoBBIOCgZmYWlsZWQYByABKAQSDwoHc2tpcHBlZBgIIAEoBBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHcmVhY2hlZBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFc2luY2UYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYDiADKAkSEwoLbGF0ZXN0X29ubHkYDyABKAgixAEKElN0YXJ0UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYBSADKAkSEwoLbGF0ZXN0X29ubHkYBiABKAgSCwoDYWxsGAcgASgIIkIKE1N0YXJ0UmVwbGF5UmVzcG9uc2USKwoGcmVwbGF5GAEgASgLMhsudmlkaW11cy5kZWxpdmVyeS52MS5SZXBsYXkixAEKEkNvdW50UmVwbGF5UmVxdWVzdBIRCgl0ZW5hbnRfaWQYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdGF0ZXMYBSADKAkSEwoLbGF0ZXN0X29ubHkYBiABKAgSCwoDYWxsGAcgASgIIkYKE0NvdW50UmVwbGF5UmVzcG9uc2USDwoHdG9fc2VuZBgBIAEoBBIMCgRzZWVuGAIgASgEEhAKCGhhc19tb3JlGAMgASgIIjgKEEdldFJlcGxheVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXJlcGxheV9pZBgCIAEoCSJAChFHZXRSZXBsYXlSZXNwb25zZRIrCgZyZXBsYXkYASABKAsyGy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlcGxheSJfChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEg0KBWxpbWl0GAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkiXAoTTGlzdFJlcGxheXNSZXNwb25zZRIsCgdyZXBsYXlzGAEgAygLMhsudmlkaW11cy5kZWxpdmVyeS52MS5SZXBsYXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjsKE0NhbmNlbFJlcGxheVJlcXVlc3QSEQoJdGVuYW50X2lkGAEgASgJEhEKCXJlcGxheV9pZBgCIAEoCSJDChRDYW5jZWxSZXBsYXlSZXNwb25zZRIrCgZyZXBsYXkYASABKAsyGy52aWRpbXVzLmRlbGl2ZXJ5LnYxLlJlcGxheSJPChZDb3VudERlbGl2ZXJpZXNSZXF1ZXN0EhEKCXRlbmFudF9pZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRINCgVob3VycxgDIAEoDSJ7ChdDb3VudERlbGl2ZXJpZXNSZXNwb25zZRIwCgVob3VycxgBIAMoCzIhLnZpZGltdXMuZGVsaXZlcnkudjEuRGVsaXZlcnlIb3VyEi4KCmNvdW50ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIm0KDERlbGl2ZXJ5SG91chIpCgVzdGFydBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoGY291bnRzGAIgAygLMiIudmlkaW11cy5kZWxpdmVyeS52MS5EZWxpdmVyeUNvdW50Ij8KDURlbGl2ZXJ5Q291bnQSDQoFc3RhdGUYASABKAkSDQoFY291bnQYAiABKA0SEAoIaGFzX21vcmUYAyABKAgykgcKEkRlbGl2ZXJ5TG9nU2VydmljZRJpCg5MaXN0RGVsaXZlcmllcxIqLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GisudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlEmAKC0dldERlbGl2ZXJ5EicudmlkaW11cy5kZWxpdmVyeS52MS5HZXREZWxpdmVyeVJlcXVlc3QaKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkdldERlbGl2ZXJ5UmVzcG9uc2USWgoJUmVkZWxpdmVyEiUudmlkaW11cy5kZWxpdmVyeS52MS5SZWRlbGl2ZXJSZXF1ZXN0GiYudmlkaW11cy5kZWxpdmVyeS52MS5SZWRlbGl2ZXJSZXNwb25zZRJgCgtTdGFydFJlcGxheRInLnZpZGltdXMuZGVsaXZlcnkudjEuU3RhcnRSZXBsYXlSZXF1ZXN0GigudmlkaW11cy5kZWxpdmVyeS52MS5TdGFydFJlcGxheVJlc3BvbnNlEmAKC0NvdW50UmVwbGF5EicudmlkaW11cy5kZWxpdmVyeS52MS5Db3VudFJlcGxheVJlcXVlc3QaKC52aWRpbXVzLmRlbGl2ZXJ5LnYxLkNvdW50UmVwbGF5UmVzcG9uc2USWgoJR2V0UmVwbGF5EiUudmlkaW11cy5kZWxpdmVyeS52MS5HZXRSZXBsYXlSZXF1ZXN0GiYudmlkaW11cy5kZWxpdmVyeS52MS5HZXRSZXBsYXlSZXNwb25zZRJgCgtMaXN0UmVwbGF5cxInLnZpZGltdXMuZGVsaXZlcnkudjEuTGlzdFJlcGxheXNSZXF1ZXN0GigudmlkaW11cy5kZWxpdmVyeS52MS5MaXN0UmVwbGF5c1Jlc3BvbnNlEmMKDENhbmNlbFJlcGxheRIoLnZpZGltdXMuZGVsaXZlcnkudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBopLnZpZGltdXMuZGVsaXZlcnkudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2USbAoPQ291bnREZWxpdmVyaWVzEisudmlkaW11cy5kZWxpdmVyeS52MS5Db3VudERlbGl2ZXJpZXNSZXF1ZXN0GiwudmlkaW11cy5kZWxpdmVyeS52MS5Db3VudERlbGl2ZXJpZXNSZXNwb25zZUIqWih2aWRpbXVzL2NvbnRyYWN0cy9kZWxpdmVyeS92MTtkZWxpdmVyeXYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * One webhook for one endpoint.
@@ -718,6 +718,104 @@ export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__P
   messageDesc(file_vidimus_delivery_v1_delivery_log_service, 12);
 
 /**
+ * A request to count what a replay would send.
+ *
+ * @generated from message vidimus.delivery.v1.CountReplayRequest
+ */
+export type CountReplayRequest = Message<"vidimus.delivery.v1.CountReplayRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * The endpoint.
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+
+  /**
+   * As in StartReplayRequest.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * As in StartReplayRequest; by default now.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 4;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * As in StartReplayRequest.
+   *
+   * @generated from field: repeated string states = 5;
+   */
+  states: string[];
+
+  /**
+   * As in StartReplayRequest.
+   *
+   * @generated from field: bool latest_only = 6;
+   */
+  latestOnly: boolean;
+
+  /**
+   * As in StartReplayRequest.
+   *
+   * @generated from field: bool all = 7;
+   */
+  all: boolean;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.CountReplayRequest.
+ * Use `create(CountReplayRequestSchema)` to create a new message.
+ */
+export const CountReplayRequestSchema: GenMessage<CountReplayRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 13);
+
+/**
+ * What a replay would send.
+ *
+ * @generated from message vidimus.delivery.v1.CountReplayResponse
+ */
+export type CountReplayResponse = Message<"vidimus.delivery.v1.CountReplayResponse"> & {
+  /**
+   * Those of the snapshots looked at that would be sent.
+   *
+   * @generated from field: uint64 to_send = 1;
+   */
+  toSend: bigint;
+
+  /**
+   * Snapshots looked at, oldest first.
+   *
+   * @generated from field: uint64 seen = 2;
+   */
+  seen: bigint;
+
+  /**
+   * Whether there are more, which were not looked at.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.CountReplayResponse.
+ * Use `create(CountReplayResponseSchema)` to create a new message.
+ */
+export const CountReplayResponseSchema: GenMessage<CountReplayResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 14);
+
+/**
  * A request for one replay.
  *
  * @generated from message vidimus.delivery.v1.GetReplayRequest
@@ -743,7 +841,7 @@ export type GetReplayRequest = Message<"vidimus.delivery.v1.GetReplayRequest"> &
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 13);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 15);
 
 /**
  * One replay.
@@ -764,7 +862,7 @@ export type GetReplayResponse = Message<"vidimus.delivery.v1.GetReplayResponse">
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 14);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 16);
 
 /**
  * A request for an endpoint's replays.
@@ -806,7 +904,7 @@ export type ListReplaysRequest = Message<"vidimus.delivery.v1.ListReplaysRequest
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 15);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 17);
 
 /**
  * A page of replays.
@@ -834,7 +932,7 @@ export type ListReplaysResponse = Message<"vidimus.delivery.v1.ListReplaysRespon
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 16);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 18);
 
 /**
  * A request to end a replay.
@@ -862,7 +960,7 @@ export type CancelReplayRequest = Message<"vidimus.delivery.v1.CancelReplayReque
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 17);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 19);
 
 /**
  * The replay was ended.
@@ -883,7 +981,133 @@ export type CancelReplayResponse = Message<"vidimus.delivery.v1.CancelReplayResp
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 18);
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 20);
+
+/**
+ * A request for numbers of deliveries.
+ *
+ * @generated from message vidimus.delivery.v1.CountDeliveriesRequest
+ */
+export type CountDeliveriesRequest = Message<"vidimus.delivery.v1.CountDeliveriesRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant_id = 1;
+   */
+  tenantId: string;
+
+  /**
+   * Only of this endpoint, if not "".
+   *
+   * @generated from field: string endpoint_id = 2;
+   */
+  endpointId: string;
+
+  /**
+   * 1 to 48, the current one included; 0 means 24.
+   *
+   * @generated from field: uint32 hours = 3;
+   */
+  hours: number;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.CountDeliveriesRequest.
+ * Use `create(CountDeliveriesRequestSchema)` to create a new message.
+ */
+export const CountDeliveriesRequestSchema: GenMessage<CountDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 21);
+
+/**
+ * Numbers of deliveries, of all endpoints that are registered or of one.
+ *
+ * @generated from message vidimus.delivery.v1.CountDeliveriesResponse
+ */
+export type CountDeliveriesResponse = Message<"vidimus.delivery.v1.CountDeliveriesResponse"> & {
+  /**
+   * Oldest first, without a gap.
+   *
+   * @generated from field: repeated vidimus.delivery.v1.DeliveryHour hours = 1;
+   */
+  hours: DeliveryHour[];
+
+  /**
+   * When they were counted.
+   *
+   * @generated from field: google.protobuf.Timestamp counted_at = 2;
+   */
+  countedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.CountDeliveriesResponse.
+ * Use `create(CountDeliveriesResponseSchema)` to create a new message.
+ */
+export const CountDeliveriesResponseSchema: GenMessage<CountDeliveriesResponse> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 22);
+
+/**
+ * The deliveries of an hour.
+ *
+ * @generated from message vidimus.delivery.v1.DeliveryHour
+ */
+export type DeliveryHour = Message<"vidimus.delivery.v1.DeliveryHour"> & {
+  /**
+   * Its first instant; hours are those of UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp start = 1;
+   */
+  start?: Timestamp | undefined;
+
+  /**
+   * One for each state, in the order `pending`, `held`, `delivered`, `superseded`, `exhausted`.
+   *
+   * @generated from field: repeated vidimus.delivery.v1.DeliveryCount counts = 2;
+   */
+  counts: DeliveryCount[];
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DeliveryHour.
+ * Use `create(DeliveryHourSchema)` to create a new message.
+ */
+export const DeliveryHourSchema: GenMessage<DeliveryHour> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 23);
+
+/**
+ * The deliveries of an hour that are in one state.
+ *
+ * @generated from message vidimus.delivery.v1.DeliveryCount
+ */
+export type DeliveryCount = Message<"vidimus.delivery.v1.DeliveryCount"> & {
+  /**
+   * As in Delivery.
+   *
+   * @generated from field: string state = 1;
+   */
+  state: string;
+
+  /**
+   * How many; 10,000 are counted at most.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+
+  /**
+   * Whether there are more.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message vidimus.delivery.v1.DeliveryCount.
+ * Use `create(DeliveryCountSchema)` to create a new message.
+ */
+export const DeliveryCountSchema: GenMessage<DeliveryCount> = /*@__PURE__*/
+  messageDesc(file_vidimus_delivery_v1_delivery_log_service, 24);
 
 /**
  * What became of each webhook, and ways to send one again. What sends needs the role owner or admin in
@@ -940,6 +1164,17 @@ export const DeliveryLogService: GenService<{
     output: typeof StartReplayResponseSchema;
   },
   /**
+   * Counts what StartReplay with the same fields would send. Looks at 10,000 snapshots at most, and for
+   * three seconds at most. INVALID_ARGUMENT as for StartReplay.
+   *
+   * @generated from rpc vidimus.delivery.v1.DeliveryLogService.CountReplay
+   */
+  countReplay: {
+    methodKind: "unary";
+    input: typeof CountReplayRequestSchema;
+    output: typeof CountReplayResponseSchema;
+  },
+  /**
    * Reads how far a replay is.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.GetReplay
@@ -969,6 +1204,18 @@ export const DeliveryLogService: GenService<{
     methodKind: "unary";
     input: typeof CancelReplayRequestSchema;
     output: typeof CancelReplayResponseSchema;
+  },
+  /**
+   * Counts deliveries of the last hours by hour and state: finished ones in the hour in which they
+   * reached their final state, the others in the hour in which they were stored. An answer is kept for
+   * 60 seconds.
+   *
+   * @generated from rpc vidimus.delivery.v1.DeliveryLogService.CountDeliveries
+   */
+  countDeliveries: {
+    methodKind: "unary";
+    input: typeof CountDeliveriesRequestSchema;
+    output: typeof CountDeliveriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidimus_delivery_v1_delivery_log_service, 0);

@@ -2,8 +2,8 @@ import type { TypeSchemas } from "../json-schema-type.ts";
 import { blocks, complete, integer, language, list, number, object, oneOf, shape, text, time } from "./shapes.ts";
 
 /**
- * `core/newswire`: an item of an agency's feed. Has no completeness of its own: it is passed on as
- * it came.
+ * `core/newswire`: an item of an agency's feed. It has no rules for publication, because it is
+ * passed on unchanged.
  */
 export const newswire: TypeSchemas = {
   shape: shape(

@@ -3,9 +3,7 @@ import type { AnySchemaObject } from "ajv/dist/2020.js";
 /** Members of an object and their schemas. */
 export type Members = Readonly<Record<string, AnySchemaObject>>;
 
-/** Any string. */
 export const text: AnySchemaObject = { type: "string" };
-/** A string that is not empty. */
 export const someText: AnySchemaObject = { type: "string", minLength: 1 };
 /** ISO 8601 date and time; without an offset it is UTC. */
 export const time: AnySchemaObject = { type: "string", format: "iso-date-time" };
@@ -15,9 +13,7 @@ export const language: AnySchemaObject = { type: "string", format: "language-tag
 export const slug: AnySchemaObject = { type: "string", format: "slug" };
 /** A count of bytes, pixels, milliseconds. */
 export const count: AnySchemaObject = { type: "integer", minimum: 0 };
-/** A yes or no. */
 export const flag: AnySchemaObject = { type: "boolean" };
-/** Any number. */
 export const number: AnySchemaObject = { type: "number" };
 /** A share of a width or height. */
 export const fraction: AnySchemaObject = { type: "number", minimum: 0, maximum: 1 };
@@ -32,17 +28,16 @@ export function oneOf(...words: string[]): AnySchemaObject {
   return { enum: words };
 }
 
-/** A media type below `top`, for example image/jpeg. */
+/** A media type with the top-level type `top`, for example image/jpeg. */
 export function mediaType(top: string): AnySchemaObject {
   return { type: "string", pattern: `^${top}/[\\w.+-]+` };
 }
 
-/** An object with known members; whatever else it has is kept. */
+/** An object with known members; further members are allowed. */
 export function object(properties: Members, required: readonly string[] = []): AnySchemaObject {
   return { type: "object", properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-/** An array. */
 export function list(items: AnySchemaObject, minItems = 0): AnySchemaObject {
   return { type: "array", items, ...(minItems > 0 ? { minItems } : {}) };
 }
@@ -73,10 +68,10 @@ const definitions: Members = {
   block,
 };
 
-/** What may stand below `content.blocks`, at any level. */
+/** The blocks that `content.blocks` may contain, at any level. */
 export const blocks: AnySchemaObject = { $ref: "#/$defs/blocks" };
 
-/** The shape of a document: kinds of known keys, none of them required. */
+/** The shape of a document: the JSON types of known keys, none of which is required. */
 export function shape(meta: Members, content: Members): AnySchemaObject {
   return {
     ...object({ title: someText, meta: object(meta), content: object(content), links: { $ref: "#/$defs/links" } }),
@@ -84,7 +79,7 @@ export function shape(meta: Members, content: Members): AnySchemaObject {
   };
 }
 
-/** What a published document must have, beyond its shape. */
+/** The rules of a published document beyond its shape. */
 export function complete(parts: { meta?: AnySchemaObject; content?: AnySchemaObject }): AnySchemaObject {
   return { type: "object", properties: { ...parts } };
 }

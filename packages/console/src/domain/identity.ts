@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+
+/** A person as the issuer who signed them in identifies them. Never an e-mail address. */
+export interface Identity {
+  /** URL of the OpenID Connect issuer, or `linkIssuer`. */
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Issuer of identities that sign in with one-time codes. */
+export const linkIssuer = "vidimus:link";
+
+/** The name of a person in history and audit: `person:` and 32 hex digits. */
+export function memberIdOf({ issuer, subject }: Identity): string {
+  return `person:${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 32)}`;
+}

@@ -1,0 +1,15 @@
+import type { Session } from "./session.ts";
+
+const recentMs = 15 * 60_000;
+/** The same in seconds, the unit of OpenID Connect. */
+export const recentSeconds = recentMs / 1_000;
+
+/**
+ * Whether the person proved its identity within the last 15 minutes, which making and rolling
+ * secrets and changing members need. On loopback a session of a one-time code always counts,
+ * because the user of that browser could make another code.
+ */
+export function isRecentSignIn(session: Pick<Session, "way" | "authTime">, now: Date, isLoopback: boolean): boolean {
+  if (session.way === "link" && isLoopback) return true;
+  return now.getTime() - session.authTime.getTime() <= recentMs;
+}

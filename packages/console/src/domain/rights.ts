@@ -1,0 +1,35 @@
+/** Roles of the platform, the strongest first. All others belong to workflows. */
+const platformRoles = ["owner", "admin", "integrator"] as const;
+
+/** Rights of pages, with the roles that have them, the strongest first. */
+const rolesOf = {
+  /** Keys and audit logs. */
+  keys: ["owner", "admin"],
+  audit: ["owner", "admin"],
+  /** Endpoints, deliveries and replays. */
+  endpoints: ["owner", "admin", "integrator"],
+  /** Listing and inviting members. */
+  members: ["owner", "admin"],
+  /** Changing and removing members. */
+  "change members": ["owner"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** A right that a page needs; every member has `member`. */
+export type Right = keyof typeof rolesOf | "member";
+
+/**
+ * The role in which a member uses a right: the strongest of its roles that has it. Undefined when
+ * none has. "" for the right `member` without a platform role: a service is then told no role.
+ */
+export function roleFor(right: Right, roles: readonly string[]): string | undefined {
+  if (right === "member") return platformRoles.find((role) => roles.includes(role)) ?? "";
+  return rolesOf[right].find((role) => roles.includes(role));
+}
+
+/** Every right but `member`. */
+export const rights = Object.keys(rolesOf) as (keyof typeof rolesOf)[];
+
+/** The roles with a right, to name them on a page. */
+export function rolesWith(right: Right): readonly string[] {
+  return right === "member" ? [] : rolesOf[right];
+}

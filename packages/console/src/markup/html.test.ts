@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { html } from "./html.ts";
+
+test.each([
+  [`<script>alert(1)</script>`],
+  [`"><img src=x onerror=alert(1)>`],
+  ["' onfocus=alert(1) x='"],
+  ["` onfocus=alert(1)"],
+  ["&lt;script&gt;"],
+  ["نشرة الأخبار \u202Eevil"],
+  ["速報 <b>ニュース</b>"],
+])("%s is text, in an element, in an attribute and in a list", (text) => {
+  const page = html`<p title="${text}">${text}</p>
+    ${[text, html`<b>${text}</b>`]}`.toString();
+  expect(page.replace(/<p title="[^"<>]*">[^<>]*<\/p>[^<>]*<b>[^<>]*<\/b>/, "")).toBe("");
+  expect(page).not.toMatch(/[<"'`][^<>]*onerror=|onfocus=alert\(1\) x='/);
+});
+
+test("what is absent shows nothing, and 0 shows itself", () => {
+  expect(html`<p>${undefined}${false}${0}${""}</p>`.toString()).toBe("<p>0</p>");
+});
+
+test("an exclamation mark before a value is shown as one, and does not switch escaping off", () => {
+  expect(html`<p>!${"<b>"}</p>`.toString()).toBe("<p>!&#60;b&#62;</p>");
+});

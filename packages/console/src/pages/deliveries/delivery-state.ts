@@ -1,0 +1,33 @@
+import type { Delivery } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { Html } from "../../markup/html.ts";
+import { state, type Tone } from "../parts/state.ts";
+
+/** States of a delivery, with the words that people read. */
+export const deliveryStates = [
+  { value: "pending", tone: "wait", label: "waiting" },
+  { value: "held", tone: "off", label: "held" },
+  { value: "delivered", tone: "ok", label: "delivered" },
+  { value: "superseded", tone: "off", label: "superseded" },
+  { value: "exhausted", tone: "bad", label: "given up" },
+] as const satisfies readonly { value: string; tone: Tone; label: string }[];
+
+/** What happens next to a delivery without a person, by state. */
+export const stateMeanings: Readonly<Record<string, string>> = {
+  pending: "It is sent by itself.",
+  held: "The endpoint is paused. It is sent when somebody starts the endpoint.",
+  delivered: "The receiver took it.",
+  superseded: "A newer one of the same document was delivered, or the endpoint does not want it.",
+  exhausted: "Nobody tries it again by itself.",
+};
+
+/** A delivery's state: a dot and a word. */
+export function deliveryState({ state: named, attemptCount }: Delivery): Html {
+  const known = deliveryStates.find(({ value }) => value === named);
+  if (named === "pending" && attemptCount > 0) return state("bad", `failing, ${attempts(attemptCount)}`);
+  return state(known?.tone ?? "off", known?.label ?? named);
+}
+
+/** `1 attempt`, `4 attempts`. */
+export function attempts(count: number): string {
+  return count === 1 ? "1 attempt" : `${count} attempts`;
+}

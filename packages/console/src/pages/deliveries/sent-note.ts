@@ -1,0 +1,20 @@
+import type { Delivery } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { type Html, html } from "../../markup/html.ts";
+import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
+
+/** The result of "Send again": its attempt is the last one, or is made within seconds. */
+export function sentNote({ lastAttempt }: Delivery, query: URLSearchParams): Html | undefined {
+  const done = query.get("done");
+  if (done === "due") {
+    return html`<div class="note oknote" role="status">
+      <b>The next attempt is due at once.</b> Load the page again in a few seconds to see what came of it.
+    </div>`;
+  }
+  if (done !== "again" || !lastAttempt) return undefined;
+  const came = `${outcomeOf(lastAttempt)} after ${tookOf(lastAttempt)}`;
+  return isAccepted(lastAttempt)
+    ? html`<div class="note oknote" role="status"><b>Sent again, and the receiver took it</b>: ${came}.</div>`
+    : html`<div class="note badnote" role="status">
+        <b>Sent again, and the receiver did not take it</b>: ${came}. None follows by itself.
+      </div>`;
+}

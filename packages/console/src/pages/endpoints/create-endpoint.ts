@@ -1,0 +1,81 @@
+import type { CreateEndpointResponse, Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { TenantCall, TenantRoute } from "../../http/route.ts";
+import type { EndpointCalls } from "../../rpc/called-methods.ts";
+import { patiently } from "../../rpc/patiently.ts";
+import type { MadeByForm } from "../../store/sent-form-store.ts";
+import { type Fault, refusable } from "../parts/faults.ts";
+import { html } from "../../markup/html.ts";
+import { sentBefore } from "../parts/sent-before.ts";
+import { type SentForms, takeForm } from "../parts/take-form.ts";
+import { secretPage } from "../parts/secret-page.ts";
+import { answerPage } from "../parts/tenant-page.ts";
+import { endpointFields, endpointPointers } from "./endpoint-form.ts";
+import { newEndpointForm } from "./new-endpoint.ts";
+import { pingNote } from "./ping-result.ts";
+import { readSettings } from "./read-settings.ts";
+
+export interface CreateEndpointDeps {
+  readonly endpoints: Pick<EndpointCalls, "createEndpoint">;
+  readonly sentForms: SentForms;
+}
+
+/** `POST /t/{tenant}/endpoints/new`: registers an endpoint, and shows its secret once. */
+export function createEndpoint({ endpoints, sentForms }: CreateEndpointDeps): TenantRoute {
+  return {
+    access: "member",
+    method: "POST",
+    path: "/endpoints/new",
+    right: "endpoints",
+    recentSignIn: true,
+    fields: endpointFields,
+    handle: async (call) => {
+      const settings = readSettings(call.form);
+      if ("faults" in settings) return formAgain(call, settings.faults);
+      const request = {
+        tenantId: call.tenant.tenantId,
+        ...settings.value,
+        verify: call.form.get("verify") === "yes",
+      };
+      const taken = await takeForm(sentForms, call);
+      if ("before" in taken) return madeBefore(call, taken.before);
+      const making = endpoints.createEndpoint(request, patiently(taken.rpc));
+      const made = await refusable(taken.settle(making, madeEndpoint(call)), endpointPointers);
+      if ("faults" in made) return formAgain(call, made.faults);
+      return answerPage(call, madePage(call, made.value));
+    },
+  };
+}
+
+function formAgain(call: TenantCall, faults: readonly Fault[]) {
+  return answerPage(call, { title: "New endpoint", main: newEndpointForm(call, call.form, faults), status: 400 });
+}
+
+/** How a receiver uses its secret. */
+export const secretUse = html`<p class="q">
+  With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it. Keep it where the
+  receiver keeps its other secrets.
+</p>`;
+
+function madePage({ at }: TenantCall, { endpoint, secret, ping }: CreateEndpointResponse) {
+  const title = html`“<bdi>${endpoint?.name ?? ""}</bdi>” is registered`;
+  const next = at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`);
+  const about = html`${pingNote(ping)}
+    <p>It gets what is published or withdrawn from now on.</p>`;
+  return {
+    title: "Endpoint is registered",
+    main: secretPage({ title, secret, label: "Secret", use: secretUse, about, next }),
+  };
+}
+
+/** The name of the new endpoint and the page that rotates its secret, which a repeated form shows. */
+export function madeEndpoint({ at }: TenantCall) {
+  return ({ endpoint }: { readonly endpoint?: Endpoint | undefined }) => ({
+    name: endpoint?.name ?? "",
+    path: at(`/endpoints/${endpoint?.endpointId ?? ""}/rotate`),
+  });
+}
+
+function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
+  const list = { label: "To the endpoints", href: call.at("/endpoints") };
+  return sentBefore(call, made, { what: "endpoint", replace: "Rotate its secret", list });
+}

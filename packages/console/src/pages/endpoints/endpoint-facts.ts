@@ -1,0 +1,60 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { outcomeOf, tookOf } from "../parts/outcome.ts";
+import { type Content, html } from "../../markup/html.ts";
+import { dueIn, instant, timeAgo } from "../parts/times.ts";
+import { figure, lagOf } from "./endpoint-state.ts";
+import { saidOf } from "./ping-result.ts";
+
+type Fact = readonly [string, Content];
+
+/**
+ * The health of an endpoint: its backlog or held deliveries, and the last accepted and failed
+ * attempts.
+ */
+export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
+  const { health, disablement } = endpoint;
+  const lag: Fact = [disablement ? "Held" : "Waiting", lagOf(endpoint, now)];
+  if (!health) return [lag];
+  const { lastAcceptedAt, lastFailure, nextProbeAt } = health;
+  return [
+    lag,
+    ["Last accepted", lastAcceptedAt ? timeAgo(timestampDate(lastAcceptedAt), now) : "nothing in the last 30 days"],
+    ...(lastFailure ? [["Last refusal", refusal(lastFailure, now)] as const] : []),
+    ...(nextProbeAt ? [["Next attempt", dueIn(timestampDate(nextProbeAt), now)] as const] : []),
+  ];
+}
+
+type Failure = NonNullable<NonNullable<Endpoint["health"]>["lastFailure"]>;
+
+function refusal(failure: Failure, now: Date): Content {
+  const when = failure.at && html`, ${timeAgo(timestampDate(failure.at), now)}`;
+  return html`${outcomeOf(failure)} after ${tookOf(failure)}${when} ${saidOf(failure)}`;
+}
+
+/** The settings of an endpoint, without values of headers and secrets. */
+export function settingFacts(endpoint: Endpoint): Fact[] {
+  const { endpointId, events, documentTypes, headerNames, maxInFlight, ratePerSecond, createdAt, updatedAt } = endpoint;
+  const { previousSecretEndsAt: overlapEnd } = endpoint;
+  return [
+    ["Events", codes(events)],
+    ["Document types", documentTypes.length === 0 ? "all" : codes(documentTypes)],
+    ["Headers", headerNames.length === 0 ? "none of its own" : codes(headerNames)],
+    ["Limits", html`${figure(maxInFlight)} at once, ${rateOf(ratePerSecond)}`],
+    [
+      "Secret",
+      overlapEnd ? html`two until ${instant(timestampDate(overlapEnd))}: webhooks are signed with both` : "one",
+    ],
+    ...(createdAt ? [["Registered", instant(timestampDate(createdAt))] as const] : []),
+    ...(updatedAt ? [["Changed last", instant(timestampDate(updatedAt))] as const] : []),
+    ["Id", html`<code>${endpointId}</code>`],
+  ];
+}
+
+function codes(names: readonly string[]): Content {
+  return names.map((name, at) => html`${at > 0 && ", "}<code>${name}</code>`);
+}
+
+function rateOf(perSecond: number): string {
+  return perSecond === 0 ? "any number a second" : `${perSecond} a second`;
+}

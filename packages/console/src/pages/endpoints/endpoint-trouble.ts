@@ -1,0 +1,75 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { TenantCall } from "../../http/route.ts";
+import { outcomeOf } from "../parts/outcome.ts";
+import { type ActorNames, actorName } from "../parts/actor.ts";
+import { type Html, html } from "../../markup/html.ts";
+import { notice } from "../parts/notice.ts";
+import { dueIn, timeAgo } from "../parts/times.ts";
+import { lagOf, standingOf } from "./endpoint-state.ts";
+
+/** A note about an endpoint's trouble; undefined without any. */
+export function troubleNote(endpoint: Endpoint, names: ActorNames, now: Date): Html | undefined {
+  const told = troubleOf(endpoint, names, now);
+  return told && notice(toneOf(endpoint, now), told);
+}
+
+/**
+ * The note with the endpoint's name and a link, for pages about several endpoints; undefined also
+ * when the state is not known.
+ */
+export function namedTrouble(endpoint: Endpoint, names: ActorNames, { at, now }: TenantCall): Html | undefined {
+  const { endpointId, name } = endpoint;
+  const told = standingOf(endpoint, now) === "unknown" ? undefined : troubleOf(endpoint, names, now);
+  const link = html`<a href="${at(`/endpoints/${endpointId}`)}">Look at the endpoint</a>`;
+  return told && notice(toneOf(endpoint, now), html`“<bdi>${name}</bdi>”: ${told} ${link}`);
+}
+
+function toneOf(endpoint: Endpoint, now: Date): "bad" | "wait" {
+  return ["failing", "gone", "unopened"].includes(standingOf(endpoint, now)) ? "bad" : "wait";
+}
+
+/**
+ * An endpoint's trouble: since when, and what happens next without a person; undefined without any.
+ */
+function troubleOf(endpoint: Endpoint, names: ActorNames, now: Date): Html | undefined {
+  const { disablement, health } = endpoint;
+  const ago = (at: Timestamp | undefined) => at && timeAgo(timestampDate(at), now);
+  const next = health?.nextProbeAt && html` The next attempt: ${dueIn(timestampDate(health.nextProbeAt), now)}.`;
+  const standing = standingOf(endpoint, now);
+  switch (standing) {
+    case "ok":
+      return undefined;
+    case "unknown":
+      return html`<b>How it does could not be found out.</b> Load the page again in a moment.`;
+    case "unopened":
+      return html`<b>Its secret or its headers, as they are stored, cannot be opened.</b> Nothing is sent, and
+        everything is kept. Rotate its secret and give its headers again; nothing happens by itself.`;
+    case "gone":
+      return html`<b>It was switched off ${ago(disablement?.at)}</b>, because the receiver answered 410 Gone twice.
+        ${heldOf(endpoint, now)} It stays off until somebody starts it.`;
+    case "paused":
+      return html`<b>It was paused ${ago(disablement?.at)}</b> by ${actorName(names, disablement?.actor ?? "")}.
+        ${heldOf(endpoint, now)} It stays so until somebody starts it.`;
+    case "failing":
+      return html`<b>It fails again and again.</b>${health?.openSince && html` That began ${ago(health.openSince)}.`}
+        ${lastRefusal(endpoint)} One attempt at a time goes out, and once it is accepted the rest follows in order.
+        ${next}`;
+    case "waits":
+      return html`<b>The receiver asked for a pause.</b> ${waitingOf(endpoint, now)} Sending goes on by itself.${next}`;
+    case "behind":
+      return html`<b>It is behind.</b> ${waitingOf(endpoint, now)} ${lastRefusal(endpoint)} Sending goes on by itself.`;
+  }
+}
+
+function heldOf(endpoint: Endpoint, now: Date): Html | undefined {
+  return endpoint.health && html`Kept for it: ${lagOf(endpoint, now)}.`;
+}
+
+function waitingOf(endpoint: Endpoint, now: Date): Html {
+  return html`Behind it: ${lagOf(endpoint, now)}.`;
+}
+
+function lastRefusal({ health }: Endpoint): Html | undefined {
+  return health?.lastFailure && html`The last answer: ${outcomeOf(health.lastFailure)}.`;
+}

@@ -1,0 +1,24 @@
+import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import type { TenantCall } from "../../http/route.ts";
+import type { EndpointCalls } from "../../rpc/called-methods.ts";
+
+/** The endpoint that the URL names. NOT_FOUND when the tenant has no such endpoint. */
+export async function readEndpoint(
+  endpoints: Pick<EndpointCalls, "getEndpoint">,
+  { tenant: { tenantId }, params, rpc }: TenantCall,
+): Promise<Endpoint> {
+  const { endpoint } = await endpoints.getEndpoint({ tenantId, endpointId: params["endpoint"] ?? "" }, rpc);
+  if (!endpoint) throw new Error("GetEndpoint answered no endpoint");
+  return endpoint;
+}
+
+/** Names of a tenant's endpoints by id. */
+export type EndpointNames = ReadonlyMap<string, string>;
+
+export async function endpointNames(
+  endpoints: Pick<EndpointCalls, "listEndpoints">,
+  { tenant: { tenantId }, rpc }: TenantCall,
+): Promise<EndpointNames> {
+  const { endpoints: found } = await endpoints.listEndpoints({ tenantId, namesOnly: true }, rpc);
+  return new Map(found.map(({ endpointId, name }) => [endpointId, name]));
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Fault } from "../parts/faults.ts";
+
+export interface Settings {
+  readonly url: string;
+  readonly name: string;
+  readonly description: string;
+  readonly events: { names: string[] };
+  readonly documentTypes: { names: string[] };
+  /** Absent when no headers were typed. */
+  readonly headers?: { values: Record<string, string> };
+  readonly maxInFlight?: number;
+  readonly ratePerSecond: number;
+}
+
+/** Reads the fields of an endpoint, or returns their faults. Delivery checks the rest. */
+export function readSettings(form: URLSearchParams): { value: Settings } | { faults: Fault[] } {
+  const text = (name: string) => (form.get(name) ?? "").trim();
+  const [rate, parallel] = [numberOf(text("rate")), numberOf(text("parallel"))];
+  const headers = headersOf(form.get("headers") ?? "");
+  const faults: Fault[] = [
+    ...(form.has("events") ? [] : [{ field: "events", error: "Choose one at least." }]),
+    ...(headers === undefined ? [{ field: "headers", error: "Write one header a line, as “name: value”." }] : []),
+    ...(rate === undefined ? [{ field: "rate", error: "This is not a number." }] : []),
+    ...(parallel === undefined || !Number.isInteger(parallel)
+      ? [{ field: "parallel", error: "This is not a whole number." }]
+      : []),
+  ];
+  if (faults.length > 0) return { faults };
+  return {
+    value: {
+      url: text("url"),
+      name: text("name"),
+      description: (form.get("description") ?? "").replaceAll("\r\n", "\n"),
+      events: { names: form.getAll("events") },
+      documentTypes: {
+        names: text("types")
+          .split(/[\s,]+/)
+          .filter(Boolean),
+      },
+      ...(headers && Object.keys(headers).length > 0 ? { headers: { values: headers } } : {}),
+      ...(text("parallel") === "" ? {} : { maxInFlight: parallel ?? 0 }),
+      ratePerSecond: rate ?? 0,
+    },
+  };
+}
+
+/** The settings of `after` that differ from those of `before`. */
+export function differences(after: Settings, before: Settings): Partial<Settings> {
+  const found: { -readonly [Name in keyof Settings]?: Settings[Name] } = { ...after };
+  for (const name of settingNames) if (isDeepStrictEqual(after[name], before[name])) delete found[name];
+  return found;
+}
+
+const settingNames = [
+  "url",
+  "name",
+  "description",
+  "events",
+  "documentTypes",
+  "headers",
+  "maxInFlight",
+  "ratePerSecond",
+] as const satisfies readonly (keyof Settings)[];
+
+/** Undefined for anything but a number from 0 up, because others do not fit into the message. */
+function numberOf(text: string): number | undefined {
+  const number = text === "" ? 0 : Number(text);
+  return number >= 0 && number < 2 ** 31 ? number : undefined;
+}
+
+/** Undefined when a line is not a header. */
+function headersOf(text: string): Record<string, string> | undefined {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const pairs = lines.map((line) => /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line));
+  if (pairs.some((pair) => pair === null)) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [(pair?.[1] ?? "").toLowerCase(), pair?.[2] ?? ""]));
+}

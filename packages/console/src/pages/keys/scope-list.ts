@@ -1,0 +1,26 @@
+import type { Scope } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { checkField } from "../parts/form.ts";
+import { type Html, html } from "../../markup/html.ts";
+
+export function scopeList(scopes: readonly string[]): Html {
+  return html`${scopes.map((scope) => html`<span class="scope">${scope}</span>`)}`;
+}
+
+/** The fault of a form without a scope. */
+export const chooseScope = { field: "scopes", error: "Choose at least one scope." };
+
+/** A field to choose scopes from those that the service knows. */
+export function scopeField(scopes: readonly Scope[], chosen: readonly string[], error: string | undefined): Html {
+  return checkField({
+    name: "scopes",
+    label: "Scopes",
+    hint: "What the key may do. None implies another.",
+    choices: scopes.map(({ name, description }) => ({
+      value: name,
+      label: html`<code>${name}</code>`,
+      hint: description,
+    })),
+    chosen,
+    error,
+  });
+}

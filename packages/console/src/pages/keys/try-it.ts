@@ -1,0 +1,36 @@
+interface TryIt {
+  readonly api: URL;
+  readonly key: string;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * A command that works with a new key as it is: a read if the key may read, else a write of a
+ * sample. Undefined for a key that may only change endpoints, because their addresses cannot be
+ * guessed.
+ */
+export function tryIt({ api, key, scopes }: TryIt): string | undefined {
+  const scope = Object.keys(samples).find((each) => scopes.includes(each));
+  return scope === undefined ? undefined : samples[scope]?.(api.origin, `-H 'Authorization: Bearer ${key}'`);
+}
+
+/** Commands by scope, the most harmless first. */
+const samples: Readonly<Record<string, (api: string, authorization: string) => string>> = {
+  "publisher:read": (api, authorization) => `curl -s '${api}/v1/publisher/articles?limit=5' \\\n  ${authorization}`,
+  "phrases:read": (api, authorization) => `curl -s '${api}/v1/phrases?language=en' \\\n  ${authorization}`,
+  "webhooks:read": (api, authorization) => `curl -s ${api}/v1/webhooks/endpoints \\\n  ${authorization}`,
+  "documents:create": (api, authorization) =>
+    `curl -s ${api}/v1/documents \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(draft)}'`,
+  "phrases:write": (api, authorization) =>
+    `curl -s -X PUT ${api}/v1/phrases \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(phrase)}'`,
+};
+
+/** One id for all, so that a second run reports the existing document instead of making another. */
+const draft = {
+  id: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+  type: "core/newswire",
+  title: "Hello from a new key",
+  meta: { source: "try-it" },
+  content: { blocks: [{ type: "core/text", data: { html: "A draft: readers do not see it." } }] },
+};
+const phrase = { language: "en", phrase: "Vidimus", description: "Hello from a new key" };

@@ -1,0 +1,42 @@
+import type { TenantCall, TenantRoute } from "../../http/route.ts";
+import { errorAt, errorSummary, type Fault } from "../parts/faults.ts";
+import { textField } from "../parts/form.ts";
+import { type Html, html } from "../../markup/html.ts";
+import { onceField } from "../parts/take-form.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { tenantPage } from "../parts/tenant-page.ts";
+import { roleFields, rolesOf } from "./role-field.ts";
+
+export function askToInvite(): TenantRoute {
+  return tenantPage({
+    path: "/members/invite",
+    right: "members",
+    recentSignIn: true,
+    load: async () => undefined,
+    view: (_, call) => ({ title: "Invite", main: inviteForm(call) }),
+  });
+}
+
+const lead =
+  "An invitation is a link that you send yourself. It holds for seven days, and whoever accepts it first becomes the member.";
+
+/** The form, with what was typed before. */
+export function inviteForm({ form, at, role }: TenantCall, faults: readonly Fault[] = []): Html {
+  return html`${errorSummary(faults)}
+    ${pageHead({ title: "Invite a colleague", lead, above: { label: "Members", href: at("/members") } })}
+    <form method="post" action="${at("/members/invite")}">
+      ${textField({
+        name: "note",
+        label: "For whom",
+        hint: "Shown in the list of invitations, and to whoever opens the link. It decides nothing.",
+        value: form.get("note") ?? "",
+        max: 200,
+        error: errorAt(faults, "note"),
+      })}
+      ${roleFields(rolesOf(form), role === "owner", faults)} ${onceField()}
+      <div class="actions">
+        <button class="primary">Make the invitation</button>
+        <a class="button" href="${at("/members")}">Cancel</a>
+      </div>
+    </form>`;
+}

@@ -1,0 +1,40 @@
+import { type Fault, errorAt } from "../parts/faults.ts";
+import { checkField, textField } from "../parts/form.ts";
+import { type Html, html } from "../../markup/html.ts";
+
+/** Roles of the platform and its built-in workflow, with what they may do. */
+const knownRoles = [
+  { value: "owner", hint: "Everything; changes and removes members, invites to any role." },
+  { value: "admin", hint: "API keys and endpoints; invites to any role but owner." },
+  { value: "integrator", hint: "Endpoints, deliveries and replays." },
+  { value: "chief", hint: "Writes, and takes what was published away for good." },
+  { value: "editor", hint: "Writes, approves, publishes and withholds." },
+  { value: "writer", hint: "Writes, and hands in for approval." },
+  { value: "legal", hint: "Withholds what was published, and takes it away for good." },
+] as const;
+
+/** Fields for roles: the known ones, and a line for those of a newsroom's own workflows. */
+export function roleFields(chosen: readonly string[], mayGiveOwner: boolean, faults: readonly Fault[]): Html {
+  const offered = knownRoles.filter(({ value }) => mayGiveOwner || value !== "owner");
+  const own = chosen.filter((role) => !knownRoles.some(({ value }) => value === role));
+  return html`${checkField({
+    name: "roles",
+    label: "Roles",
+    choices: offered.map(({ value, hint }) => ({ value, label: value, hint })),
+    chosen,
+    error: errorAt(faults, "roles"),
+  })}
+  ${textField({
+    name: "own",
+    label: "Other roles (optional)",
+    hint: "Of your own workflows, separated by commas.",
+    value: own.join(", "),
+    isOptional: true,
+  })}`;
+}
+
+/** The roles that a form with `roleFields` names. */
+export function rolesOf(form: URLSearchParams): string[] {
+  const own = (form.get("own") ?? "").split(",").map((role) => role.trim());
+  return [...new Set([...form.getAll("roles"), ...own.filter((role) => role !== "")])];
+}

@@ -1,0 +1,39 @@
+import type { CallOptions } from "@connectrpc/connect";
+import { isPersonActor } from "@vidimus/kit/rpc/context/person";
+import type { TenantCall } from "../../http/route.ts";
+import type { MemberCalls } from "../../rpc/called-methods.ts";
+import { roleFor } from "../../domain/rights.ts";
+import { type Html, html } from "../../markup/html.ts";
+
+/** Names of people by their actors. */
+export type ActorNames = ReadonlyMap<string, string>;
+
+/** As many as access answers at once. */
+const namesMax = 5_000;
+
+/** The names of a tenant's members, the first 5,000; others are shown by their actor. */
+export async function actorNames(
+  members: Pick<MemberCalls, "listMembers">,
+  { tenant: { tenantId }, person }: TenantCall,
+  rpc: CallOptions,
+): Promise<ActorNames> {
+  const { members: found } = await members.listMembers({ tenantId, limit: namesMax, namesOnly: true }, rpc);
+  const own: [string, string] = [person.memberId, person.session.name];
+  return new Map([own, ...found.map(({ memberId, name }): [string, string] => [memberId, name])]);
+}
+
+/**
+ * The names for readers who may list members; empty for others, such as integrators, who see
+ * actors.
+ */
+export async function visibleNames(members: Pick<MemberCalls, "listMembers">, call: TenantCall): Promise<ActorNames> {
+  return roleFor("members", [call.role]) === undefined ? new Map() : actorNames(members, call, call.rpc);
+}
+
+/** An actor: a person by name, a program by its actor. */
+export function actorName(names: ActorNames, actor: string): Html {
+  const name = names.get(actor);
+  if (name !== undefined) return html`<span class="actor" dir="auto" title="${actor}">${name}</span>`;
+  if (isPersonActor(actor)) return html`<code class="q" title="${actor}">${actor.slice(0, 15)}…</code>`;
+  return html`<span class="actor" dir="auto">${actor === "" ? "nobody named" : actor}</span>`;
+}

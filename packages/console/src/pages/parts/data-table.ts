@@ -1,0 +1,53 @@
+import { type Content, type Html, html } from "../../markup/html.ts";
+
+export interface Column<Row> {
+  readonly label: string;
+  /** Numbers are aligned at the right. */
+  readonly isNumber?: true;
+  /** Whether the label is only for screen readers and narrow pages, as for a column of links. */
+  readonly isQuiet?: true;
+  cell(row: Row): Content;
+}
+
+interface DataTable<Row> {
+  /** Number and range of the rows: see `caption` in `pager.ts`. */
+  readonly caption: Content;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+}
+
+/**
+ * A table on a sheet. On narrow pages each row becomes a block: its first cell, and labelled lines.
+ */
+export function dataTable<Row>({ caption, columns, rows }: DataTable<Row>): Html {
+  return html`<div class="sheet">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map(
+            ({ label, isNumber, isQuiet }) =>
+              html`<th scope="col" class="${isNumber ? "n" : ""}">
+                ${isQuiet ? html`<span class="hidden">${label}</span>` : label}
+              </th>`,
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${columns.map(
+                ({ label, isNumber, isQuiet, cell }) =>
+                  html`<td data-label="${label}" class="${isNumber ? "n" : isQuiet ? "quiet" : ""}">
+                    <div>${cell(row)}</div>
+                  </td>`,
+              )}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

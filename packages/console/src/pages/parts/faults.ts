@@ -1,0 +1,77 @@
+import type { DomainError, ErrorKind } from "@vidimus/kit/errors";
+import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { type Html, html } from "../../markup/html.ts";
+
+/** A fault of a submitted form. */
+export interface Fault {
+  /** Name of the field; "" for the whole form. */
+  readonly field: string;
+  readonly error: string;
+}
+
+/** The faults of a form, to show above it, each with a link to its field. */
+export function errorSummary(faults: readonly Fault[]): Html | undefined {
+  if (faults.length === 0) return undefined;
+  return html`<div class="note badnote" role="alert">
+    <h2>This could not be done</h2>
+    <ul>
+      ${faults.map(({ field, error }) => html`<li>${field === "" ? error : html`<a href="#${field}">${error}</a>`}</li>`)}
+    </ul>
+  </div>`;
+}
+
+/** The fault of one field, to show at it. */
+export function errorAt(faults: readonly Fault[], field: string): string | undefined {
+  return faults.find((fault) => fault.field === field)?.error;
+}
+
+/**
+ * Kinds of failures that the sender of a form can correct, or must know. Others get an error page.
+ */
+const ofForms: ReadonlySet<ErrorKind> = new Set([
+  "invalid",
+  "already_exists",
+  "conflict",
+  "failed_precondition",
+  "exhausted",
+  "too_large",
+]);
+
+/** A service's answer, or its refusal as faults. */
+export type Outcome<T> = { readonly value: T } | { readonly faults: readonly Fault[] };
+
+/**
+ * Converts a refusal of a service to faults of a form.
+ *
+ * @param fields name of the field for each JSON pointer that the service may name, or that it may
+ * begin with
+ */
+export async function refusable<T>(
+  answer: Promise<T>,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Outcome<T>> {
+  try {
+    return { value: await answer };
+  } catch (error) {
+    const known = asDomainError(error) ?? fromConnectError(error);
+    if (!known || !ofForms.has(known.kind)) throw error;
+    return { faults: faultsOf(known, fields) };
+  }
+}
+
+function faultsOf({ message, violations }: DomainError, fields: Readonly<Record<string, string>>): Fault[] {
+  const named = violations.flatMap(({ pointer, message: why }): Fault[] => {
+    const field = Object.entries(fields).find(([begin]) => pointer === begin || pointer.startsWith(`${begin}/`))?.[1];
+    return field === undefined ? [] : [{ field, error: sentence(why) }];
+  });
+  return named.length > 0 ? named : [{ field: "", error: sentence(message) }];
+}
+
+/**
+ * Makes a sentence of a service's message, which is written for programs: `must have 1 to 200
+ * characters`.
+ */
+export function sentence(message: string): string {
+  const text = message.replace(/^must\b/, "It must");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}

@@ -1,0 +1,146 @@
+import { type Content, type Html, html } from "../../markup/html.ts";
+
+/** What every field of a form has. */
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  /** Shown below the label. */
+  readonly hint?: Content;
+  /** The fault of the typed value. */
+  readonly error?: string | undefined;
+}
+
+/** A single-line text field. */
+interface TextField extends Field {
+  /** What was typed before. */
+  readonly value?: string;
+  readonly type?: "text" | "url" | "date" | "datetime-local" | "number" | "search";
+  readonly isOptional?: true;
+  /** Most characters. */
+  readonly max?: number;
+  /** Earliest date. */
+  readonly min?: string;
+  /** Whether the script fills it from the URL's fragment, and sends the form. */
+  readonly isCode?: true;
+}
+
+/** A field with its label, its hint and its error. */
+export function textField(field: TextField): Html {
+  const { name, value = "", type = "text", isOptional, max, min, isCode } = field;
+  return around(
+    field,
+    html`<input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      dir="auto"
+      autocomplete="off"
+      spellcheck="false"
+      aria-describedby="${describedBy(field)}"
+      aria-invalid="${invalid(field)}"
+      data-fragment="${isCode ? name : ""}"
+      ${max !== undefined && html`maxlength="${max}"`}
+      ${min !== undefined && html`min="${min}"`}
+      ${!isOptional && html`required`}
+    />`,
+  );
+}
+
+/** Several lines of text. */
+export function areaField(field: Field & { readonly value?: string; readonly rows?: number }): Html {
+  const { name, value = "", rows = 6 } = field;
+  // HTML drops a line feed at the beginning of a textarea, so one is added.
+  return around(
+    field,
+    html`<textarea
+      id="${name}"
+      name="${name}"
+      rows="${rows}"
+      dir="auto"
+      spellcheck="false"
+      aria-describedby="${describedBy(field)}"
+      aria-invalid="${invalid(field)}"
+    >
+${value}</textarea>`,
+  );
+}
+
+/** A value to choose. */
+export interface Choice {
+  readonly value: string;
+  readonly label: Content;
+  /** Shown beside the label of a radio button or a check box. */
+  readonly hint?: Content;
+}
+
+/** A list from which one is chosen. */
+export function selectField(field: Field & { readonly value?: string; readonly choices: readonly Choice[] }): Html {
+  const { name, value: chosen = "", choices } = field;
+  const option = ({ value, label }: Choice) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${label}</option>`
+      : html`<option value="${value}">${label}</option>`;
+  return around(
+    field,
+    html`<select id="${name}" name="${name}" aria-describedby="${describedBy(field)}" aria-invalid="${invalid(field)}">
+      ${choices.map(option)}
+    </select>`,
+  );
+}
+
+interface Choices extends Field {
+  readonly choices: readonly Choice[];
+  /** Values that are chosen. */
+  readonly chosen: readonly string[];
+}
+
+/** Radio buttons, for one choice. */
+export function radioField(field: Choices): Html {
+  return choices(field, "radio");
+}
+
+/** Check boxes, for several choices. They share one name, read by `form.getAll`. */
+export function checkField(field: Choices): Html {
+  return choices(field, "checkbox");
+}
+
+function choices(field: Choices, type: "radio" | "checkbox"): Html {
+  const { name, label, hint, error, choices: offered, chosen } = field;
+  const input = ({ value, label: words, hint: beside }: Choice, at: number) =>
+    html`<label class="choice">
+      <input
+        type="${type}"
+        id="${at === 0 ? name : `${name}-${at}`}"
+        name="${name}"
+        value="${value}"
+        ${chosen.includes(value) && html`checked`}
+      />
+      <span>${words}${beside !== undefined && html` <small>${beside}</small>`}</span>
+    </label>`;
+  return html`<fieldset class="field" aria-describedby="${describedBy(field)}">
+    <legend>${label}</legend>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${error !== undefined && html`<p class="field-error" id="${name}-error">${error}</p>`} ${offered.map(input)}
+  </fieldset>`;
+}
+
+function around({ name, label, hint, error }: Field, control: Html): Html {
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${error !== undefined && html`<p class="field-error" id="${name}-error">${error}</p>`} ${control}
+  </div>`;
+}
+
+function describedBy({ name, hint, error }: Field): string {
+  return [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`].filter(Boolean).join(" ");
+}
+
+function invalid({ error }: Field): string {
+  return error === undefined ? "false" : "true";
+}
+
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}" />`;
+}

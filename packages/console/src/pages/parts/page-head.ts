@@ -1,0 +1,32 @@
+import { type Content, type Html, html } from "../../markup/html.ts";
+
+interface PageHead {
+  /** The title; text of users gets the direction of its script. */
+  readonly title: Html | string;
+  /** The subject of the page in a sentence. */
+  readonly lead?: Content;
+  /** The only primary action of the page, a `linkButton`, or its state. */
+  readonly aside?: Content;
+  /** The list that this page belongs to. */
+  readonly above?: { readonly label: string; readonly href: string };
+}
+
+/** The head of a page: the list it belongs to, its title, its action, and its subject. */
+export function pageHead({ title, lead, aside, above }: PageHead): Html {
+  return html`${
+      above &&
+      html`<p class="above">
+        <a href="${above.href}"><span aria-hidden="true">← </span>${above.label}</a>
+      </p>`
+    }
+    <div class="head">
+      <h1 dir="auto">${title}</h1>
+      ${aside}
+    </div>
+    ${lead !== undefined && html`<p class="lead">${lead}</p>`}`;
+}
+
+/** A link in the form of a button. A page has at most one primary one. */
+export function linkButton(label: string, href: string, kind: "primary" | "plain" = "plain"): Html {
+  return html`<a class="button ${kind === "primary" ? "primary" : ""}" href="${href}">${label}</a>`;
+}

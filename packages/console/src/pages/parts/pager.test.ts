@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { caption, pager, positionOf } from "./pager.ts";
+
+test("a caption says how many rows there are, or which of them the page shows", () => {
+  const whole = { pageToken: "", from: 1, nextPageToken: "" };
+  expect(caption({ ...whole, count: 1 }, "key", "keys")).toBe("1 key");
+  expect(caption({ ...whole, count: 5 }, "key", "keys", "newest first")).toBe("5 keys, newest first");
+  expect(caption({ ...whole, count: 50, nextPageToken: "t" }, "key", "keys")).toBe("Keys 1 to 50; there are more");
+  expect(caption({ ...whole, from: 51, count: 7 }, "key", "keys")).toBe("Keys 51 to 57");
+});
+
+test("links of pages keep the rest of the query, and the position in a URL is read back", () => {
+  const url = new URL("http://c.example/t/demo/audit?actor=a%26b&page=old&from=51&done=revoked");
+  const markup = pager(url, { ...positionOf(url.searchParams), count: 50, nextPageToken: "n+x/=" })?.toString() ?? "";
+  const unescaped = markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+  expect(unescaped).toContain('href="/t/demo/audit?actor=a%26b">To the first');
+  const next = /href="([^"]+)" rel="next"/.exec(unescaped)?.[1] ?? "";
+  const { searchParams } = new URL(next, url);
+  expect([searchParams.get("actor"), positionOf(searchParams)]).toEqual(["a&b", { pageToken: "n+x/=", from: 101 }]);
+});
+
+test("a list with one page has no links", () => {
+  expect(pager(new URL("http://c.example/"), { pageToken: "", from: 1, count: 3, nextPageToken: "" })).toBeUndefined();
+});
+
+test("the longest token of a service is a position, and a longer one is not", () => {
+  const query = (length: number) => new URLSearchParams({ page: "x".repeat(length), from: "51" });
+  expect(positionOf(query(1_424))).toEqual({ pageToken: "x".repeat(1_424), from: 51 });
+  expect(positionOf(query(2_049))).toEqual({ pageToken: "", from: 1 });
+});

@@ -1,0 +1,28 @@
+import { copyable } from "./copyable.ts";
+import { type Content, type Html, html } from "../../markup/html.ts";
+
+interface SecretPage {
+  /** `"Wire importer" is made` */
+  readonly title: Html | string;
+  readonly secret: string;
+  /** Label of the secret: `API key`. */
+  readonly label: string;
+  /** Shown below the secret: how to use it. */
+  readonly use?: Content;
+  /** Shown below the box with the secret: what the secret permits, and when it expires. */
+  readonly about?: Content;
+  /** URL of "I have stored it". */
+  readonly next: string;
+}
+
+/**
+ * Shows a secret once. It is the answer to the POST that made it, with 200 and no redirect, and is
+ * stored nowhere: a reload sends the form again, which `once` refuses.
+ */
+export function secretPage({ title, secret, label, use, about, next }: SecretPage): Html {
+  return html`<h1 dir="auto">${title}</h1>
+    <p class="lead">This is the only time its secret is shown. Store it now, then say so below.</p>
+    <div class="sheet padded">${copyable({ id: "secret", label, value: secret, isSecret: true })} ${use}</div>
+    ${about}
+    <p><a class="button primary" href="${next}">I have stored it</a></p>`;
+}

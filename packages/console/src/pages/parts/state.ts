@@ -1,0 +1,9 @@
+import { type Html, html } from "../../markup/html.ts";
+
+/** The colour of a state; the word says what it is. */
+export type Tone = "ok" | "wait" | "bad" | "off";
+
+/** A state: a dot and a word. */
+export function state(tone: Tone, word: string): Html {
+  return html`<span class="tag ${tone}">${word}</span>`;
+}

@@ -1,0 +1,89 @@
+import type { CallOptions } from "@connectrpc/connect";
+import { DomainError } from "@vidimus/kit/errors";
+import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { TenantCall } from "../../http/route.ts";
+import type { MadeByForm, SentFormStore } from "../../store/sent-form-store.ts";
+import { hidden } from "./form.ts";
+import type { Html } from "../../markup/html.ts";
+
+const fieldName = "once";
+const tokenPattern = /^[\w-]{22}$/;
+/** An attempt at a receiver, the longest that a form asks for, takes at most 20 seconds. */
+const waitMs = 20_000;
+const everyMs = 100;
+
+/** What `takeForm` needs of the store. */
+export type SentForms = Pick<SentFormStore, "take" | "find" | "end" | "release">;
+
+/** A hidden field that names this form, so that it takes effect once; see `takeForm`. */
+export function onceField(): Html {
+  return hidden(fieldName, randomBytes(16).toString("base64url"));
+}
+
+/** The same field of a form that was sent, to send it again. */
+export function onceFields(form: URLSearchParams): Html[] {
+  return form.getAll(fieldName).map((token) => hidden(fieldName, token));
+}
+
+/** A form that takes effect now. */
+interface TakenForm {
+  /**
+   * Options of the calls that it asks for. They go on when the browser leaves: with a double click it
+   * drops the first answer, and the second one says what the first has made.
+   */
+  readonly rpc: CallOptions;
+  /**
+   * Awaits what the form asked for, and keeps what it has made. After a refusal the form may be sent
+   * again. After no answer it may not: it may have taken effect.
+   */
+  settle<T>(answer: Promise<T>, madeOf: (answered: T) => MadeByForm): Promise<T>;
+}
+
+/** A form that was sent before. */
+interface FormSentBefore {
+  /** What it has made; undefined where that is not known. */
+  readonly before: MadeByForm | undefined;
+}
+
+/**
+ * Takes a form with an `onceField`, so that it takes effect at most once: a double click, a reload and
+ * the back button send the same form again. Whoever sends it again while the first is at work waits
+ * for what the first has made.
+ */
+export async function takeForm(
+  forms: SentForms,
+  { form, person: { memberId }, now, rpc }: TenantCall,
+): Promise<TakenForm | FormSentBefore> {
+  const token = form.get(fieldName) ?? "";
+  if (!tokenPattern.test(token)) throw new DomainError("invalid", "the form is not whole: open it again");
+  const until = performance.now() + waitMs;
+  while (!(await forms.take(memberId, token, now))) {
+    const sent = await forms.find(memberId, token);
+    if (sent?.isEnded || performance.now() > until) return { before: sent?.made };
+    if (sent) await pause(everyMs);
+  }
+  const { signal: _signal, ...goingOn } = rpc;
+  return { rpc: goingOn, settle: (answer, madeOf) => settle({ forms, memberId, token }, answer, madeOf) };
+}
+
+interface Taken {
+  readonly forms: SentForms;
+  readonly memberId: string;
+  readonly token: string;
+}
+
+async function settle<T>({ forms, memberId, token }: Taken, answer: Promise<T>, madeOf: (answered: T) => MadeByForm) {
+  try {
+    const answered = await answer;
+    // When this write fails, only a repeated form suffers: it cannot name what was made.
+    await forms.end(memberId, token, madeOf(answered)).catch(() => undefined);
+    return answered;
+  } catch (error) {
+    const refusal = asDomainError(error) ?? fromConnectError(error);
+    const isKnown = refusal && refusal.kind !== "unavailable" && refusal.kind !== "deadline_exceeded";
+    await (isKnown ? forms.release(memberId, token) : forms.end(memberId, token));
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { textField } from "./form.ts";
+import type { Html } from "../../markup/html.ts";
+
+interface UtcField {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly error?: string | undefined;
+}
+
+/** A field for an instant in UTC; empty for no bound. */
+export function utcField({ label, ...field }: UtcField): Html {
+  return textField({ ...field, label: `${label} (UTC)`, type: "datetime-local", isOptional: true });
+}
+
+const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
+
+/** Reads such a field: `2026-11-25T17:30`. Undefined when it is empty. */
+export function readUtc(text: string): Timestamp | "malformed" | undefined {
+  if (text === "") return undefined;
+  const ms = pattern.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
+  return Number.isNaN(ms) ? "malformed" : timestampFromDate(new Date(ms));
+}
+
+/** The fault of such a field with anything else. */
+export function notATime(field: string) {
+  return { field, error: "This is not a time." };
+}

@@ -1,0 +1,77 @@
+import type { DomainError, Violation } from "@vidimus/kit/errors";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { type Column, dataTable } from "../parts/data-table.ts";
+import { sentence } from "../parts/faults.ts";
+import { type Html, html } from "../../markup/html.ts";
+
+/** Why an import was refused. */
+export interface ImportRefusal {
+  /** About the whole file: the number of invalid rows, or what is wrong with all of it. */
+  readonly summary: string;
+  /** The first faults, by line. */
+  readonly faults: readonly RowFault[];
+}
+
+interface RowFault {
+  /** From 1. */
+  readonly line: number;
+  /** Name of the column; "" for the row. */
+  readonly column: string;
+  readonly message: string;
+  /** The line in the file. */
+  readonly text: string;
+}
+
+const textCharsMax = 300;
+
+/**
+ * Reads the refusal of an import; undefined for a failure that is not about the file.
+ *
+ * @param file as it was sent
+ */
+export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal | undefined {
+  const known = fromConnectError(error);
+  if (!known || !["invalid", "exhausted", "too_large", "conflict"].includes(known.kind)) return undefined;
+  return { summary: summaryOf(known), faults: faultsOf(known.violations, file) };
+}
+
+/**
+ * The message names the first rows after a semicolon; they are cut off, because the page shows them
+ * in a table.
+ */
+function summaryOf({ message, violations }: DomainError): string {
+  return sentence(violations.length > 0 ? (message.split("; ")[0] ?? message) : message);
+}
+
+function faultsOf(violations: readonly Violation[], file: Uint8Array): RowFault[] {
+  const named = violations.filter(({ line }) => line !== undefined);
+  if (named.length === 0) return [];
+  const lines = Buffer.from(file).toString().split(/\r?\n/);
+  return named.map(({ line = 0, pointer, message }) => ({
+    line,
+    column: pointer.split("/")[2] ?? "",
+    message: sentence(message),
+    text: lines[line - 1] ?? "",
+  }));
+}
+
+const columns: readonly Column<RowFault>[] = [
+  { label: "Line", cell: ({ line }) => line },
+  { label: "Column", cell: ({ column }) => (column === "" ? "the row" : html`<code>${column}</code>`) },
+  { label: "What is wrong", cell: ({ message }) => message },
+  {
+    label: "The line",
+    cell: ({ text }) =>
+      html`<code dir="auto">${text.slice(0, textCharsMax)}</code>${text.length > textCharsMax && " (and more)"}`,
+  },
+];
+
+/** The faults of a file, by line. */
+export function showRefusal({ summary, faults }: ImportRefusal): Html {
+  const caption = faults.length === 1 ? "1 fault" : `${faults.length} faults, by line`;
+  return html`<div class="note badnote" role="alert">
+      <h2>This could not be done</h2>
+      <p>${summary}</p>
+    </div>
+    ${faults.length > 0 && dataTable({ caption, columns, rows: faults })}`;
+}

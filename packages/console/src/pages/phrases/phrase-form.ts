@@ -1,0 +1,106 @@
+import { errorAt, errorSummary, type Fault } from "../parts/faults.ts";
+import { areaField, checkField, textField } from "../parts/form.ts";
+import { type Content, type Html, html } from "../../markup/html.ts";
+import type { StoredPhrase } from "./stored-phrase.ts";
+
+export interface TypedPhrase {
+  readonly phrase: string;
+  readonly language: string;
+  /** `forbidden`, `caseSensitive` or both. */
+  readonly rules: readonly string[];
+  /** One mistake on each line. */
+  readonly mistakes: string;
+  readonly description: string;
+}
+
+/** Fields that are shown again when the session has ended meanwhile. */
+export const phraseFieldLabels = {
+  phrase: "Phrase",
+  language: "Language",
+  rules: "Rules",
+  mistakes: "Common mistakes",
+  description: "Description",
+  id: "Id",
+  read: "Read as of",
+} as const;
+
+export function typedIn(form: URLSearchParams): TypedPhrase {
+  const [phrase = "", language = "", mistakes = "", description = ""] = (
+    ["phrase", "language", "mistakes", "description"] as const
+  ).map((name) => form.get(name) ?? "");
+  return { phrase, language, rules: form.getAll("rules"), mistakes, description };
+}
+
+/** The form of a stored phrase. */
+export function typedOf(stored: StoredPhrase): TypedPhrase {
+  const { phrase, language, commonMistakes, description } = stored;
+  const rules = (["forbidden", "caseSensitive"] as const).filter((rule) => stored[rule]);
+  return { phrase, language, rules, mistakes: commonMistakes.join("\n"), description };
+}
+
+/** The phrase as the JSON that the service parses. */
+export function toJson({ phrase, language, rules, mistakes, description }: TypedPhrase, id: string): Uint8Array {
+  const commonMistakes = mistakes.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const [forbidden, caseSensitive] = ["forbidden", "caseSensitive"].map((rule) => rules.includes(rule));
+  return Buffer.from(
+    JSON.stringify({ id, phrase, language: language.trim(), forbidden, caseSensitive, commonMistakes, description }),
+  );
+}
+
+interface PhraseForm {
+  readonly action: string;
+  readonly typed: TypedPhrase;
+  readonly faults?: readonly Fault[];
+  readonly button: string;
+  /** Hidden fields. */
+  readonly fields: Content;
+  readonly back: string;
+}
+
+export function phraseForm({ action, typed, faults = [], button, fields, back }: PhraseForm): Html {
+  const errorOf = (field: string) => errorAt(faults, field);
+  return html`<form method="post" action="${action}">
+    ${fields} ${textField({ name: "phrase", label: "Phrase", value: typed.phrase, error: errorOf("phrase") })}
+    ${textField({
+      name: "language",
+      label: "Language",
+      hint: html`A tag such as <code>sv</code>, <code>en-GB</code> or <code>zh-Hant</code>.`,
+      value: typed.language,
+      error: errorOf("language"),
+    })}
+    ${checkField({
+      name: "rules",
+      label: "Rules",
+      choices: [
+        { value: "forbidden", label: "Forbidden", hint: "flag the phrase instead of accepting it" },
+        { value: "caseSensitive", label: "Case counts", hint: "match it in this case alone" },
+      ],
+      chosen: typed.rules,
+      error: errorOf("rules"),
+    })}
+    ${areaField({
+      name: "mistakes",
+      label: "Common mistakes",
+      hint: "One a line: spellings that are corrected to the phrase.",
+      rows: 4,
+      value: typed.mistakes,
+      error: errorOf("mistakes"),
+    })}
+    ${textField({
+      name: "description",
+      label: "Description",
+      isOptional: true,
+      value: typed.description,
+      error: errorOf("description"),
+    })}
+    <div class="actions">
+      <button class="primary">${button}</button>
+      <a class="button" href="${back}">Cancel</a>
+    </div>
+  </form>`;
+}
+
+/** The faults above a page with a form. */
+export function phraseFaults(faults: readonly Fault[], next?: Content): Html {
+  return html`${errorSummary(faults)} ${next}`;
+}

@@ -1,0 +1,76 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { StartReplayRequestSchema } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { Fault } from "../parts/faults.ts";
+import { hidden } from "../parts/form.ts";
+import type { Html } from "../../markup/html.ts";
+import { notATime, readUtc } from "../parts/utc-field.ts";
+
+/** The fields of the form for a replay. */
+export interface ReplayForm {
+  readonly endpoint: string;
+  readonly since: string;
+  readonly until: string;
+  readonly states: readonly string[];
+  /** Any of `all` and `latest`. */
+  readonly options: readonly string[];
+}
+
+/** Reads the fields of the form, from the query of a URL or from a submitted form. */
+export function readReplayForm(sent: URLSearchParams): ReplayForm {
+  return {
+    endpoint: sent.get("endpoint") ?? "",
+    since: sent.get("since") ?? "",
+    until: sent.get("until") ?? "",
+    states: sent.getAll("states"),
+    options: sent.getAll("options"),
+  };
+}
+
+/** The same fields, hidden, to send them again. */
+export function hiddenReplayForm({ endpoint, since, until, states, options }: ReplayForm): Html[] {
+  return [
+    hidden("endpoint", endpoint),
+    hidden("since", since),
+    hidden("until", until),
+    ...states.map((state) => hidden("states", state)),
+    ...options.map((option) => hidden("options", option)),
+  ];
+}
+
+/** The field of the form for each field of the request that delivery may refuse. */
+export const replayFields = {
+  "/endpointId": "endpoint",
+  "/since": "since",
+  "/until": "until",
+  "/states": "states",
+  "/all": "options",
+};
+
+type ReplayRequest = Omit<MessageInitShape<typeof StartReplayRequestSchema>, "$typeName" | "tenantId">;
+
+/** The request to delivery, to count or to start a replay, or the faults of the form. */
+export function replayRequest(form: ReplayForm): { readonly value: ReplayRequest } | { readonly faults: Fault[] } {
+  const [since, until] = [readUtc(form.since), readUtc(form.until)];
+  if (form.endpoint === "") return fault("endpoint", "Choose an endpoint.");
+  if (since === "malformed") return { faults: [notATime("since")] };
+  if (until === "malformed") return { faults: [notATime("until")] };
+  const all = form.options.includes("all");
+  const isNarrowed = since !== undefined || form.states.length > 0;
+  if (!all && !isNarrowed) return fault("options", "Say from when, or in which states, or choose everything.");
+  if (all && isNarrowed)
+    return fault("options", "Everything is what no beginning and no states narrow: leave one out.");
+  return {
+    value: {
+      endpointId: form.endpoint,
+      states: [...form.states],
+      all,
+      latestOnly: form.options.includes("latest"),
+      ...(since && { since }),
+      ...(until && { until }),
+    },
+  };
+}
+
+function fault(field: string, error: string) {
+  return { faults: [{ field, error }] };
+}

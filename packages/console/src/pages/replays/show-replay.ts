@@ -1,0 +1,114 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { TenantCall, TenantRoute } from "../../http/route.ts";
+import type { DeliveryCalls, EndpointCalls } from "../../rpc/called-methods.ts";
+import { endpointLabel } from "../deliveries/endpoint-label.ts";
+import { type EndpointNames, endpointNames } from "../endpoints/read-endpoint.ts";
+import { type Content, type Html, html } from "../../markup/html.ts";
+import { doneNotice } from "../parts/notice.ts";
+import { pageHead } from "../parts/page-head.ts";
+import { tenantPage } from "../parts/tenant-page.ts";
+import { exactly, instant } from "../parts/times.ts";
+import { choiceOf, progressOf, replayState } from "./replay-state.ts";
+
+export interface ShowReplayDeps {
+  readonly deliveries: Pick<DeliveryCalls, "getReplay">;
+  readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
+}
+
+/**
+ * `GET /t/{tenant}/replays/{replay}?of=COUNT`: its progress, compared with what was counted before
+ * its start.
+ */
+export function showReplay({ deliveries, endpoints }: ShowReplayDeps): TenantRoute {
+  return tenantPage({
+    path: "/replays/:replay",
+    right: "endpoints",
+    load: async (call) => {
+      const [replay, names] = await Promise.all([readReplay(deliveries, call), endpointNames(endpoints, call)]);
+      return { replay, names };
+    },
+    view: ({ replay, names }, call) => ({ title: "Replay", main: replayPage(replay, names, call) }),
+  });
+}
+
+/** The replay that the URL names. NOT_FOUND when the tenant has no such replay. */
+export async function readReplay(
+  deliveries: Pick<DeliveryCalls, "getReplay">,
+  { tenant: { tenantId }, params, rpc }: TenantCall,
+): Promise<Replay> {
+  const { replay } = await deliveries.getReplay({ tenantId, replayId: params["replay"] ?? "" }, rpc);
+  if (!replay) throw new Error("GetReplay answered no replay");
+  return replay;
+}
+
+const done = {
+  started: "The replay is started. It goes on when you leave this page.",
+  cancelled: "The replay is cancelled. What is on its way still arrives.",
+};
+
+function replayPage(replay: Replay, names: EndpointNames, call: TenantCall): Html {
+  const { at, query, url } = call;
+  const { replayId, endpointId } = replay;
+  const list = at(`/replays?endpoint=${endpointId}`);
+  return html`${doneNotice(query, done)}
+    ${pageHead({
+      title: html`Replay to ${endpointLabel(names, endpointId)}`,
+      above: { label: "Replays", href: list },
+    })}
+    <div id="live" ${replay.state === "running" && html`data-live`}>
+      <p>${replayState(replay)}</p>
+      <div class="sheet padded">${bar(replay, query)}</div>
+    </div>
+    ${
+      replay.state === "running" &&
+      html`<div class="actions below">
+        <a class="button primary" href="${again(url)}">Load again</a>
+        <a class="button danger" href="${at(`/replays/${replayId}/cancel`)}">Cancel the replay</a>
+      </div>`
+    }
+    <h2>What it is</h2>
+    <dl>
+      ${factsOf(replay).map(
+        ([label, value]) =>
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    <p><a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to this endpoint</a></p>`;
+}
+
+/** The progress. When the total is not known, a bar without a value shows that the replay runs. */
+function bar(replay: Replay, query: URLSearchParams): Html {
+  const words = html`<p>${progressOf(replay)}${reachedIn(replay)}.</p>`;
+  if (replay.state !== "running") return words;
+  const of = Number(/^\d{1,15}$/.exec(query.get("of") ?? "")?.[0] ?? 0);
+  const value = Math.min(Number(replay.seen), of);
+  return of > 0
+    ? html`<progress aria-label="Progress of the replay" value="${value}" max="${of}"></progress>
+        <p>${value} of ${of} snapshots that were counted before it began.</p>
+        ${words}`
+    : html`<progress aria-label="Progress of the replay"></progress> ${words}`;
+}
+
+function reachedIn({ reached, state }: Replay): Html | undefined {
+  if (!reached || state === "done") return undefined;
+  return html`; it has come to what was published at ${exactly(timestampDate(reached))}`;
+}
+
+function again({ pathname, searchParams }: URL): string {
+  const of = searchParams.get("of");
+  return of === null ? pathname : `${pathname}?${new URLSearchParams({ of })}`;
+}
+
+function factsOf(replay: Replay): (readonly [string, Content])[] {
+  const { replayId, createdAt, endedAt } = replay;
+  return [
+    ["Sends", choiceOf(replay)],
+    ["Started", createdAt ? instant(timestampDate(createdAt)) : ""],
+    ["Ended", endedAt ? instant(timestampDate(endedAt)) : "not yet"],
+    ["Id", html`<code>${replayId}</code>`],
+  ];
+}

@@ -1,0 +1,238 @@
+/** The log of deliveries, sending one again, and replays. */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openReceiver, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
+import type { Newsroom } from "../../../tests/support/newsroom.ts";
+import { Browser, type Page } from "./support/browser.ts";
+import { type FullConsole, openFullConsole } from "./support/full-console.ts";
+import { hiddenOf, textOf } from "./support/page-text.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+const opened = new AsyncDisposableStack();
+const ada = new Browser();
+let console: FullConsole;
+let room: Newsroom;
+let receiver: Receiver;
+let endpointId: string;
+let documentId: string;
+let webhookId: string;
+
+const title = `"><script>alert("title")</script> färjan`;
+const scripted = `<script>alert("answer")</script>`;
+const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
+const open = (path: string) => ada.open(at(path));
+/** The path below the tenant. */
+const pathOf = ({ url }: Page) => url.pathname.replace(/^\/t\/\w+/, "");
+const decoded = (markup: string) =>
+  markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+const wordsOf = ({ text }: Page) => decoded(text.replace(/<[^>]+>/g, " ")).replace(/\s+/g, " ");
+/** Answers each webhook of the receiver with a status and a script. */
+const answerWith = (status: number) => {
+  receiver.behaviour.answer = (_webhook, response) => response.writeHead(status).end(status === 204 ? "" : scripted);
+};
+
+beforeAll(async () => {
+  console = opened.use(await openFullConsole());
+  await console.signIn(ada, "ada");
+  ({ room } = console);
+  receiver = opened.use(await openReceiver());
+  answerWith(503);
+  const made = await room.endpoints.createEndpoint({
+    tenantId: console.tenantId,
+    name: "<i>Print</i>",
+    url: receiver.url,
+  });
+  ({ endpointId } = made.endpoint!);
+  documentId = await room.push({ title });
+  await room.transition(documentId, "publish");
+  const isIt = ({ body }: { body: Buffer }) => body.includes(documentId);
+  await vi.waitFor(() => expect(receiver.received.some(isIt)).toBe(true), { timeout: 20_000 });
+  webhookId = String(receiver.received.find(isIt)!.headers["webhook-id"]);
+});
+afterAll(() => opened.disposeAsync());
+
+/** Path of the page of the one delivery that is found by its webhook id. */
+async function find(): Promise<string> {
+  const page = await open(`/deliveries?${new URLSearchParams({ webhook: webhookId })}`);
+  const found = [...page.text.matchAll(/href="\/t\/\w+(\/deliveries\/[0-9a-f-]{36})"/g)];
+  expect([page.status, found.length]).toEqual([200, 1]);
+  return found[0]![1]!;
+}
+
+/** Opens a page until it says something. */
+const waitFor = (path: string, words: string | RegExp) =>
+  vi.waitFor(
+    async () => {
+      const page = await open(path);
+      expect(wordsOf(page)).toMatch(words);
+      return page;
+    },
+    { timeout: 20_000, interval: 250 },
+  );
+
+async function sendAgain(path: string): Promise<Page> {
+  const { text } = await open(path);
+  return ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
+}
+
+test("a failing delivery is found by its webhook id, shows its attempts, and is sent again", async () => {
+  const path = await find();
+  const page = await waitFor(path, /failing, \d+ attempt/);
+  expect(wordsOf(page)).toMatch(/503 Service Unavailable after \d+ ms/);
+  expect(wordsOf(page)).toMatch(/Next attempt by itself (within a minute|in \d+ minute)/);
+  expect(wordsOf(page)).toContain(title);
+  answerWith(204);
+  expect(wordsOf(await sendAgain(path))).toContain("The next attempt is due at once.");
+  const after = await waitFor(path, "The receiver took it.");
+  expect(wordsOf(after)).toMatch(/503 Service Unavailable after .* 204 No Content after/);
+});
+
+test("a finished delivery is sent again once for each form, and the page says what came of it", async () => {
+  const path = await find();
+  await waitFor(path, "The receiver took it.");
+  const before = receiver.received.length;
+  answerWith(500);
+  const { text } = await open(path);
+  const form = { once: hiddenOf(text, "once") };
+  const refused = await ada.submit(at(`${path}/again`), form);
+  expect(wordsOf(refused)).toMatch(/the receiver did not take it : 500 Internal Server Error after \d+ ms/);
+  await ada.submit(at(`${path}/again`), form);
+  expect(receiver.received.length).toBe(before + 1);
+  answerWith(204);
+  expect(wordsOf(await sendAgain(path))).toContain("Sent again, and the receiver took it : 204 No Content");
+  expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(webhookId);
+});
+
+test("the request is computed again and marked so: our headers, no secret, and the bytes that were sent", async () => {
+  const page = await open(await find());
+  expect(wordsOf(page)).toContain("Computed again from the snapshot");
+  expect(textOf(page.text, "body")).toBe(receiver.received.at(-1)?.body.toString());
+  const headers = textOf(page.text, "headers");
+  expect(headers).toContain(`webhook-id: ${webhookId}`);
+  expect(headers).toContain(`POST ${receiver.url}`);
+  expect(headers).toContain("webhook-signature: •••");
+});
+
+test("what documents, receivers and endpoints say is shown as text, whatever it is", async () => {
+  const one = await open(await find());
+  expect(decoded(one.text)).toContain(scripted);
+  for (const { text } of [one, await open("/deliveries")]) {
+    expect(text).not.toContain("<script>alert");
+    expect(text).not.toContain("<i>Print");
+  }
+});
+
+test.each([
+  ["document", () => documentId, "00000000-0000-4000-8000-000000000000"],
+  ["endpoint", () => endpointId, "00000000-0000-4000-8000-000000000000"],
+  ["state", () => "delivered", "exhausted"],
+  ["since", () => "2026-01-01T00:00", "2099-01-01T00:00"],
+  ["until", () => "2099-01-01T00:00", "2026-01-01T00:00"],
+])("the list narrows by %s, and its address says so", async (name, good, other) => {
+  const isListed = async (value: string) =>
+    (await open(`/deliveries?${new URLSearchParams({ [name]: value })}`)).text.includes(webhookId);
+  expect([await isListed(good()), await isListed(other)]).toEqual([true, false]);
+});
+
+test.each([
+  ["document", "no-id", "It must be a UUID."],
+  ["endpoint", "no-id", "It must be a UUID."],
+  ["state", "lost", "Knows no"],
+  ["since", "yesterday", "This is not a time."],
+  ["until", "2026-02-31T99:00", "This is not a time."],
+])("a malformed %s is refused at its field, and what was typed stays", async (name, value, words) => {
+  const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
+  expect(page.status).toBe(400);
+  expect(page.text).toContain(`<a href="#${name}">`);
+  expect(wordsOf(page)).toContain(words);
+});
+
+test("a delivery that does not exist is 404", async () => {
+  for (const id of ["x", "00000000-0000-4000-8000-000000000000"]) {
+    expect((await open(`/deliveries/${id}`)).status).toBe(404);
+  }
+});
+
+test("a delivery that is held says what sends it, and is not sent again before", async () => {
+  const { text } = await open(await find());
+  await room.endpoints.disableEndpoint({ tenantId: console.tenantId, endpointId });
+  const held = await room.push({ title: "Held" });
+  await room.transition(held, "publish");
+  await waitFor(`/deliveries?document=${held}`, "1 delivery, newest first");
+  const list = await open(`/deliveries?document=${held}&state=held`);
+  const [, path = ""] = /href="\/t\/\w+(\/deliveries\/[0-9a-f-]{36})"/.exec(list.text) ?? [];
+  const page = await open(path);
+  expect(wordsOf(page)).toContain("It is sent when somebody starts the endpoint.");
+  expect(page.text).not.toContain("Send again now");
+  const refused = await ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
+  expect([refused.status, wordsOf(refused)]).toEqual([400, expect.stringContaining("The delivery is held")]);
+  await room.endpoints.enableEndpoint({ tenantId: console.tenantId, endpointId });
+  await waitFor(path, "The receiver took it.");
+});
+
+/** Counts what a replay of everything would send to the endpoint; the form then starts it. */
+async function countAll() {
+  const everything: [string, string][] = [
+    ["endpoint", endpointId],
+    ["options", "all"],
+  ];
+  const counted = await open(`/replays/count?${new URLSearchParams(everything)}`);
+  const hidden = ["of", "once"].map((name): [string, string] => [name, hiddenOf(counted.text, name)]);
+  return { counted, form: [...everything, ...hidden] };
+}
+
+test("a replay is counted before it starts, starts once for each form, and is seen to its end", async () => {
+  const before = receiver.received.length;
+  const { counted, form } = await countAll();
+  expect(wordsOf(counted)).toContain("2 snapshots of 2 fit what you chose.");
+  expect(receiver.received.length).toBe(before);
+  const started = await ada.submit(at("/replays"), form);
+  expect(wordsOf(started)).toContain("The replay is started.");
+  const ended = await waitFor(pathOf(started), "2 looked at: 2 delivered");
+  await waitFor(pathOf(ended), /Replay to .* done 2 looked at/);
+  expect(receiver.received.length).toBe(before + 2);
+  const again = await ada.submit(at("/replays"), form);
+  expect([again.url.pathname, wordsOf(again)]).toEqual([started.url.pathname, expect.stringContaining("done")]);
+  expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("1 replay, newest first");
+  expect(receiver.received.length).toBe(before + 2);
+});
+
+test("a replay that runs shows its progress, keeps another one from starting, and is cancelled", async () => {
+  const released = Promise.withResolvers<void>();
+  receiver.behaviour.answer = (_webhook, response) => void released.promise.then(() => response.writeHead(204).end());
+  const [first, second] = [await countAll(), await countAll()];
+  const started = await ada.submit(at("/replays"), first.form);
+  const path = pathOf(started);
+  expect(started.text).toMatch(/<progress aria-label="Progress of the replay" value="\d" max="2">/);
+  const refused = await ada.submit(at("/replays"), second.form);
+  expect([refused.status, wordsOf(refused)]).toEqual([400, expect.stringContaining("of this endpoint runs")]);
+  expect(refused.text).toMatch(/value="all"\s+checked/);
+  const asked = await open(`${path}/cancel`);
+  expect(wordsOf(asked)).toContain("Cancel this replay?");
+  const cancelled = await ada.submit(at(`${path}/cancel`));
+  released.resolve();
+  expect(wordsOf(cancelled)).toContain("The replay is cancelled.");
+  expect(cancelled.text).not.toContain("<progress");
+  expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("2 replays, newest first");
+});
+
+test.each([
+  ["nothing", [], "options", "Say from when, or in which states, or choose everything."],
+  ["everything since a day", ["options=all", "since=2026-01-01T00:00"], "options", "leave one out"],
+  ["a beginning after the end", ["since=2026-02-01T00:00", "until=2026-01-01T00:00"], "since", "must not be after"],
+  ["no time", ["since=soon"], "since", "This is not a time."],
+])("a replay of %s is refused at its field, before anything is counted", async (_, chosen, field, words) => {
+  const page = await open(`/replays/count?${[`endpoint=${endpointId}`, ...chosen].join("&")}`);
+  expect(page.status).toBe(400);
+  expect(page.text).toContain(`<a href="#${field}">`);
+  expect(wordsOf(page)).toContain(words);
+});
+
+test("a replay that would send nothing offers no start", async () => {
+  const page = await open(`/replays/count?endpoint=${endpointId}&states=exhausted`);
+  expect(wordsOf(page)).toContain("Nothing would be sent");
+  expect(page.text).not.toContain("Start the replay");
+});
+
+test("no page took more than two rounds of calls", async () => {
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

@@ -1,0 +1,317 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openReceiver, type ReceivedWebhook, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
+import type { Newsroom } from "../../../tests/support/newsroom.ts";
+import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { Browser } from "./support/browser.ts";
+import { type FullConsole, openFullConsole } from "./support/full-console.ts";
+import { fieldOf, hiddenOf } from "./support/page-text.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+let console: FullConsole;
+let room: Newsroom;
+let receiver: Receiver;
+let ada: Browser;
+const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
+const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
+
+beforeAll(async () => {
+  console = await openFullConsole();
+  ({ room } = console);
+  receiver = await openReceiver();
+  ada = new Browser();
+  await console.signIn(ada, "ada");
+});
+afterAll(async () => {
+  await receiver?.[Symbol.asyncDispose]();
+  await console?.[Symbol.asyncDispose]();
+});
+
+const published: [string, string][] = [
+  ["events", "snapshot.usable"],
+  ["events", "snapshot.withheld"],
+];
+
+/** Opens the form for a new endpoint, and sends it. */
+async function register(fields: Record<string, string>, events = published, browser = ada) {
+  const { text } = await browser.open(at("/endpoints/new"));
+  return browser.submit(at("/endpoints/new"), [
+    ...Object.entries({ url: receiver.url, once: hiddenOf(text, "once"), ...fields }),
+    ...events,
+  ]);
+}
+
+/** The endpoint with a name, as delivery keeps it. */
+async function named(name: string) {
+  const { endpoints } = await room.endpoints.listEndpoints({ tenantId: console.tenantId });
+  return endpoints.find((endpoint) => endpoint.name === name)!;
+}
+
+const read = async (endpointId: string) =>
+  (await room.endpoints.getEndpoint({ tenantId: console.tenantId, endpointId })).endpoint!;
+
+/** Registers an endpoint; its page and its secret. */
+async function registered(name: string, fields: Record<string, string> = {}) {
+  const { status, text } = await register({ name, ...fields });
+  expect([status, name]).toEqual([200, name]);
+  const { endpointId } = await named(name);
+  return { endpointId, page: `/endpoints/${endpointId}`, secret: fieldOf(text, "secret") };
+}
+
+/** Whether a webhook is signed with a secret, as Standard Webhooks describes it. */
+function isSignedWith(secret: string, { headers, body }: ReceivedWebhook): boolean {
+  const hmac = createHmac("sha256", Buffer.from(secret.replace("whsec_", ""), "base64"))
+    .update(`${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.`)
+    .update(body);
+  return String(headers["webhook-signature"])
+    .split(" ")
+    .includes(`v1,${hmac.digest("base64")}`);
+}
+
+test("without endpoints the list says what to do next", async () => {
+  const { text } = await ada.open(at("/endpoints"));
+  expect(text).toContain("No endpoint is registered");
+  expect(text).toContain(`href="/t/${console.tenantId}/endpoints/new"`);
+});
+
+test("a new endpoint gets a ping at once, signed with the secret that its page shows", async () => {
+  const seen = receiver.received.length;
+  const page = await register({ name: "Site", verify: "yes", headers: "x-site: blue" });
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining("The receiver accepted a signed ping")]);
+  const ping = receiver.received.slice(seen);
+  expect(ping).toHaveLength(1);
+  expect(isSignedWith(fieldOf(page.text, "secret"), ping[0]!)).toBe(true);
+  expect(ping[0]!.headers["x-site"]).toBe("blue");
+  const list = await ada.open(at("/endpoints"));
+  expect(list.text).toContain("1 endpoint, oldest first");
+  expect(list.text).toContain("healthy");
+});
+
+test("an endpoint whose ping is refused is registered all the same, and the page shows what came back", async () => {
+  receiver.behaviour.answer = (_webhook, response) => response.writeHead(503).end("<b>closed</b>");
+  const page = await register({ name: "Closed", verify: "yes" });
+  receiver.behaviour.answer = (_webhook, response) => response.writeHead(204).end();
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining("did not accept a ping")]);
+  expect(page.text).toContain("503 Service Unavailable");
+  expect(page.text).not.toContain("<b>closed</b>");
+  expect(await named("Closed")).toBeDefined();
+});
+
+test("a secret is shown once, and one form registers one endpoint", async () => {
+  const form = await ada.open(at("/endpoints/new"));
+  const fields: [string, string][] = [
+    ["url", receiver.url],
+    ["name", "Once"],
+    ["once", hiddenOf(form.text, "once")],
+    ...published,
+  ];
+  const [first, second] = await Promise.all([
+    ada.submit(at("/endpoints/new"), fields),
+    ada.submit(at("/endpoints/new"), fields),
+  ]);
+  expect([first.status, second.status].toSorted((a, b) => a - b)).toEqual([200, 409]);
+  const secret = fieldOf([first, second].find(({ status }) => status === 200)!.text, "secret");
+  expect(secret).toMatch(/^whsec_/);
+  const { endpointId } = await named("Once");
+  const later = [
+    await ada.submit(at("/endpoints/new"), fields),
+    await ada.open(at("/endpoints")),
+    await ada.open(at(`/endpoints/${endpointId}`)),
+    await ada.open(at(`/endpoints/${endpointId}/edit`)),
+  ];
+  expect(later[0]).toMatchObject({
+    status: 409,
+    text: expect.stringContaining("“<bdi>Once</bdi>” was made by the first click"),
+  });
+  for (const { text } of later) expect(text).not.toContain(secret.slice(10, 30));
+  const { endpoints } = await room.endpoints.listEndpoints({ tenantId: console.tenantId });
+  expect(endpoints.filter(({ name }) => name === "Once")).toHaveLength(1);
+});
+
+test.each([
+  ["url", { url: "ftp://example.com/" }],
+  ["url", { url: "https://user:pass@example.com/" }],
+  ["name", { name: "\u0007" }],
+  ["types", { types: "core/nothing" }],
+  ["headers", { headers: "no colon" }],
+  ["headers", { headers: "host: example.com" }],
+  ["rate", { rate: "fast" }],
+  ["rate", { rate: "0.01" }],
+  ["parallel", { parallel: "1.5" }],
+  ["parallel", { parallel: "1000" }],
+  ["description", { description: "\u0007" }],
+])("a fault in %s is shown at its field, and the typed value is kept: %j", async (field, typed) => {
+  const page = await register({ name: "Faulty", ...typed });
+  expect(page.status).toBe(400);
+  expect(page.text).toContain(`<a href="#${field}">`);
+  expect(page.text).toContain(`id="${field}-error"`);
+  expect(await named("Faulty")).toBeUndefined();
+  const shown = {
+    url: fieldOf(page.text, "url"),
+    types: fieldOf(page.text, "types"),
+    rate: fieldOf(page.text, "rate"),
+  };
+  expect({ url: receiver.url, types: "", rate: "", ...typed }).toMatchObject(shown);
+  for (const text of Object.values<string>(typed)) expect(page.text).toContain(text);
+  const mended = { url: receiver.url, name: "Mended", once: hiddenOf(page.text, "once") };
+  expect((await ada.submit(at("/endpoints/new"), [...Object.entries(mended), ...published])).status).toBe(200);
+});
+
+test("an endpoint without events is refused at the events", async () => {
+  const page = await register({ name: "Deaf" }, []);
+  expect([page.status, page.text]).toEqual([
+    400,
+    expect.stringContaining('<a href="#events">Choose one at least.</a>'),
+  ]);
+});
+
+test("settings are changed, headers stay unless others are typed, and can be taken away", async () => {
+  const { endpointId, page } = await registered("Before", { headers: "x-one: 1" });
+  const form = await ada.open(at(`${page}/edit`));
+  expect(fieldOf(form.text, "name")).toBe("Before");
+  const change = (fields: [string, string][]) =>
+    ada.submit(at(`${page}/edit`), [["url", receiver.url], ["events", "snapshot.usable"], ...fields]);
+  const changed = await change([
+    ["name", "After"],
+    ["types", "core/article"],
+    ["rate", "0.5"],
+    ["parallel", "4"],
+    ["description", "The site\r\nof the coast"],
+  ]);
+  expect(changed.text).toContain("The endpoint is changed.");
+  const settings = { name: "After", documentTypes: ["core/article"], ratePerSecond: 0.5, maxInFlight: 4 };
+  const kept = { description: "The site\nof the coast", events: ["snapshot.usable"], headerNames: ["x-one"] };
+  expect(await read(endpointId)).toMatchObject({ ...settings, ...kept });
+  await change([["headers", "x-two: 2"]]);
+  expect(await read(endpointId)).toMatchObject({ headerNames: ["x-two"], name: new URL(receiver.url).host });
+  await change([["no-headers", "yes"]]);
+  expect(await read(endpointId)).toMatchObject({ headerNames: [] });
+  const bad = await ada.submit(at(`${page}/edit`), [
+    ["url", "/hook"],
+    ["events", "snapshot.usable"],
+  ]);
+  expect([bad.status, bad.text]).toEqual([400, expect.stringContaining('<a href="#url">')]);
+  expect(fieldOf(bad.text, "url")).toBe("/hook");
+});
+
+test("two people change one endpoint at once, and neither loses what the other has changed", async () => {
+  const { endpointId, page } = await registered("Shared");
+  const [grace, form] = [new Browser(), at(`${page}/edit`)];
+  await console.signIn(grace, "grace");
+  const opened = hiddenOf((await ada.open(form)).text, "opened");
+  const fields: [string, string][] = [["url", receiver.url], ["opened", opened], ...published];
+  await grace.submit(form, [...fields, ["name", "Named by Grace"]]);
+  const faulty = await ada.submit(form, [...fields, ["name", "Shared"], ["rate", "some"]]);
+  const again: [string, string][] = [["url", receiver.url], ["opened", hiddenOf(faulty.text, "opened")], ...published];
+  const changed = await ada.submit(form, [...again, ["name", "Shared"], ["rate", "2"]]);
+  const same = await ada.submit(form, [...again, ["name", "Shared"]]);
+  expect(same.text).toContain("The endpoint is changed.");
+  expect(changed.text).toContain("The endpoint is changed.");
+  expect(await read(endpointId)).toMatchObject({ name: "Named by Grace", ratePerSecond: 2 });
+});
+
+test("a paused endpoint holds what is published, says since when and by whom, and sends it once started", async () => {
+  const own = await openReceiver();
+  const { endpointId, page } = await registered("Pauses", { url: own.url });
+  const paused = await ada.submit(at(`${page}/pause`));
+  expect(paused.text).toContain("The endpoint is paused.");
+  expect(paused.text).toMatch(/It was paused\s+<time[^>]*>[^<]*<\/time><\/b> by\s+<span class="actor"[^>]*>ada</);
+  const documentId = await room.push();
+  await room.transition(documentId, "publish");
+  await eventually(async () => expect((await read(endpointId)).health?.heldDeliveries).toBe(1));
+  expect((await ada.open(at(page))).text).toContain("1 held, the oldest");
+  expect((await ada.open(at("/endpoints"))).text).toContain("1 held, the oldest");
+  expect(own.received).toEqual([]);
+  const started = await ada.submit(at(`${page}/start`));
+  expect(started.text).toContain("The endpoint is started.");
+  const [webhook] = await own.arrivals(1);
+  expect(webhook!.body.toString()).toContain(documentId);
+  expect((await read(endpointId)).disablement).toBeUndefined();
+  await own[Symbol.asyncDispose]();
+});
+
+test("a rotated secret is shown once, and until its overlap ends both sign", async () => {
+  const own = await openReceiver();
+  const { page, secret: old } = await registered("Rotates", { url: own.url });
+  const asked = await ada.open(at(`${page}/rotate`));
+  const none = await ada.submit(at(`${page}/rotate`), { once: hiddenOf(asked.text, "once") });
+  expect([none.status, none.text]).toEqual([400, expect.stringContaining('<a href="#overlap">')]);
+  const form = { overlap: "1h", once: hiddenOf(none.text, "once") };
+  const rotated = await ada.submit(at(`${page}/rotate`), form);
+  expect([rotated.status, rotated.text]).toEqual([200, expect.stringContaining("signed with both secrets")]);
+  const secret = fieldOf(rotated.text, "secret");
+  expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(409);
+  expect((await ada.open(at(page))).text).toContain("webhooks are signed with both");
+  await ada.submit(at(`${page}/test`));
+  expect([old, secret].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([true, true]);
+  const again = await ada.open(at(`${page}/rotate`));
+  const alone = await ada.submit(at(`${page}/rotate`), { overlap: "0", once: hiddenOf(again.text, "once") });
+  await ada.submit(at(`${page}/test`));
+  const newest = fieldOf(alone.text, "secret");
+  expect([old, secret, newest].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([false, false, true]);
+  await own[Symbol.asyncDispose]();
+});
+
+test("a test says what the receiver answered, or why there was no answer", async () => {
+  const own = await openReceiver((_webhook, response) => response.writeHead(500).end("<script>no</script>"));
+  const { page } = await registered("Tested", { url: own.url });
+  const refused = await ada.submit(at(`${page}/test`));
+  expect([refused.status, refused.text]).toEqual([200, expect.stringContaining("500 Internal Server Error after")]);
+  expect(refused.text).toContain("&#60;script&#62;no");
+  own.behaviour.answer = (_webhook, response) => response.writeHead(204).end();
+  expect((await ada.submit(at(`${page}/test`))).text).toContain("accepted a signed ping</b> (204 No Content");
+  await own[Symbol.asyncDispose]();
+  expect((await ada.submit(at(`${page}/test`))).text).toContain("no connection after");
+});
+
+test("an endpoint is deleted after a question that says what is lost", async () => {
+  const { endpointId, page } = await registered("Goes");
+  const asked = await ada.open(at(`${page}/delete`));
+  expect(asked.text).toContain("This cannot be undone.");
+  const gone = await ada.submit(at(`${page}/delete`));
+  expect(gone.text).toContain("The endpoint is deleted");
+  await expect(read(endpointId)).rejects.toThrow(/not_found|no endpoint/i);
+  const late = await Promise.all([ada.open(at(page)), ada.open(at(`${page}/edit`)), ada.submit(at(`${page}/pause`))]);
+  expect(late.map(({ status }) => status)).toEqual([404, 404, 404]);
+});
+
+test("names and descriptions that others wrote are shown as text on every page of an endpoint", async () => {
+  const script = "<script>alert(1)</script>";
+  for (const name of [`">${script}`, "n".repeat(200), "‮نشرة الأخبار"]) {
+    const { page } = await registered(name, { description: script });
+    for (const path of ["/endpoints", page, `${page}/edit`, `${page}/rotate`, `${page}/delete`]) {
+      const { status, text } = await ada.open(at(path));
+      expect([path, status, text.includes("<script>alert")]).toEqual([path, 200, false]);
+    }
+    const { status, text } = await ada.submit(at(`${page}/test`));
+    expect([status, text.includes("<script>alert")]).toEqual([200, false]);
+  }
+});
+
+test("an endpoint of another tenant is not found", async () => {
+  const { tenantId } = await console.newRoom();
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "Theirs" });
+  const page = `/endpoints/${endpoint!.endpointId}`;
+  const reads = ["", "/edit", "/rotate", "/delete"].map((path) => ada.open(at(`${page}${path}`)));
+  const changes = ["/pause", "/start", "/test", "/delete"].map((path) => ada.submit(at(`${page}${path}`)));
+  for (const { status, text } of await Promise.all([...reads, ...changes])) {
+    expect([status, text.includes("Theirs")]).toEqual([404, false]);
+  }
+  const { endpoints } = await room.endpoints.listEndpoints({ tenantId });
+  expect(endpoints.map(({ name, disablement }) => [name, disablement])).toEqual([["Theirs", undefined]]);
+});
+
+test("an integrator registers, sees and pauses endpoints", async () => {
+  const ivan = new Browser();
+  await console.signIn(ivan, "ivan");
+  const memberId = memberIdOf({ issuer: linkIssuer, subject: "ivan" });
+  await console.members.updateMemberRoles({ tenantId: console.tenantId, memberId, roles: ["integrator"] });
+  expect((await register({ name: "Ivan's" }, published, ivan)).status).toBe(200);
+  const { endpointId } = await named("Ivan's");
+  const paused = await ivan.submit(at(`/endpoints/${endpointId}/pause`));
+  expect([paused.status, paused.text]).toEqual([200, expect.stringContaining("The endpoint is paused.")]);
+});
+
+test("no page took more than two rounds of calls", async () => {
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

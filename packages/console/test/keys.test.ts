@@ -1,0 +1,196 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { accessClient } from "../../../services/gateway/test/support/start-gateway.ts";
+import { Browser } from "./support/browser.ts";
+import { type FullConsole, openFullConsole } from "./support/full-console.ts";
+import { fieldOf, hiddenOf, textOf } from "./support/page-text.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+const run = promisify(execFile);
+let console: FullConsole;
+let access: ReturnType<typeof accessClient>;
+let ada: Browser;
+const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
+
+beforeAll(async () => {
+  console = await openFullConsole();
+  access = accessClient(console.accessPort);
+  ada = new Browser();
+  await console.signIn(ada, "ada");
+});
+afterAll(async () => {
+  await console?.[Symbol.asyncDispose]();
+});
+
+/** Opens the form for a new key, and sends it. */
+async function make(name: string, scopes: readonly string[], more: Record<string, string> = {}) {
+  const { text } = await ada.open(at("/keys/new"));
+  const form: [string, string][] = Object.entries({ name, once: hiddenOf(text, "once"), ...more });
+  return ada.submit(at("/keys/new"), [...form, ...scopes.map((scope): [string, string] => ["scopes", scope])]);
+}
+
+/** Id of the newest key with a name. */
+async function idOf(name: string): Promise<string> {
+  const { apiKeys } = await access.listApiKeys({ tenantId: console.tenantId });
+  return apiKeys.find((key) => key.name === name)!.keyId;
+}
+
+test.each([
+  ["publisher:read", 200],
+  ["phrases:read", 200],
+  ["webhooks:read", 200],
+  ["documents:create", 201],
+  ["phrases:write", 200],
+])(
+  "the command beside a new key of %s works as it is, and is refused once the key is revoked",
+  async (scope, status) => {
+    const name = `Tries ${scope}`;
+    const page = await make(name, [scope]);
+    expect(page.status).toBe(200);
+    const command = textOf(page.text, "try");
+    expect(command).toContain(fieldOf(page.text, "secret"));
+    const call = async () => {
+      const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
+      return Number(stdout);
+    };
+    expect(await call()).toBe(status);
+    const asked = await ada.open(at(`/keys/${await idOf(name)}/revoke`));
+    expect(asked.text).toContain("cannot be undone");
+    const revoked = await ada.submit(at(`/keys/${await idOf(name)}/revoke`));
+    expect(revoked.text).toContain("The key is revoked");
+    await vi.waitFor(async () => expect(await call()).toBe(401), 5_000);
+  },
+);
+
+test("a secret is shown once: not by the same form again, not in the list, not on the page of the key", async () => {
+  const form = await ada.open(at("/keys/new"));
+  const fields = { name: "Once", scopes: "publisher:read", once: hiddenOf(form.text, "once") };
+  const [first, second] = await Promise.all([ada.submit(at("/keys/new"), fields), ada.submit(at("/keys/new"), fields)]);
+  expect([first.status, second.status].toSorted((a, b) => a - b)).toEqual([200, 409]);
+  const secret = fieldOf([first, second].find(({ status }) => status === 200)!.text, "secret");
+  expect(secret).toMatch(/^vk_/);
+  const later = [
+    await ada.submit(at("/keys/new"), fields),
+    await ada.open(at("/keys?state=all")),
+    await ada.open(at(`/keys/${await idOf("Once")}`)),
+    [first, second].find(({ status }) => status === 409)!,
+  ];
+  expect(later[0]).toMatchObject({
+    status: 409,
+    text: expect.stringContaining("“<bdi>Once</bdi>” was made by the first click"),
+  });
+  for (const { text } of later) expect(text).not.toContain(secret.slice(20));
+  const { apiKeys } = await access.listApiKeys({ tenantId: console.tenantId });
+  expect(apiKeys.filter(({ name }) => name === "Once")).toHaveLength(1);
+});
+
+test("a fault is shown at its field and in a summary, and the form keeps what was typed", async () => {
+  const page = await make(`"><script>alert(1)</script>\u0007`, ["publisher:read"], { ends: "2001-01-01" });
+  expect(page.status).toBe(400);
+  expect(page.text).toContain('<a href="#name">It must have 1 to 200 characters and no control characters.</a>');
+  expect(page.text).toContain('value="2001-01-01"');
+  expect(page.text).not.toContain("<script>alert");
+  expect(page.text).toMatch(/value="publisher:read"\s+checked/);
+  const past = await make("Past", ["publisher:read"], { ends: "2001-01-01" });
+  expect(past.text).toContain('<a href="#ends">It must be in the future.</a>');
+  const none = await ada.submit(at("/keys/new"), { name: "None", once: hiddenOf(past.text, "once") });
+  expect(none.text).toContain('<a href="#scopes">Choose at least one scope.');
+  const good = { name: "Good", scopes: "phrases:read", once: hiddenOf(none.text, "once") };
+  expect((await ada.submit(at("/keys/new"), good)).status).toBe(200);
+});
+
+test("names that others wrote are shown as text, whatever is in them", async () => {
+  const names = ['"><script>alert(1)</script>', "n".repeat(200), "‮نشرة الأخبار", "速報デスク"];
+  for (const name of names) {
+    const { status, text } = await make(name, ["publisher:read"]);
+    expect([name, status]).toEqual([name, 200]);
+    expect(text).not.toContain("<script>alert");
+    const id = await idOf(name);
+    for (const path of ["/keys", `/keys/${id}`, `/keys/${id}/roll`, `/keys/${id}/revoke`, `/keys/${id}/scopes`]) {
+      const page = await ada.open(at(path));
+      expect([path, page.status, page.text.includes("<script>alert")]).toEqual([path, 200, false]);
+    }
+  }
+});
+
+test("a rolled key works beside the new one until its overlap ends, and cannot be rolled again", async () => {
+  await make("Rolls", ["publisher:read"]);
+  const id = await idOf("Rolls");
+  const asked = await ada.open(at(`/keys/${id}/roll`));
+  const form = { overlap: "1h", once: hiddenOf(asked.text, "once") };
+  const rolled = await ada.submit(at(`/keys/${id}/roll`), form);
+  expect([rolled.status, rolled.text]).toEqual([200, expect.stringContaining("The old key works until")]);
+  expect((await ada.submit(at(`/keys/${id}/roll`), form)).status).toBe(409);
+  const { apiKey } = await access.getApiKey({ tenantId: console.tenantId, keyId: id });
+  expect(apiKey!.replacedBy).toBe(await idOf("Rolls"));
+  const again = await ada.open(at(`/keys/${id}/roll`));
+  const refused = await ada.submit(at(`/keys/${id}/roll`), { overlap: "0", once: hiddenOf(again.text, "once") });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("was rolled before")]);
+});
+
+test("scopes are changed, and at least one stays", async () => {
+  await make("Scopes", ["publisher:read"]);
+  const id = await idOf("Scopes");
+  const none = await ada.submit(at(`/keys/${id}/scopes`));
+  expect([none.status, none.text]).toEqual([400, expect.stringContaining("Choose at least one scope.")]);
+  const changed = await ada.submit(at(`/keys/${id}/scopes`), [
+    ["scopes", "phrases:read"],
+    ["scopes", "phrases:write"],
+  ]);
+  expect(changed.text).toContain("The scopes are changed.");
+  const { apiKey } = await access.getApiKey({ tenantId: console.tenantId, keyId: id });
+  expect(apiKey!.scopes).toEqual(["phrases:read", "phrases:write"]);
+});
+
+test("two people at once: a key that one revokes is gone for the other, who reads why", async () => {
+  const grace = new Browser();
+  await console.signIn(grace, "grace");
+  await make("Shared", ["publisher:read"]);
+  const id = await idOf("Shared");
+  const open = await grace.open(at(`/keys/${id}/roll`));
+  await ada.submit(at(`/keys/${id}/revoke`));
+  const late = await grace.submit(at(`/keys/${id}/roll`), { overlap: "0", once: hiddenOf(open.text, "once") });
+  expect([late.status, late.text]).toEqual([400, expect.stringContaining("was revoked")]);
+  expect((await grace.open(at("/keys?state=all"))).text).toContain("revoked");
+});
+
+test("a form whose session has ended keeps what was typed, and makes one key once it is sent again", async () => {
+  const form = await ada.open(at("/keys/new"));
+  const fields = { name: "Typed", scopes: "publisher:read", once: hiddenOf(form.text, "once") };
+  await ada.submit(`${console.origin}/sign-out`);
+  const ended = await ada.submit(at("/keys/new"), fields);
+  expect([ended.status, ended.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
+  expect([fieldValue(ended.text, "name"), hiddenOf(ended.text, "once")]).toEqual(["Typed", fields.once]);
+  await console.signIn(ada, "ada");
+  const sent = { name: fieldValue(ended.text, "name"), scopes: fieldValue(ended.text, "scopes"), once: fields.once };
+  expect((await ada.submit(at("/keys/new"), sent)).status).toBe(200);
+  expect((await ada.submit(at("/keys/new"), sent)).status).toBe(409);
+});
+
+const fieldValue = (text: string, name: string) => hiddenOf(text, name);
+
+test("hundreds of keys come in pages that say which they are, and repeat and miss none", async () => {
+  const { tenantId } = await console.newRoom();
+  const made = await access.createApiKey({ tenantId, name: "Rolled", scopes: ["publisher:read"] });
+  let { keyId } = made.apiKey!;
+  for (let rolls = 0; rolls < 54; rolls += 1) {
+    const { apiKey } = await access.rollApiKey({ tenantId, keyId });
+    ({ keyId } = apiKey!);
+  }
+  const { code } = await console.members.inviteMember({ tenantId, roles: ["admin"] });
+  await ada.submit(`${console.origin}/invitation`, { code });
+  await ada.submit(`${console.origin}/invitation/accept`);
+  const first = await ada.open(`${console.origin}/t/${tenantId}/keys?state=all`);
+  expect(first.text).toContain("Keys 1 to 50, newest first; there are more");
+  const next = /href="([^"]+)" rel="next"/.exec(first.text)![1]!;
+  const second = await ada.open(new URL(next.replaceAll("&#38;", "&").replaceAll("&#61;", "="), console.origin));
+  // One more, with which the tenant was made.
+  expect(second.text).toContain("Keys 51 to 56, newest first");
+  const ids = Array.from((first.text + second.text).matchAll(/keys\/([0-9a-f-]{36})" dir="auto"/g));
+  expect([ids.length, new Set(ids.map(([, id]) => id)).size]).toEqual([56, 56]);
+});
+
+test("no page took more than two rounds of calls", async () => {
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

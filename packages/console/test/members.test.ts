@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
+import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { Browser } from "./support/browser.ts";
+import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
+import { fieldOf, hiddenOf } from "./support/page-text.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+const opened = new AsyncDisposableStack();
+let console: LinkedConsole;
+let members: ReturnType<typeof memberClient>;
+let ada: Browser;
+const at = (path: string) => `${console.origin}/t/demo${path}`;
+const idOf = (subject: string) => memberIdOf({ issuer: linkIssuer, subject });
+
+beforeAll(async () => {
+  const gateway = opened.use(await openGateway());
+  await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
+  members = memberClient(gateway.grpcPort);
+  console = opened.use(await openLinkedConsole(gateway.grpcPort));
+  ada = await signedIn("ada");
+});
+afterAll(() => opened.disposeAsync());
+
+async function signedIn(subject: string): Promise<Browser> {
+  const browser = new Browser();
+  await console.signIn(browser, subject);
+  return browser;
+}
+
+/** Invites somebody, and answers the page that shows the link. */
+async function invite(by: Browser, note: string, roles: readonly string[]) {
+  const { text } = await by.open(at("/members/invite"));
+  const form: [string, string][] = [
+    ["note", note],
+    ["own", ""],
+    ["once", hiddenOf(text, "once")],
+  ];
+  return by.submit(at("/members/invite"), [...form, ...roles.map((role): [string, string] => ["roles", role])]);
+}
+
+async function rolesOf(subject: string) {
+  const { members: all } = await members.listMembers({ tenantId: "demo" });
+  return all.find(({ memberId }) => memberId === idOf(subject))?.roles;
+}
+
+test("a colleague is invited as editor by a link that is shown once, and becomes one", async () => {
+  const page = await invite(ada, "Kari, night desk", ["editor"]);
+  expect(page.status).toBe(200);
+  const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  const list = await ada.open(at("/members"));
+  expect(list.text).toContain("Kari, night desk");
+  expect(list.text).not.toContain(code);
+  const kari = await signedIn("kari");
+  await members.removeMember({ tenantId: "demo", memberId: idOf("kari") });
+  await kari.submit(`${console.origin}/invitation`, { code });
+  const accepted = await kari.submit(`${console.origin}/invitation/accept`);
+  expect(accepted.text).toContain("You are editor here.");
+  expect(await rolesOf("kari")).toEqual(["editor"]);
+  expect((await kari.open(at("/members"))).status).toBe(403);
+  expect((await ada.open(at("/members"))).text).toContain("Nobody is invited.");
+});
+
+test("an invitation form that is sent twice makes one invitation", async () => {
+  const { text } = await ada.open(at("/members/invite"));
+  const form = { note: "Twice", roles: "writer", once: hiddenOf(text, "once") };
+  const answers = await Promise.all([ada.submit(at("/members/invite"), form), ada.submit(at("/members/invite"), form)]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  const { invitations } = await members.listInvitations({ tenantId: "demo" });
+  expect(invitations.filter(({ note }) => note === "Twice")).toHaveLength(1);
+});
+
+test("a revoked invitation makes nobody a member", async () => {
+  const page = await invite(ada, "Revoked", ["writer"]);
+  const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  const { invitations } = await members.listInvitations({ tenantId: "demo" });
+  const path = at(`/members/invitations/${invitations.find(({ note }) => note === "Revoked")!.invitationId}/revoke`);
+  expect((await ada.open(path)).text).toContain("Revoke the invitation for");
+  expect((await ada.submit(path)).text).toContain("The invitation is revoked");
+  expect((await ada.open(path)).status).toBe(404);
+  const guest = await signedIn("guest");
+  expect((await guest.submit(`${console.origin}/invitation`, { code })).text).toContain("accepted or revoked");
+});
+
+test("the last owner is neither removed nor demoted, and the page says why with the name", async () => {
+  for (const path of [`/members/${idOf("ada")}/remove`, `/members/${idOf("ada")}/roles`]) {
+    // Others that earlier tests signed in are owners, too.
+    const { members: all } = await members.listMembers({ tenantId: "demo" });
+    for (const { memberId, roles } of all) {
+      if (memberId === idOf("ada") || !roles.includes("owner")) continue;
+      await members.updateMemberRoles({ tenantId: "demo", memberId, roles: ["writer"] });
+    }
+    expect((await ada.open(at(path))).status).toBe(200);
+    const refused = await ada.submit(at(path), { roles: "writer" });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("ada is the last owner")]);
+  }
+  expect(await rolesOf("ada")).toEqual(["owner"]);
+});
+
+test("two owners who demote each other at once leave one, and the other reads why or has lost the right", async () => {
+  const grace = await signedIn("grace");
+  const answers = await Promise.all([
+    ada.submit(at(`/members/${idOf("grace")}/roles`), { roles: "writer" }),
+    grace.submit(at(`/members/${idOf("ada")}/roles`), { roles: "writer" }),
+  ]);
+  const owners = [await rolesOf("ada"), await rolesOf("grace")].filter((roles) => roles?.includes("owner"));
+  expect(owners).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("ada"), roles: ["owner"] });
+  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("grace"), roles: ["owner"] });
+});
+
+test("roles are changed, also ones that only workflows know; who removes itself loses the newsroom", async () => {
+  const iris = await signedIn("iris");
+  const changed = await ada.submit(at(`/members/${idOf("iris")}/roles`), [
+    ["roles", "owner"],
+    ["roles", "editor"],
+    ["own", " photo-desk, "],
+  ]);
+  expect(changed.text).toContain("The roles are changed.");
+  expect(await rolesOf("iris")).toEqual(["editor", "owner", "photo-desk"]);
+  const faulty = await ada.submit(at(`/members/${idOf("iris")}/roles`), { own: "no spaces!" });
+  expect([faulty.status, faulty.text]).toEqual([400, expect.stringContaining('<a href="#roles">It must be 1 to 64')]);
+  expect(faulty.text).toContain('value="no spaces!"');
+  expect((await iris.submit(at(`/members/${idOf("iris")}/remove`))).text).toContain("You are a member of no newsroom.");
+  expect((await iris.open(at(""))).status).toBe(404);
+});
+
+test("an admin sees who is there and invites, but neither owners nor changes", async () => {
+  const bo = await signedIn("bo");
+  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("bo"), roles: ["admin"] });
+  const list = await bo.open(at("/members"));
+  expect(list.status).toBe(200);
+  expect(list.text).not.toContain("/remove");
+  expect((await bo.open(at("/members/invite"))).text).not.toContain('value="owner"');
+  const refused = await invite(bo, "Boss", ["owner"]);
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("may not give owner")]);
+  expect((await bo.submit(at(`/members/${idOf("ada")}/remove`))).status).toBe(403);
+});
+
+test("names and notes that others wrote are shown as text, never as markup", async () => {
+  const note = '"><script>alert(1)</script>';
+  const page = await invite(ada, note, ["writer"]);
+  const list = await ada.open(at("/members"));
+  for (const { text } of [page, list]) {
+    expect(text).not.toContain("<script>alert");
+    expect(text).toContain("&#60;script&#62;alert(1)");
+  }
+});
+
+test("many members come in pages by name, and no page took more than two rounds of calls", async () => {
+  for (let count = 0; count < 50; count += 1) {
+    const { code } = await members.inviteMember({ tenantId: "demo", roles: ["writer"] });
+    const identity = { issuer: linkIssuer, subject: `crowd-${count}` };
+    await members.acceptInvitation({ code, identity, name: `Crowd ${String(count).padStart(2, "0")}` });
+  }
+  const first = await ada.open(at("/members"));
+  expect(first.text).toContain("Members 1 to 50, by name; there are more");
+  const next = /href="([^"]+)" rel="next"/.exec(first.text)![1]!;
+  const second = await ada.open(new URL(next.replaceAll("&#38;", "&").replaceAll("&#61;", "="), console.origin));
+  const names = [first, second].flatMap(({ text }) => [...text.matchAll(/>(Crowd \d+)</g)].map(([, name]) => name));
+  expect([names.length, new Set(names).size]).toEqual([50, 50]);
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openReceiver } from "../../../services/delivery/test/support/receiver.ts";
+import { accessClient } from "../../../services/gateway/test/support/start-gateway.ts";
+import type { Newsroom } from "../../../tests/support/newsroom.ts";
+import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { Browser } from "./support/browser.ts";
+import { type FullConsole, openFullConsole } from "./support/full-console.ts";
+import { openLinkedConsole } from "./support/linked-console.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+let console: FullConsole;
+let room: Newsroom;
+let ada: Browser;
+const overview = async (browser = ada) => (await browser.open(`${console.origin}/t/${console.tenantId}`)).text;
+
+beforeAll(async () => {
+  console = await openFullConsole();
+  ({ room } = console);
+  ada = new Browser();
+  await console.signIn(ada, "ada");
+});
+afterAll(async () => {
+  await console?.[Symbol.asyncDispose]();
+});
+
+test("the overview says that nothing needs a person, until an endpoint is paused, and who paused it", async () => {
+  expect(await overview()).toContain("Nothing needs you now.");
+  await using receiver = await openReceiver();
+  const { tenantId } = console;
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "<i>Site</i>" });
+  const { endpointId } = endpoint!;
+  expect(await overview()).toContain("Nothing needs you now.");
+  await ada.submit(`${console.origin}/t/${console.tenantId}/endpoints/${endpointId}/pause`);
+  const text = await overview();
+  expect(text).toMatch(/It was paused\s+<time[^>]*>just now<\/time><\/b> by\s+<span class="actor"[^>]*>ada</);
+  expect(text).toContain("It stays so until somebody starts it.");
+  expect(text).toContain(`<a href="/t/${console.tenantId}/endpoints/${endpointId}">Look at the endpoint</a>`);
+  expect(text).not.toContain("<i>Site");
+  await room.endpoints.deleteEndpoint({ tenantId, endpointId });
+});
+
+test("an endpoint that fails again and again is named with its last answer and what happens by itself", async () => {
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+  const { tenantId } = console;
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "Fails" });
+  for (let count = 0; count < 12; count += 1) await room.transition(await room.push(), "publish");
+  const text = await vi.waitFor(
+    async () => {
+      const found = await overview();
+      expect(found).toContain("It fails again and again");
+      return found;
+    },
+    { timeout: 40_000, interval: 200 },
+  );
+  expect(text).toContain("The last answer: 503 Service Unavailable.");
+  expect(text).toContain("once it is accepted the rest follows in order");
+  // Counts are cached for a minute, so only their heading is compared.
+  expect(text).toContain("Deliveries, last 24 hours");
+  await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
+}, 60_000);
+
+test("a key that ends this week is named, and one that ends later is not", async () => {
+  const access = accessClient(console.accessPort);
+  const inDays = (days: number) => timestampFromDate(new Date(Date.now() + days * 86_400_000));
+  const key = { tenantId: console.tenantId, scopes: ["publisher:read"] };
+  const { apiKey } = await access.createApiKey({ ...key, name: "Soon", expiresAt: inDays(3.5) });
+  await access.createApiKey({ ...key, name: "Later", expiresAt: inDays(30) });
+  const text = await overview();
+  expect(text).toMatch(/A key ends\s+<time[^>]*>in 3 days<\/time>/);
+  expect(text).toContain(`<a href="/t/${console.tenantId}/keys/${apiKey!.keyId}/roll">Roll the key</a>`);
+  expect(text).toContain("was never used");
+  expect(text).not.toContain("Later");
+});
+
+test("a member without a right sees nothing of it, and neither is told that all is well", async () => {
+  const wanda = new Browser();
+  await console.signIn(wanda, "wanda");
+  const memberId = memberIdOf({ issuer: linkIssuer, subject: "wanda" });
+  await console.members.updateMemberRoles({ tenantId: console.tenantId, memberId, roles: ["writer"] });
+  const text = await overview(wanda);
+  expect(text).toContain("You are writer here.");
+  for (const word of ["A key ends", "Nothing needs you"]) expect(text).not.toContain(word);
+});
+
+test("while delivery is down the overview says so, and shows the rest", async () => {
+  await using alone = await openLinkedConsole(console.accessPort, {}, console.tenantId);
+  const grace = new Browser();
+  await alone.signIn(grace, "grace");
+  const { status, text } = await grace.open(`${alone.origin}/t/${alone.tenantId}`);
+  expect([status, text]).toEqual([200, expect.stringContaining("The service delivery does not answer.")]);
+  expect(text).toContain("A key ends");
+  expect(text).not.toContain("Nothing needs you");
+});
+
+test("no page took more than two rounds of calls", async () => {
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

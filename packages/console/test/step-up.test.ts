@@ -1,0 +1,79 @@
+/** Making secrets and changing members need a sign-in of the last 15 minutes. */
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { urlOf } from "../src/http/mount-routes.ts";
+import { routes, type RoutesDeps } from "../src/pages/routes.ts";
+import { memberIdOf } from "../src/domain/identity.ts";
+import { Browser } from "./support/browser.ts";
+import { openConsoleWithIssuer } from "./support/open-console.ts";
+import { hiddenOf } from "./support/page-text.ts";
+
+let world: Awaited<ReturnType<typeof openConsoleWithIssuer>>;
+let kari: Browser;
+const at = (path: string) => `${world.origin}/t/demo${path}`;
+
+beforeAll(async () => {
+  world = await openConsoleWithIssuer();
+  world.issuer.people.set("kari", { name: "Kari" });
+  world.issuer.person = "kari";
+  kari = new Browser();
+  const { code } = await world.members.inviteMember({ tenantId: "demo", roles: ["owner"] });
+  await kari.submit(`${world.origin}/invitation`, { code });
+  await kari.open(`${world.origin}/sign-in/oidc`);
+  await kari.submit(`${world.origin}/invitation/accept`);
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+});
+
+/** Makes every proof of identity older. */
+async function age(minutes: number): Promise<void> {
+  await using mongo = new MongoClient(inject("mongoUrl"));
+  const authTime = new Date(Date.now() - minutes * 60_000);
+  await mongo.db(world.database).collection("sessions").updateMany({}, { $set: { authTime } });
+}
+
+test("who proved its identity too long ago is asked again before the form, and comes back to it", async () => {
+  await age(16);
+  const asked = await kari.open(at("/keys/new"), (url) => url.pathname === "/sign-in");
+  expect(asked.url.search).toBe(`?${new URLSearchParams({ return: "/t/demo/keys/new", again: "1" })}`);
+  const back = await kari.open(`${world.origin}/sign-in/oidc?${asked.url.searchParams}`);
+  expect([back.url.pathname, back.status]).toEqual(["/t/demo/keys/new", 200]);
+});
+
+test("a form that is sent with too old a proof does nothing, keeps what was typed, and can be sent again", async () => {
+  const once = hiddenOf((await kari.open(at("/keys/new"))).text, "once");
+  await age(16);
+  const form = { name: "Typed", scopes: "publisher:read", once };
+  const refused = await kari.submit(at("/keys/new"), form);
+  expect([refused.status, refused.text]).toEqual([401, expect.stringContaining("a sign-in of the last 15 minutes")]);
+  expect([hiddenOf(refused.text, "name"), hiddenOf(refused.text, "once")]).toEqual(["Typed", once]);
+  expect((await kari.open(at("/keys"))).text).toContain("No key is valid now.");
+  await age(1);
+  expect((await kari.submit(at("/keys/new"), form)).status).toBe(200);
+});
+
+const memberId = () => memberIdOf({ issuer: world.issuer.url, subject: "kari" });
+
+test("everything that makes a secret or changes members asks for it, and reading does not", async () => {
+  await age(16);
+  const asking = routes({} as RoutesDeps).flatMap((route) => {
+    if (route.access !== "member" || !route.recentSignIn) return [];
+    return [`${route.method} ${urlOf(route).replace("/t/:tenant", "")}`];
+  });
+  expect(asking.filter((name) => /keys|members/.test(name)).toSorted()).toEqual([
+    "GET /keys/:key/roll",
+    "GET /keys/new",
+    "GET /members/:member/remove",
+    "GET /members/:member/roles",
+    "GET /members/invite",
+    "POST /keys/:key/roll",
+    "POST /keys/new",
+    "POST /members/:member/remove",
+    "POST /members/:member/roles",
+    "POST /members/invite",
+  ]);
+  const refused = await kari.submit(at(`/members/${memberId()}/roles`), { roles: "writer" });
+  expect(refused.status).toBe(401);
+  for (const path of ["/keys", "/members", "/audit"]) expect((await kari.open(at(path))).status).toBe(200);
+});

@@ -1,0 +1,91 @@
+/** Who gets into which page of a tenant, for every page that there is. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
+import { urlOf } from "../src/http/mount-routes.ts";
+import type { TenantRoute } from "../src/http/route.ts";
+import { tenantNavigation } from "../src/pages/navigation.ts";
+import { routes, type RoutesDeps } from "../src/pages/routes.ts";
+import { roleFor } from "../src/domain/rights.ts";
+import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { Browser } from "./support/browser.ts";
+import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
+
+const opened = new AsyncDisposableStack();
+let console: LinkedConsole;
+let members: ReturnType<typeof memberClient>;
+
+beforeAll(async () => {
+  const gateway = opened.use(await openGateway());
+  for (const tenantId of ["demo", "rival"]) await gateway.access.createTenant({ tenantId, name: tenantId });
+  members = memberClient(gateway.grpcPort);
+  console = opened.use(await openLinkedConsole(gateway.grpcPort));
+});
+afterAll(() => opened.disposeAsync());
+
+/** Routes as they are made, with nothing behind them. */
+const pages = routes({ links: true } as RoutesDeps).filter((route): route is TenantRoute => route.access === "member");
+const everyPage = pages.map((route): [string, string] => [route.method, urlOf(route).replace(/:(?!tenant)\w+/g, "x")]);
+
+const ask = (browser: Browser, method: string, path: string) =>
+  method === "GET" ? browser.open(`${console.origin}${path}`) : browser.submit(`${console.origin}${path}`);
+
+test.each(everyPage)("%s %s is 404 for a tenant of others and for one that does not exist", async (method, url) => {
+  const browser = new Browser();
+  await console.signIn(browser);
+  for (const tenant of ["rival", "nobody", "Demo", "..%2Fdemo", "%00", "x".repeat(100)]) {
+    const page = await ask(browser, method, url.replace(":tenant", tenant));
+    expect([tenant, page.status]).toEqual([tenant, 404]);
+    expect(page.text).not.toContain("rival");
+  }
+});
+
+test.each(everyPage)(
+  "%s %s asks who is not signed in to sign in, whether or not there is such a tenant",
+  async (method, url) => {
+    const answers = await Promise.all(
+      ["demo", "nobody"].map(async (tenant) => {
+        const { status, url: where } = await ask(new Browser(), method, url.replace(":tenant", tenant));
+        return [status, where.pathname.replace(tenant, "")];
+      }),
+    );
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.[0]).toBe(method === "GET" ? 200 : 401);
+  },
+);
+
+test("a page whose right no role of the member has is 403, and the navigation does not list it", async () => {
+  const browser = new Browser();
+  await console.signIn(browser, "wanda");
+  const memberId = memberIdOf({ issuer: linkIssuer, subject: "wanda" });
+  await members.updateMemberRoles({ tenantId: "demo", memberId, roles: ["writer"] });
+  for (const route of pages) {
+    const path = urlOf(route).replace(":tenant", "demo").replace(/:\w+/g, "x");
+    const page = await ask(browser, route.method, path);
+    const isOpen = roleFor(route.right, ["writer"]) !== undefined;
+    if (!isOpen) expect([path, page.status]).toEqual([path, 403]);
+    const listed = tenantNavigation.flatMap(({ items }) => items).find((item) => item.path === route.path);
+    if (!listed) continue;
+    const home = await browser.open(`${console.origin}/t/demo`);
+    expect([path, home.text.includes(`<a href="${path}"`)]).toEqual([path, isOpen]);
+  }
+});
+
+test("everything in the navigation is a page, with the right that the navigation says", () => {
+  const listed = tenantNavigation.flatMap(({ items }) => items);
+  const found = listed.map(({ label, path }) => {
+    const page = pages.find((route) => route.method === "GET" && route.path === path);
+    return { label, path, right: page?.right };
+  });
+  expect(found).toEqual(listed);
+});
+
+test("the tenant that was opened last decides where the start leads, and no other page changes that", async () => {
+  const browser = new Browser();
+  await console.signIn(browser, "tina");
+  const { code } = await members.inviteMember({ tenantId: "rival", roles: ["editor"] });
+  await browser.submit(`${console.origin}/invitation`, { code });
+  expect((await browser.submit(`${console.origin}/invitation/accept`)).url.pathname).toBe("/t/rival");
+  expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).url.pathname).toBe("/t/demo");
+  expect((await browser.open(`${console.origin}/t/rival`)).status).toBe(200);
+  expect((await browser.open(console.origin)).url.pathname).toBe("/t/demo");
+});

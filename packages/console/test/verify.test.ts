@@ -1,0 +1,146 @@
+/** The trust list, and the form that verifies a pasted webhook. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openReceiver, type Webhook } from "../../../tests/support/receiver.ts";
+import { Browser, type Page } from "./support/browser.ts";
+import { type FullConsole, openFullConsole } from "./support/full-console.ts";
+import { slowRoutes } from "./support/rpc-rounds.ts";
+
+const opened = new AsyncDisposableStack();
+const browser = new Browser();
+let console: FullConsole;
+let webhook: Webhook;
+let secret: string;
+
+beforeAll(async () => {
+  console = opened.use(await openFullConsole());
+  await console.signIn(browser);
+  const { room } = console;
+  const receiver = opened.use(await openReceiver());
+  ({ secret } = await room.endpoints.createEndpoint({ tenantId: console.tenantId, url: receiver.url }));
+  const id = await room.push({ title: "Färjan är inställd – フェリー欠航" });
+  await room.transition(id, "publish");
+  webhook = await receiver.about(id, { sequence: 1 });
+});
+afterAll(() => opened.disposeAsync());
+
+const open = (path: string) => browser.open(`${console.origin}/t/${console.tenantId}${path}`);
+
+/** Headers as lines, as they came. */
+const linesOf = ({ headers }: Webhook) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join("\n");
+
+function verify(fields: { headers?: string; body?: string; secret?: string }): Promise<Page> {
+  const form = new FormData();
+  const whole = { headers: linesOf(webhook), body: webhook.body.toString(), secret: "", ...fields };
+  for (const [name, value] of Object.entries(whole)) form.set(name, value);
+  return browser.submit(`${console.origin}/t/${console.tenantId}/trust-list/verify`, form);
+}
+
+const decoded = (markup: string) => markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+const wordsOf = ({ text }: Page) => decoded(text.replace(/<[^>]+>/g, " ")).replace(/\s+/g, " ");
+
+/** The checks of a page with one outcome. */
+const checksWith = ({ text }: Page, outcome: string) => {
+  const rows = text
+    .split("<tr>")
+    .slice(2)
+    .map((row) => Array.from(row.matchAll(/<t[dh][^>]*>([^]*?)<\/t[dh]>/g), cellOf));
+  return rows.flatMap(([name = "", found]) => (found === outcome ? [name] : []));
+};
+const cellOf = ([, cell = ""]: RegExpExecArray) => decoded(cell.replace(/<[^>]+>/g, " ")).trim();
+
+test("the trust list is that of GET /api/keys, with who states it", async () => {
+  const { active, keys } = (await (await fetch(`${console.dev.gateway}/api/keys`)).json()) as {
+    active: string;
+    keys: { keyId: string; publicKey: string }[];
+  };
+  const page = await open("/trust-list");
+  for (const { keyId, publicKey } of keys) {
+    expect(page.text).toContain(keyId);
+    expect(decoded(page.text)).toContain(publicKey);
+  }
+  expect(wordsOf(page)).toMatch(new RegExp(`${active} signs`));
+  expect(wordsOf(page)).toContain("stated by signing");
+  expect(wordsOf(page)).toContain(`curl -si ${console.dev.gateway}/api/keys`);
+});
+
+test("a genuine webhook passes every check, and its secret is in no answer", async () => {
+  const page = await verify({ secret });
+  expect(page.status).toBe(200);
+  expect(wordsOf(page)).toContain("Genuine: the platform sent it to this endpoint, and signed it.");
+  expect([checksWith(page, "failed"), checksWith(page, "not checked")]).toEqual([[], []]);
+  expect(checksWith(page, "passed")).toHaveLength(12);
+  expect(page.text).not.toContain(secret);
+  expect(page.text).not.toContain(secret.slice(6, 30));
+  expect(decoded(page.text)).toContain(webhook.body.toString());
+});
+
+test("without the secret the HMACs are not checked, and the rest is", async () => {
+  const page = await verify({});
+  expect(wordsOf(page)).toContain("The snapshot is genuine.");
+  expect(checksWith(page, "not checked")).toEqual([
+    "HMAC of Standard Webhooks, webhook-signature",
+    "HMAC of the body, x-vidimus-signature-256",
+  ]);
+});
+
+test("a whole request in one field is read, too", async () => {
+  const whole = `POST /hook HTTP/1.1\n${linesOf(webhook)}\n\n${webhook.body.toString()}`;
+  expect(wordsOf(await verify({ headers: whole, body: "", secret }))).toContain("Genuine: the platform sent it");
+});
+
+test("one changed byte of the snapshot is named by each check that covers it, and by no other", async () => {
+  const page = await verify({ secret, body: webhook.body.toString().replace("inställd", "installd") });
+  expect(wordsOf(page)).toContain("Not genuine as it stands.");
+  expect(checksWith(page, "failed")).toEqual([
+    "Body, by content-digest",
+    "HMAC of Standard Webhooks, webhook-signature",
+    "HMAC of the body, x-vidimus-signature-256",
+    "Snapshot, by the SHA-256 in the statement",
+  ]);
+  expect(checksWith(page, "passed")).toContain("Ed25519 signature of the statement");
+});
+
+test("one changed byte of the envelope or of a header is named", async () => {
+  const body = webhook.body.toString();
+  const envelope = await verify({ body: body.replace('"sequence":1', '"sequence":2') });
+  expect(checksWith(envelope, "failed")).toEqual(["Body, by content-digest", "What stands beside the snapshot"]);
+  const sent = Number(webhook.headers["webhook-timestamp"]);
+  const headers = linesOf(webhook).replace(`webhook-timestamp: ${sent}`, `webhook-timestamp: ${sent - 1}`);
+  expect(checksWith(await verify({ headers, secret }), "failed")).toEqual([
+    "HMAC of Standard Webhooks, webhook-signature",
+  ]);
+  const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+  expect(checksWith(await verify({ secret: other }), "failed")).toEqual([
+    "HMAC of Standard Webhooks, webhook-signature",
+    "HMAC of the body, x-vidimus-signature-256",
+  ]);
+});
+
+test("a key that the list does not have is named", async () => {
+  const keyId = /"keyId":"(ed25519-[\w-]{16})"/.exec(webhook.body.toString())![1]!;
+  const page = await verify({ body: webhook.body.toString().replaceAll(keyId, "ed25519-AAAAAAAAAAAAAAAA") });
+  expect(wordsOf(page)).toContain("the trust list has no key ed25519-AAAAAAAAAAAAAAAA");
+  expect(checksWith(page, "not checked")).toContain("Ed25519 signature of the statement");
+});
+
+test("a text that is no webhook is refused with what it lacks", async () => {
+  expect((await verify({ headers: "", body: " " })).status).toBe(400);
+  const page = await verify({ headers: "hello", body: "<script>alert(1)</script>" });
+  expect(page.status).toBe(200);
+  expect(checksWith(page, "failed")).toEqual(["Headers found", "Payload read"]);
+  expect(page.text).not.toContain("<script>alert");
+});
+
+test("a body of 1 MiB is taken, and one beyond the limit refused with a page", async () => {
+  const large = JSON.stringify({ id: "a", type: "x", data: "é".repeat(512 * 1024) });
+  expect(checksWith(await verify({ body: large }), "passed")).toContain("Headers found");
+  const refused = await verify({ body: "x".repeat(2 * 1024 * 1024 + 1) });
+  expect([refused.status, wordsOf(refused)]).toEqual([413, expect.stringContaining("A text has more than 2048 KiB")]);
+});
+
+test("no page took more than two rounds of calls", async () => {
+  expect(await slowRoutes(console.ops)).toEqual([]);
+});

@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { readOptions } from "./command-line.ts";
+import { stateDir } from "./paths.ts";
+
+const all = ["fresh", "mtls", "replicas", "state"] as const;
+const own = process.argv;
+afterEach(() => {
+  process.argv = own;
+});
+
+function read(words: string, known: Parameters<typeof readOptions>[0] = all) {
+  process.argv = [...own.slice(0, 2), ...words.split(" ").filter((word) => word !== "")];
+  return readOptions(known);
+}
+
+test("without options a start keeps its data in .vidimus, in plaintext, with one process of each service", () => {
+  expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: stateDir });
+});
+
+test("every option is read, and a folder is taken from where the command runs", () => {
+  expect(read("--fresh --mtls --replicas documents=3,gateway=2 --state other")).toEqual({
+    fresh: true,
+    mtls: true,
+    replicas: { documents: 3, gateway: 2 },
+    state: resolve("other"),
+  });
+});
+
+test.each([
+  ["--clean", "'--clean'"],
+  ["stray", "'stray'"],
+  ["--state", "'--state <value>'"],
+  ["--replicas mongod=2", "mongod"],
+])("%s is refused, and the message lists what there is", (words, named) => {
+  expect(() => read(words)).toThrow(named);
+  expect(() => read(words)).toThrow("there is --fresh, --mtls, --replicas SERVICE=COUNT,…, --state FOLDER");
+});
+
+test("npm stop prints a fault of its command line without a stack, and ends with 1", () => {
+  const stop = (...words: string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, "stop.ts"), ...words], { encoding: "utf8" });
+  expect(stop("--fresh")).toMatchObject({
+    status: 1,
+    stderr: "Unknown option '--fresh'; there is --state FOLDER\n",
+  });
+  const folder = mkdtempSync(join(tmpdir(), "no-stack-"));
+  expect(stop("--state", folder)).toMatchObject({ status: 0, stdout: "no dev stack runs here\n" });
+  rmSync(folder, { recursive: true });
+});

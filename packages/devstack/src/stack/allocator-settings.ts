@@ -1,0 +1,23 @@
+/**
+ * By default glibc raises the size above which it returns freed memory to the system with each
+ * large buffer, up to 64 MiB, and has up to eight arenas for each core. operations.md, "Memory",
+ * says what this costs. Other C libraries ignore these variables.
+ */
+const allocatorSettings = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(1024 * 1024),
+};
+
+/**
+ * phrases returns buffers of 64 KiB to the system, too, the size in which Node reads imports from
+ * sockets.
+ */
+const ownSettings: Readonly<Record<string, typeof allocatorSettings>> = {
+  phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },
+};
+
+/** Environment variables of glibc for a program. */
+export function allocatorSettingsOf(program: string): Readonly<Record<string, string>> {
+  return ownSettings[program] ?? allocatorSettings;
+}

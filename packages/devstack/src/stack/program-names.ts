@@ -1,0 +1,20 @@
+/** The five services in the order of their start: a service starts after those that it calls. */
+export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+/** The services, and the console, which calls them as people do. */
+export const programNames = [...serviceNames, "console"] as const;
+
+export type ProgramName = (typeof programNames)[number];
+
+/** Ports of one service on 127.0.0.1; 0 chooses a free one. */
+export interface ServicePorts {
+  /** The teams door; signing's is its admin door. */
+  readonly grpc: number;
+  /** The mesh door. */
+  readonly mesh: number;
+  readonly ops: number;
+  /** Public HTTP port; present for the gateway only. */
+  readonly http?: number;
+}

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import { openMongod } from "../backing/mongod.ts";
+import type { BackingServer } from "../backing/server.ts";
+import { openTestFolder } from "./test-folder.ts";
+
+/**
+ * Starts a mongod with fail points for one file of tests. A server has only one fail point for
+ * commands, so files that set it would take it from one another on the shared server.
+ */
+export async function openTestMongod(): Promise<BackingServer> {
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(openTestFolder("mongod"));
+  const place = { dataDir: join(path, "data"), logFile: join(path, "mongod.log"), port: 0 };
+  const server = stack.use(await openMongod({ ...place, failPoints: true }));
+  const running = stack.move();
+  return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { BeginTurns } from "./begin-turns.ts";
+
+let turns: BeginTurns;
+let begun: string[];
+let nowMs: number;
+
+beforeEach(() => {
+  turns = new BeginTurns();
+  begun = [];
+  nowMs = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function take(name: string, ahead?: number): Promise<void> {
+  await turns.take(name, ahead);
+  begun.push(name);
+}
+
+const takeMany = (name: string, count: number, ahead?: number) =>
+  Array.from({ length: count }, () => take(name, ahead));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+function workFor(ms: number): void {
+  nowMs += ms;
+}
+
+test("work begins at once, however much it is, until it took 5 ms of the turn", async () => {
+  await Promise.all(takeMany("acme", 500));
+  expect(begun).toHaveLength(500);
+  workFor(5);
+  const late = take("acme");
+  await Promise.resolve();
+  expect(begun).toHaveLength(500);
+  await late;
+  expect(begun).toHaveLength(501);
+});
+
+test("what is left begins by 16 in each later turn, in turns by tenant", async () => {
+  const all = [take("acme")];
+  workFor(5);
+  all.push(...takeMany("acme", 40), take("rival"));
+  await nextTurn();
+  expect(begun.slice(0, 3)).toEqual(["acme", "acme", "rival"]);
+  expect(begun).toHaveLength(1 + 16);
+  await nextTurn();
+  expect(begun).toHaveLength(1 + 32);
+  await Promise.all(all);
+  expect(begun).toHaveLength(42);
+});
+
+describe("work that comes later in the turn counts at once: two pieces of eight requests each begin in a turn", () => {
+  async function countByTurn(count: number): Promise<number[]> {
+    const all = takeMany("acme", count, 8);
+    const before = begun.length;
+    const counts: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      counts.push(begun.length - before);
+    }
+    await Promise.all(all);
+    return counts;
+  }
+
+  test("of those that come in a turn in which nothing has begun", async () => {
+    expect(await countByTurn(6)).toEqual([4, 6, 6]);
+  });
+
+  test("of those that wait", async () => {
+    await take("acme");
+    workFor(5);
+    expect(await countByTurn(5)).toEqual([2, 4, 5]);
+  });
+});

@@ -1,0 +1,63 @@
+import { TurnQueue } from "./turn-queue.ts";
+
+interface LoopTurnsOptions<Item> {
+  begin(item: Item): void;
+  /** Called at the start of each turn, to reset what the owner counts. */
+  renew(): void;
+  /** Most weight of waiting items that begins in one turn; an item weighs 1 by default. */
+  readonly weightMax: number;
+  weightOf?(item: Item): number;
+  /** Whether the turn is used up before `weightMax` is reached; by default it never is. */
+  isFull?(): boolean;
+}
+
+/**
+ * Shares the turns of the event loop between items that arrive together. Items beyond the capacity
+ * of a turn wait for later turns, in which keys, such as tenants, alternate.
+ */
+export class LoopTurns<Item> {
+  readonly #options: LoopTurnsOptions<Item>;
+  readonly #waiting = new TurnQueue<Item>();
+  #isScheduled = false;
+
+  constructor(options: LoopTurnsOptions<Item>) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.isEmpty;
+  }
+
+  wait(key: string, item: Item): void {
+    this.#waiting.push(key, item);
+    this.schedule();
+  }
+
+  /** Removes an item that waits. */
+  leave(key: string, item: Item): void {
+    this.#waiting.remove(key, item);
+  }
+
+  /** Schedules the next turn. @returns false when it was scheduled already */
+  schedule(): boolean {
+    if (this.#isScheduled) return false;
+    this.#isScheduled = true;
+    setImmediate(() => this.#nextTurn());
+    return true;
+  }
+
+  #nextTurn(): void {
+    const { begin, renew, weightMax, weightOf } = this.#options;
+    this.#isScheduled = false;
+    renew();
+    let weight = 0;
+    while (weight < weightMax && !this.#options.isFull?.()) {
+      const item = this.#waiting.peek();
+      if (item === undefined) break;
+      this.#waiting.shift();
+      weight += weightOf?.(item) ?? 1;
+      begin(item);
+    }
+    if (!this.#waiting.isEmpty) this.schedule();
+  }
+}

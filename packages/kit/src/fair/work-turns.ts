@@ -1,0 +1,48 @@
+import { LoopTurns } from "./loop-turns.ts";
+
+/** Work holds the event loop for at most this time before timers and sockets get their turn. */
+const sliceMs = 5;
+
+/**
+ * Runs work of a tenant on the event loop, at once when the turn has time left, else in a later
+ * turn. Throws or rejects with what `work` throws.
+ */
+type TakeTurn = <T>(tenantId: string, work: () => T) => T | Promise<T>;
+
+/**
+ * Shares the event loop: synchronous work runs at once until 5 ms of the turn are used. The rest
+ * waits for the next turns, in which tenants alternate.
+ */
+export function createWorkTurns(now: () => number = () => performance.now()): TakeTurn {
+  let spentMs = 0;
+  const turns = new LoopTurns<() => void>({
+    begin: (work) => run(work),
+    renew: () => (spentMs = 0),
+    weightMax: Number.POSITIVE_INFINITY,
+    isFull: () => spentMs >= sliceMs,
+  });
+
+  function run<T>(work: () => T): T {
+    turns.schedule();
+    const start = now();
+    try {
+      return work();
+    } finally {
+      spentMs += now() - start;
+    }
+  }
+
+  function wait<T>(tenantId: string, work: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    turns.wait(tenantId, () => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    return promise;
+  }
+
+  return (tenantId, work) => (turns.isEmpty && spentMs < sliceMs ? run(work) : wait(tenantId, work));
+}

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { comparableName } from "./comparable-name.ts";
+
+/** A person as the issuer who signed them in identifies them. */
+export interface Identity {
+  /**
+   * URL of an OpenID Connect issuer, or `vidimus:link`. Must not contain a line feed, which
+   * separates issuer and subject in `personActor`.
+   */
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/**
+ * The actor of a person in metadata, history and audit: `person:` and the first 32 hex digits of
+ * sha256(issuer LF subject). It is the same in every tool, and stays the same when a member is
+ * removed and added again.
+ */
+export function personActor({ issuer, subject }: Identity): string {
+  return `person:${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 32)}`;
+}
+
+/** Whether an actor is one that `personActor` makes. */
+export function isPersonActor(actor: string): boolean {
+  return /^person:[0-9a-f]{32}$/.test(actor);
+}
+
+/** Whether people would take an actor for a person's, also when `isPersonActor` is false. */
+export function claimsToBePerson(actor: string): boolean {
+  return comparableName(actor).startsWith("person:");
+}

@@ -1,0 +1,208 @@
+import { Code, createClient } from "@connectrpc/connect";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { once } from "node:events";
+import { connect as connectHttp2, type Settings } from "node:http2";
+import { connect as connectTcp } from "node:net";
+import { describe, expect, it } from "vitest";
+import { DomainError } from "../../errors.ts";
+import { callContext } from "../context/call-context.ts";
+import { fromConnectError } from "../errors/error-table.ts";
+import { createGrpcTransport } from "../client/grpc-transport.ts";
+import { cleanUp, doors, failure, mib, numberIn, opened, overGrpcJs, phrase, serve } from "../testing/doors.ts";
+import { logLines } from "../testing/log-lines.ts";
+
+const connect = (port: number) => createClient(PhraseService, opened(overGrpcJs(port)));
+const { promise: never } = Promise.withResolvers<never>();
+
+describe.each(doors)("the $name door", (door) => {
+  it("carries an expected failure with its kind, message and violations, and logs nothing above debug", async () => {
+    const { log, lines } = logLines("info");
+    const violations = [{ pointer: "/id", message: "is used" }];
+    const upsertPhrase = () => Promise.reject(new DomainError("already_exists", "taken", { violations }));
+    const { port } = await serve(door, { upsertPhrase }, { log });
+    const error = await failure(connect(port).upsertPhrase({}));
+    expect([error.code, error.rawMessage]).toEqual([Code.AlreadyExists, "taken"]);
+    expect(fromConnectError(error)).toMatchObject({ kind: "already_exists", violations });
+    expect(lines).toEqual([]);
+  });
+
+  it.each([
+    { kind: "an answer", listPhrases: undefined },
+    {
+      kind: "a stream",
+      // oxlint-disable-next-line eslint/require-yield
+      async *listPhrases() {
+        throw new TypeError("the secret is 42");
+      },
+    },
+  ])("shows a bug in $kind as internal error, and logs it once with its cause", async ({ listPhrases }) => {
+    const { log, lines } = logLines("info");
+    const upsertPhrase = () => {
+      throw new TypeError("the secret is 42");
+    };
+    const { port } = await serve(door, { upsertPhrase, ...(listPhrases && { listPhrases }) }, { log });
+    const client = connect(port);
+    const call = listPhrases
+      ? client.listPhrases({ tenantId: "demo" })[Symbol.asyncIterator]().next()
+      : client.upsertPhrase({ tenantId: "demo" });
+    const error = await failure(call);
+    expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
+    const method = `vidimus.phrases.v1.PhraseService/${listPhrases ? "ListPhrases" : "UpsertPhrase"}`;
+    expect(lines).toEqual([expect.objectContaining({ level: "error", method, code: "internal" })]);
+    expect(JSON.stringify(lines[0]!["err"])).toContain("the secret is 42");
+  });
+
+  it("counts every call and logs it at debug, with its tenant and request id", async () => {
+    const { log, lines } = logLines("debug");
+    const { port, metrics } = await serve(door, { upsertPhrase: () => ({}) }, { log });
+    await connect(port).upsertPhrase({ tenantId: "demo" }, { headers: { "x-request-id": "r-1" } });
+    expect(lines).toEqual([expect.objectContaining({ level: "debug", code: "ok", tenant: "demo", requestId: "r-1" })]);
+    const method = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
+    expect(await metrics.registry.metrics()).toContain(
+      `vidimus_rpc_handled_seconds_count{service="test",method="${method}",code="ok"} 1`,
+    );
+  });
+
+  it("sets a deadline for a call without one, and answers at it although the handler ignores its signal", async () => {
+    const { port } = await serve(door, { upsertPhrase: () => never }, { defaultTimeoutMs: 50 });
+    const error = await failure(connect(port).upsertPhrase({}, { timeoutMs: 0 }));
+    expect([error.code, error.rawMessage]).toEqual([Code.DeadlineExceeded, "the deadline passed"]);
+  });
+
+  it("accepts a caller's later deadline, and answers at it", async () => {
+    const upsertPhrase = async ({ tenantId }: { tenantId: string }) => {
+      if (tenantId === "never") return never;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return phrase(1);
+    };
+    const { port } = await serve(door, { upsertPhrase }, { defaultTimeoutMs: 50 });
+    const client = connect(port);
+    expect(numberIn((await client.upsertPhrase({}, { timeoutMs: 5_000 })).phraseJson)).toBe(1);
+    const error = await failure(client.upsertPhrase({ tenantId: "never" }, { timeoutMs: 250 }));
+    expect(error.code).toBe(Code.DeadlineExceeded);
+  });
+
+  it("passes the caller on to handlers, and makes a request id when there is none", async () => {
+    const seen: unknown[] = [];
+    const { port } = await serve(door, {
+      upsertPhrase: (_request, context) => {
+        seen.push(callContext(context));
+        return {};
+      },
+    });
+    const client = connect(port);
+    const headers = { "x-request-id": "r-1", "vidimus-actor": "ida", "vidimus-role": "editor" };
+    await client.upsertPhrase({}, { headers });
+    await client.upsertPhrase({}, { headers: { "x-request-id": "no good id" } });
+    expect(seen[0]).toMatchObject({ requestId: "r-1", actor: "ida", role: "editor" });
+    expect(seen[1]).toMatchObject({ requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), actor: "", role: "" });
+  });
+
+  it("aborts the signal that a handler holds once its call has been answered", async () => {
+    const held = Promise.withResolvers<AbortSignal>();
+    const upsertPhrase = (_: unknown, { signal }: { signal: AbortSignal }) => {
+      held.resolve(signal);
+      return {};
+    };
+    const { port } = await serve(door, { upsertPhrase });
+    await connect(port).upsertPhrase({});
+    expect((await held.promise).aborted).toBe(true);
+  });
+
+  it("refuses a message of more than 16 MiB", async () => {
+    const { port } = await serve(door, { upsertPhrase: () => ({}) });
+    // The client's limit is raised, so that the server refuses.
+    const transport = opened(createGrpcTransport({ target: `127.0.0.1:${port}`, messageBytesMax: 32 * mib }));
+    const call = createClient(PhraseService, transport).upsertPhrase({ tenantId: "x".repeat(16 * mib + 1) });
+    expect((await failure(call)).code).toBe(Code.ResourceExhausted);
+  });
+
+  it("answers health for the process and each service, and follows a drain", async () => {
+    const { port, readiness } = await serve(door, {});
+    const health = createClient(Health, opened(overGrpcJs(port)));
+    for (const service of ["", PhraseService.typeName]) {
+      expect((await health.check({ service })).status).toBe(Status.SERVING);
+    }
+    expect((await failure(health.check({ service: "no.such" }))).code).toBe(Code.NotFound);
+    const seen: Status[] = [];
+    for await (const { status } of health.watch({})) {
+      seen.push(status);
+      if (seen.length === 2) break;
+      readiness.drain();
+    }
+    expect(seen).toEqual([Status.SERVING, Status.NOT_SERVING]);
+  });
+
+  it("has windows of 4 MiB for streams and connections, and ends connections at their age", async () => {
+    const { port } = await serve(door, {}, { sessionAgeMs: 300 });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    cleanUp(() => session.destroy());
+    const windows = Promise.withResolvers<number>();
+    session.on("remoteSettings", ({ initialWindowSize = 0 }: Settings) => {
+      if (initialWindowSize > 65_535) windows.resolve(initialWindowSize);
+    });
+    const closed = once(session, "close");
+    expect(await windows.promise).toBe(4 * mib);
+    await new Promise((resolve) => session.ping(resolve));
+    expect(session.state.remoteWindowSize).toBe(4 * mib);
+    await closed;
+  });
+
+  it("stops although a TCP connection without a session stays open", async () => {
+    const { port, stop } = await serve(door, {}, { drainMs: 50 });
+    const socket = connectTcp({ host: "127.0.0.1", port });
+    await once(socket, "connect");
+    const closed = once(socket.resume(), "close");
+    await stop();
+    await closed;
+  });
+
+  it("answers a call that outlives the drain with UNAVAILABLE", async () => {
+    const started = Promise.withResolvers<void>();
+    const upsertPhrase = () => {
+      started.resolve();
+      return never;
+    };
+    const { port, stop } = await serve(door, { upsertPhrase }, { drainMs: 50 });
+    const call = failure(connect(port).upsertPhrase({}));
+    await started.promise;
+    await stop();
+    const { code, rawMessage } = await call;
+    expect([code, rawMessage]).toEqual([Code.Unavailable, "the server is shutting down"]);
+  });
+
+  it("lets a running call finish when it stops", async () => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const upsertPhrase = async () => {
+      started.resolve();
+      await finish.promise;
+      return phrase(1);
+    };
+    const { port, stop } = await serve(door, { upsertPhrase }, { drainMs: 5_000 });
+    const call = connect(port).upsertPhrase({});
+    await started.promise;
+    const stopped = stop();
+    finish.resolve();
+    expect(numberIn((await call).phraseJson)).toBe(1);
+    await stopped;
+  });
+
+  it("leaves no handle open that keeps the process alive", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    const { stop } = await serve(door, {});
+    await stop();
+    expect(timers()).toBe(before);
+  });
+
+  it("does not bind another address than loopback without certificates", async () => {
+    await expect(serve(door, {}, { host: "0.0.0.0" })).rejects.toThrow("loopback addresses only");
+  });
+
+  it("names the setting when its port is taken", async () => {
+    const { port } = await serve(door, {});
+    await expect(serve(door, {}, { port })).rejects.toThrow(/_PORT: port \d+ of 127.0.0.1 is taken/);
+  });
+});

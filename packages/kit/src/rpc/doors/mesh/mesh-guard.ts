@@ -1,0 +1,48 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import { DomainError } from "../../../errors.ts";
+import type { ConnectionPeers } from "../shared/connection-peers.ts";
+import type { ReportRefusal } from "../shared/refusals.ts";
+import type { MeshRoute, RpcRoute } from "../shared/route.ts";
+
+/** Decides who may call a method of the mesh door. */
+export interface MeshGuard {
+  /**
+   * Returns the identity of the caller.
+   *
+   * @param peer `address:port` of the caller
+   * @throws DomainError `unauthenticated` or `permission_denied`; the refusal is logged and counted
+   */
+  admit(method: DescMethod, peer: string): string;
+}
+
+interface MeshGuardOptions {
+  readonly routes: readonly (RpcRoute | MeshRoute)[];
+  readonly peers: Pick<ConnectionPeers, "identityOf">;
+  /** The identity of a service of this process's trust domain. */
+  readonly identityOfService: (service: string) => string;
+  readonly report: ReportRefusal;
+}
+
+/**
+ * Makes the guard from the callers that the routes name. A method without a row is refused. Health
+ * is open to every identity, because probes of meshes and `vidimus doctor` call it.
+ */
+export function meshGuard({ routes, peers, identityOfService, report }: MeshGuardOptions): MeshGuard {
+  const allowed = new Map<DescMethod, ReadonlySet<string>>();
+  for (const route of routes) {
+    if (!("callers" in route)) continue;
+    for (const [method, services] of route.callers) {
+      allowed.set(method, new Set(services.map(identityOfService)));
+    }
+  }
+  return {
+    admit(method, peer) {
+      const name = `${method.parent.typeName}/${method.name}`;
+      const who = peers.identityOf(peer, name);
+      if (method.parent.typeName === Health.typeName || allowed.get(method)?.has(who)) return who;
+      report({ reason: "method", who, peer, what: name });
+      throw new DomainError("permission_denied", `${who} may not call ${name}`);
+    },
+  };
+}

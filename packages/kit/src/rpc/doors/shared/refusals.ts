@@ -1,0 +1,33 @@
+import type { Logger } from "../../../telemetry/log.ts";
+import type { Metrics } from "../../../telemetry/metrics.ts";
+
+/**
+ * Why a door refused:
+ *
+ * - `handshake`: TLS failed, for example without a certificate or with an expired one;
+ * - `identity`: the certificate does not name exactly one identity, or has expired since;
+ * - `method`: the identity may not call the method (mesh door);
+ * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door);
+ * - `actor`: it acts as a person, and its grant does not say that it may (teams door).
+ */
+type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role" | "actor";
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** The caller: its identity, or what its connection shows when it has none. */
+  readonly who: string;
+  /** Address and port of the caller. */
+  readonly peer: string;
+  /** What was refused and why, for example the name of a method. */
+  readonly what: string;
+}
+
+export type ReportRefusal = (refusal: Refusal) => void;
+
+/** Makes the report of one door, which logs every refusal at `warn` and counts it. */
+export function refusalReport(door: "mesh" | "teams", log: Logger, metrics: Metrics): ReportRefusal {
+  return ({ reason, who, peer, what }) => {
+    metrics.callsRefused.inc({ door, reason });
+    log.warn({ door, reason, who, peer, what }, "caller refused");
+  };
+}

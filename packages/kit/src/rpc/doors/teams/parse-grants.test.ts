@@ -1,0 +1,119 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { mayNameTenant } from "./grants.ts";
+import { parseGrants } from "./parse-grants.ts";
+
+const schema: object = JSON.parse(
+  readFileSync(new URL("../../../../../../docs/grants.schema.json", import.meta.url), "utf8"),
+);
+const validate = new Ajv2020().compile(schema);
+
+const newsroom = {
+  identity: "spiffe://vidimus.example/team/newsroom",
+  tenants: ["demo", "rival"],
+  services: ["vidimus.documents.v1.DocumentService"],
+  roles: ["writer", "editor"],
+};
+const operators = { ...newsroom, identity: "spiffe://vidimus.example/operators", tenants: ["*"] };
+const fileOf = (...grants: unknown[]) => ({ grants });
+const parse = (file: unknown) => parseGrants(JSON.stringify(file));
+
+function faultsOf(text: string): string[] {
+  try {
+    parseGrants(text);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split("\n");
+  }
+}
+
+it("reads who may do what", () => {
+  const grants = parse({ $schema: "grants.schema.json", ...fileOf(newsroom, operators) });
+  const grant = grants.get(newsroom.identity)!;
+  expect([...grant.services]).toEqual(newsroom.services);
+  expect([...grant.roles]).toEqual(newsroom.roles);
+  expect(["demo", "rival", "acme", ""].map((tenant) => mayNameTenant(grant, tenant))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(mayNameTenant(grants.get(operators.identity)!, "any")).toBe(true);
+  expect(grants.get("spiffe://vidimus.example/other")).toBeUndefined();
+});
+
+it("reads methods and people, and takes neither for granted", () => {
+  const listMembers = "vidimus.access.v1.MemberService/ListMembers";
+  const { services: _, ...byMethods } = { ...newsroom, methods: [listMembers], people: true };
+  const grant = parse(fileOf(byMethods)).get(newsroom.identity)!;
+  expect([[...grant.services], [...grant.methods], grant.people]).toEqual([[], [listMembers], true]);
+  const plain = parse(fileOf(newsroom)).get(newsroom.identity)!;
+  expect([[...plain.methods], plain.people]).toEqual([[], false]);
+  expect(faultsOf(JSON.stringify(fileOf({ ...byMethods, methods: ["ListMembers"], people: "yes" })))).toEqual([
+    '/grants/0/methods/0: must be one of full names of methods, not "ListMembers"',
+    "/grants/0/people: must be true or false",
+  ]);
+  const { methods: __, ...neither } = byMethods;
+  expect(faultsOf(JSON.stringify(fileOf(neither)))).toEqual(["/grants/0: must have services or methods"]);
+});
+
+it("names every fault of a file at once, each with its place", () => {
+  const file = {
+    extra: 1,
+    grants: [
+      { ...newsroom, tenants: ["Demo", "demo", "demo"], note: "" },
+      { identity: "newsroom", tenants: "demo", services: ["DocumentService"], roles: [""] },
+      "team",
+      newsroom,
+    ],
+  };
+  expect(faultsOf(JSON.stringify(file))).toEqual([
+    "/extra: is not known",
+    "/grants/0/note: is not known",
+    '/grants/0/tenants/0: must be one of tenant ids, or "*", not "Demo"',
+    '/grants/0/tenants/2: "demo" is named twice',
+    '/grants/1/tenants: must be a list of tenant ids, or "*"',
+    '/grants/1/services/0: must be one of full names of services, not "DocumentService"',
+    '/grants/1/roles/0: must be one of roles, not ""',
+    "/grants/1/identity: must be spiffe://<trust domain>/<path>",
+    "/grants/2: must be an object",
+    `/grants/3/identity: ${newsroom.identity} has a grant already`,
+  ]);
+});
+
+it("refuses what is not JSON", () => {
+  expect(faultsOf("{")).toEqual([expect.stringContaining("is not JSON")]);
+});
+
+describe("the published schema agrees about", () => {
+  it.each<[unknown]>([
+    [fileOf()],
+    [fileOf(newsroom, operators)],
+    [fileOf({ ...newsroom, tenants: [], services: [], roles: [] })],
+    [{}],
+    [[]],
+    [null],
+    [{ grants: {} }],
+    [{ ...fileOf(), more: 1 }],
+    [fileOf(1)],
+    [fileOf({ ...newsroom, more: 1 })],
+    [fileOf({ identity: newsroom.identity })],
+    ...[null, "", "spiffe://a", "spiffe://a/b/", "spiffe://a/../b", "spiffe://A/b", "https://a/b"].map(
+      (identity): [unknown] => [fileOf({ ...newsroom, identity })],
+    ),
+    ...[["**"], ["Demo"], ["1"], [1], ["demo", "demo"], "demo", [""]].map((tenants): [unknown] => [
+      fileOf({ ...newsroom, tenants }),
+    ]),
+    ...[["a.B"], ["B"], [".B"], ["a.b"], ["*"]].map((services): [unknown] => [fileOf({ ...newsroom, services })]),
+    ...[["a.B/C"], ["a.B/c"], ["a.B"], ["B/C"], ["a.B/C", "a.B/C"], "a.B/C", []].flatMap((methods): [unknown][] => [
+      [fileOf({ ...newsroom, methods })],
+      [fileOf({ identity: newsroom.identity, tenants: [], roles: [], methods })],
+    ]),
+    ...[true, false, null, "true"].map((people): [unknown] => [fileOf({ ...newsroom, people })]),
+    [fileOf({ identity: newsroom.identity, tenants: [], roles: [] })],
+    ...[["*"], ["chief-editor"], ["a b"], [""]].map((roles): [unknown] => [fileOf({ ...newsroom, roles })]),
+  ])("%j", (file) => {
+    expect(faultsOf(JSON.stringify(file)).length === 0).toBe(validate(file));
+  });
+});

@@ -1,0 +1,60 @@
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { expect, it } from "vitest";
+import { parseGrants } from "./parse-grants.ts";
+import { personActor } from "../../context/person.ts";
+import type { Refusal } from "../shared/refusals.ts";
+import { partialRoute, teamsRoute } from "../shared/route.ts";
+import { teamsGuard } from "./teams-guard.ts";
+
+const identity = "spiffe://vidimus.example/console";
+const { listPhrases, upsertPhrase, getPhrase } = PhraseService.method;
+const person = personActor({ issuer: "https://id.example", subject: "ida" });
+async function* noPhrases() {}
+const methods = partialRoute(PhraseService, {
+  listPhrases: noPhrases,
+  upsertPhrase: () => ({}),
+  getPhrase: () => ({}),
+});
+const routes = [teamsRoute(methods, { listPhrases: "read", upsertPhrase: "write", getPhrase: "tenantless" })];
+
+function open(grant: object) {
+  const refusals: Refusal[] = [];
+  const grants = parseGrants(
+    JSON.stringify({ grants: [{ identity, tenants: ["demo"], roles: ["editor"], ...grant }] }),
+  );
+  const report = (refusal: Refusal) => void refusals.push(refusal);
+  const guard = teamsGuard({ routes, grants: () => grants, tenants: undefined, report });
+  const admit = (method: typeof listPhrases | typeof upsertPhrase | typeof getPhrase, actor = "ida", role = "editor") =>
+    guard.admit(method, { identity, actor, role, peer: "127.0.0.1:1" });
+  return { admit, refusals };
+}
+
+it("a grant of methods opens these, and no other of their service", () => {
+  const { admit, refusals } = open({ methods: ["vidimus.phrases.v1.PhraseService/ListPhrases"] });
+  admit(listPhrases);
+  expect(() => admit(upsertPhrase)).toThrow("neither the service nor the method");
+  expect(refusals).toEqual([expect.objectContaining({ reason: "service", who: identity })]);
+});
+
+it("a grant of methods and services opens both", () => {
+  const { admit } = open({ services: [PhraseService.typeName], methods: ["vidimus.documents.v1.DocumentService/Get"] });
+  for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method)).not.toThrow();
+});
+
+it.each([person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A"), "person:ida"])(
+  "who acts as %j needs a grant that says so, for reads, too",
+  (actor) => {
+    const { admit, refusals } = open({ services: [PhraseService.typeName] });
+    for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method, actor)).toThrow("does not let it act");
+    expect(refusals).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ reason: "actor" })));
+    const allowed = open({ services: [PhraseService.typeName], people: true });
+    for (const method of [listPhrases, upsertPhrase]) expect(() => allowed.admit(method, actor)).not.toThrow();
+    expect(() => allowed.admit(listPhrases, actor, "owner")).toThrow('the role "owner"');
+  },
+);
+
+it("what concerns no tenant needs a grant of the method, and of no tenant", () => {
+  const { admit } = open({ services: [PhraseService.typeName], tenants: [] });
+  expect(() => admit(getPhrase)({ tenantId: "rival" })).not.toThrow();
+  expect(() => admit(listPhrases)({ tenantId: "rival" })).toThrow('the tenant "rival"');
+});

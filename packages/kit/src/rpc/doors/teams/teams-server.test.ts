@@ -1,0 +1,37 @@
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { Health } from "@vidimus/contracts/grpc/health/v1/health";
+import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { describe, expect, it } from "vitest";
+import { numberIn, phrase, serve, teams } from "../../testing/doors.ts";
+
+describe("the teams door", () => {
+  it.each([
+    ["gRPC", createGrpcTransport],
+    ["gRPC-Web", createGrpcWebTransport],
+    ["Connect", createConnectTransport],
+  ] as const)("answers %s on its one port", async (_name, createTransport) => {
+    const { port } = await serve(teams, { upsertPhrase: () => phrase(1) });
+    const transport = createTransport({ baseUrl: `http://127.0.0.1:${port}`, httpVersion: "2" });
+    const { phraseJson } = await createClient(PhraseService, transport).upsertPhrase({});
+    expect(numberIn(phraseJson)).toBe(1);
+  });
+
+  it("describes its services by reflection", async () => {
+    const { port } = await serve(teams, {});
+    const client = createClient(ServerReflection, createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` }));
+    const ask = async function* () {
+      yield { messageRequest: { case: "listServices", value: "*" } } as const;
+      yield { messageRequest: { case: "fileContainingSymbol", value: PhraseService.typeName } } as const;
+      yield { messageRequest: { case: "fileContainingSymbol", value: "no.such" } } as const;
+    };
+    const answers = [];
+    for await (const { messageResponse } of client.serverReflectionInfo(ask())) answers.push(messageResponse);
+    const names = answers[0]?.case === "listServicesResponse" ? answers[0].value.service.map(({ name }) => name) : [];
+    expect(names).toEqual([PhraseService.typeName, Health.typeName, ServerReflection.typeName]);
+    const files = answers[1]?.case === "fileDescriptorResponse" ? answers[1].value.fileDescriptorProto : [];
+    expect(files.length).toBeGreaterThan(0);
+    expect(answers[2]?.case).toBe("errorResponse");
+  });
+});

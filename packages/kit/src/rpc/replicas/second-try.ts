@@ -1,0 +1,64 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
+import { type Replicas, silentMs } from "./replicas.ts";
+
+/** Most servers to which one call is sent. */
+const triesMax = 3;
+
+/**
+ * Makes an idempotent call, and repeats it at another server while the first one is silent
+ * (`Replica`) or when its connection is lost. Resolves with the first answer; a refusal is an
+ * answer, too. The slower attempt is not cancelled, because its answer shows that its server works
+ * again.
+ *
+ * @param attempt makes the call at a server that the channel picks
+ * @param signal of the caller; attempts end themselves when it aborts
+ */
+export function withSecondTry<T>(
+  replicas: Pick<Replicas, "hasDetour" | "isAny">,
+  attempt: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let tries = 0;
+    let out = 0;
+    let isOver = false;
+    let timer: NodeJS.Timeout | undefined;
+    const mayTry = () => !isOver && !signal?.aborted && tries < triesMax;
+    const settle = (end: () => void) => {
+      isOver = true;
+      clearTimeout(timer);
+      end();
+    };
+    // When this process was paused, all its timers are due before arrived answers are read.
+    // `setImmediate` looks after they are read.
+    const watch = () => (timer = setTimeout(() => setImmediate(look), silentMs));
+    const look = () => {
+      if (!mayTry()) return;
+      if (replicas.hasDetour(performance.now())) start();
+      watch();
+    };
+    const start = () => {
+      tries += 1;
+      out += 1;
+      attempt().then(
+        (answer) => settle(() => resolve(answer)),
+        (error: unknown) => {
+          out -= 1;
+          if (!isLost(error)) return settle(() => reject(error));
+          if (mayTry() && replicas.isAny) start();
+          else if (out === 0) settle(() => reject(error));
+        },
+      );
+    };
+    start();
+    watch();
+  });
+}
+
+/** Whether no server has answered: answers of the platform's servers have an `ErrorInfo`. */
+function isLost(error: unknown): boolean {
+  return (
+    error instanceof ConnectError && error.code === Code.Unavailable && error.findDetails(ErrorInfoSchema).length === 0
+  );
+}

@@ -1,7 +1,0 @@
-import type { AddressInfo } from "node:net";
-
-/** Returns the port of a listening TCP server. */
-export function portOf(address: string | AddressInfo | null): number {
-  if (address === null || typeof address === "string") throw new TypeError("the server has no TCP address");
-  return address.port;
-}

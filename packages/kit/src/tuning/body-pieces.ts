@@ -1,0 +1,72 @@
+import { freeBuffer } from "./free-buffer.ts";
+
+const blockBytesMax = 1024 * 1024;
+/** A body up to this size is kept in the pieces in which it arrived. */
+const smallBytesMax = 64 * 1024;
+
+/**
+ * Collects the pieces of a body. Those of a large body are copied into blocks of 1 MiB, which are
+ * freed when the body was read or refused. Otherwise refused bodies stay until V8 collects its old
+ * objects, and glibc keeps pieces of 64 KiB even then: a minute after stalled imports the gateway
+ * had 80 to 136 MiB more than before. Each piece is freed once it is copied, because V8 marks the
+ * whole heap after 64 MiB of pieces.
+ */
+export class BodyPieces {
+  #pieces: Buffer[] = [];
+  #blocks: Buffer[] = [];
+  #bytes = 0;
+  readonly #blockBytes: number;
+
+  /** @param announced the announced length of the body; undefined when it has none */
+  constructor(announced = blockBytesMax) {
+    this.#blockBytes = Math.min(Math.max(announced, smallBytesMax), blockBytesMax);
+  }
+
+  /** The bytes collected so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes ownership of a piece, which may be emptied. */
+  add(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= smallBytesMax) return;
+    let at = this.#bytes - this.#pieces.reduce((sum, { length }) => sum + length, 0);
+    for (const each of this.#pieces) at = this.#copy(each, at);
+    this.#pieces = [];
+  }
+
+  /** Copies a piece to its position in the body. Returns the position behind it. */
+  #copy(piece: Buffer, at: number): number {
+    let copied = 0;
+    while (copied < piece.length) {
+      const index = Math.floor((at + copied) / this.#blockBytes);
+      // `Buffer.allocUnsafe` would take memory from the shared pool, which must not be freed.
+      const block = (this.#blocks[index] ??= Buffer.allocUnsafeSlow(this.#blockBytes));
+      copied += piece.copy(block, (at + copied) % this.#blockBytes, copied);
+    }
+    freeBuffer(piece);
+    return at + copied;
+  }
+
+  /** Returns the whole body, whose memory is then no longer freed by `free`. */
+  whole(): Buffer {
+    const [first, second] = this.#blocks;
+    // A block that is at least half full is returned as it is, because copying 1 MiB costs 0.5 ms
+    // on a virtual machine (2 µs for each new page). A shorter body is copied, so that it does not
+    // keep a whole block.
+    if (first && !second && this.#bytes > first.length / 2) {
+      this.#blocks = [];
+      return first.subarray(0, this.#bytes);
+    }
+    return Buffer.concat(this.#blocks.length > 0 ? this.#blocks : this.#pieces, this.#bytes);
+  }
+
+  /** Frees the memory of the blocks at once. */
+  free(): void {
+    this.#blocks.forEach(freeBuffer);
+    this.#blocks = [];
+    this.#pieces = [];
+  }
+}

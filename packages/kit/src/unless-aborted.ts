@@ -1,0 +1,20 @@
+/**
+ * Settles as the work does, or rejects when the signal aborts first. The listener is removed when
+ * the work ends, because the signal may outlive it and abort later.
+ *
+ * @param reason makes the error of the rejection; by default the signal's reason
+ */
+export function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  reason: () => unknown = () => signal?.reason,
+): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(reason());
+    if (signal.aborted) return fail();
+    signal.addEventListener("abort", fail, { once: true });
+    const stopListening = () => signal.removeEventListener("abort", fail);
+    work.then(resolve, reject).finally(stopListening);
+  });
+}

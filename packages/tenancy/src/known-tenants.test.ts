@@ -1,0 +1,88 @@
+import pino from "pino";
+import { expect, it, vi } from "vitest";
+import { patient } from "@vidimus/kit/testing/patient";
+import { type KnownTenant, KnownTenants } from "./known-tenants.ts";
+
+const log = pino({ level: "silent" });
+const away = () => Promise.reject(new Error("away"));
+
+/** A list that a test changes, and how often it was pulled. */
+function source(tenants: KnownTenant[]) {
+  const pull = vi.fn(() => Promise.resolve(tenants));
+  return { pull, tenants };
+}
+const tenant = (tenantId: string, disabled = false): KnownTenant => ({ tenantId, disabled });
+const kindOf = (call: Promise<void>) =>
+  call.then(
+    () => "ok",
+    (error: { kind: string }) => error.kind,
+  );
+
+it("knows the tenants of the list, lets disabled ones be read, and refuses unknown ones", async () => {
+  using known = new KnownTenants({ ...source([tenant("demo"), tenant("old", true)]), log });
+  expect(await kindOf(known.require("demo", "write"))).toBe("ok");
+  expect(await kindOf(known.require("old", "read"))).toBe("ok");
+  expect(await kindOf(known.require("old", "write"))).toBe("failed_precondition");
+  await expect(known.require("dmeo", "read")).rejects.toThrow('there is no tenant "dmeo"');
+  expect(await kindOf(known.require("dmeo", "write"))).toBe("not_found");
+});
+
+it("leaves what is no tenant id to the handler", async () => {
+  using known = new KnownTenants({ pull: away, log });
+  expect(await kindOf(known.require("Not a tenant", "write"))).toBe("ok");
+});
+
+it("knows a new tenant at once, and asks once for all who name it at the same time", async () => {
+  const { pull, tenants } = source([tenant("demo")]);
+  using known = new KnownTenants({ pull, log });
+  await known.require("demo", "read");
+  tenants.push(tenant("fresh"));
+  const before = pull.mock.calls.length;
+  await Promise.all(Array.from({ length: 20 }, () => known.require("fresh", "write")));
+  expect(pull.mock.calls.length).toBe(before + 1);
+  await known.require("demo", "read");
+  expect(pull.mock.calls.length).toBe(before + 1);
+});
+
+it("learns without a question that a tenant was disabled", async () => {
+  const tenants = [tenant("demo")];
+  using known = new KnownTenants({ pull: () => Promise.resolve([...tenants]), log, everyMs: 20 });
+  await known.require("demo", "write");
+  tenants[0] = tenant("demo", true);
+  await vi.waitFor(
+    async () => expect(await kindOf(known.require("demo", "write"))).toBe("failed_precondition"),
+    patient,
+  );
+});
+
+it("keeps the list while it cannot be pulled, and answers unavailable for an unlisted tenant", async () => {
+  let isAway = false;
+  const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
+  using known = new KnownTenants({ pull, log, everyMs: 20, pullMs: 250 });
+  await known.require("demo", "write");
+  isAway = true;
+  expect(await kindOf(known.require("fresh", "read"))).toBe("unavailable");
+  expect(await kindOf(known.require("demo", "write"))).toBe("ok");
+  await known.check();
+});
+
+it("reads the list as soon as it can be read for the first time, without being asked", async () => {
+  let isAway = true;
+  const signals = new Set<AbortSignal>();
+  const pull = (signal: AbortSignal) => (signals.add(signal), isAway ? away() : Promise.resolve([tenant("demo")]));
+  using known = new KnownTenants({ pull, log, everyMs: 3_600_000, pullMs: 250 });
+  // The first pull was given up.
+  await vi.waitUntil(() => signals.size > 1, patient);
+  isAway = false;
+  await vi.waitFor(() => known.check(), patient);
+});
+
+it("answers unavailable until the list was read once, and says so in its check", async () => {
+  let isAway = true;
+  const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
+  using known = new KnownTenants({ pull, log, pullMs: 250 });
+  await expect(known.check()).rejects.toThrow("was not read yet");
+  expect(await kindOf(known.require("demo", "read"))).toBe("unavailable");
+  isAway = false;
+  expect(await kindOf(known.require("demo", "read"))).toBe("ok");
+});

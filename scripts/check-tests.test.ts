@@ -1,0 +1,83 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const deciding = "if (a) b(); else if (c) d();\nfor (const e of f ? g : h) i();\nj ??= k || l;\n";
+const file = "services/mail/src/store/letters.ts";
+const unnamed = `${file}: has 6 branches, no test beside it, and no row of "Tests" in a README.md above it`;
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "tests-"));
+  write(file, deciding);
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function write(path: string, text = ""): void {
+  mkdirSync(dirname(join(dir, path)), { recursive: true });
+  writeFileSync(join(dir, path), text);
+}
+
+function table(...rows: string[]): string {
+  return ["# Mail", "", "## Tests", "", "| Files | Tests |", "| --- | --- |", ...rows, "", "## More", ""].join("\n");
+}
+
+function faults(): string[] {
+  const { stderr } = spawnSync(process.execPath, [join(import.meta.dirname, "check-tests.ts"), dir], {
+    encoding: "utf8",
+  });
+  return stderr.split("\n").filter((line) => line !== "");
+}
+
+describe("the check of tests", () => {
+  it("names a file with six branches that has no test and no row", () => {
+    expect(faults()).toEqual([unnamed]);
+  });
+
+  it.each(["letters.test.ts", "letters.property.test.ts"])("passes a file with %s beside it", (test) => {
+    write(`services/mail/src/store/${test}`);
+    expect(faults()).toEqual([]);
+  });
+
+  it.each([
+    ["its folder", "services/mail/src/store/README.md", "`letters.ts`"],
+    ["a folder above, by its folder", "services/mail/src/README.md", "`main.ts`, `store/`"],
+    ["its package", "services/mail/README.md", "`src/store/letters.ts`"],
+  ])("passes a file that a README.md of %s names with its tests", (_what, readme, files) => {
+    write("services/mail/src/main.ts");
+    write("services/mail/test/letters.test.ts");
+    write("tests/mail.test.ts");
+    write(readme, table(`| ${files} | \`test/letters.test.ts\`, \`tests/mail.test.ts\` |`));
+    expect(faults()).toEqual([]);
+  });
+
+  it("names what a row has that does not exist, and a row without a test", () => {
+    write(
+      "services/mail/src/README.md",
+      table("| `store/`, `gone.ts` | `test/gone.test.ts` |", "| `store/` | later |"),
+    );
+    expect(faults()).toEqual([
+      "services/mail/src/README.md: a test of services/mail/src/store/ does not exist",
+      "services/mail/src/README.md: services/mail/src/gone.ts does not exist",
+      "services/mail/src/README.md: test/gone.test.ts does not exist",
+    ]);
+  });
+
+  it("takes no row outside of the section, and none of a README.md of another folder", () => {
+    write("services/mail/test/letters.test.ts");
+    const row = "| `letters.ts` | `test/letters.test.ts` |";
+    write("services/mail/src/store/README.md", `# Store\n\n${row}\n`);
+    write("services/mail/src/other/README.md", table("| `../other/` | `test/letters.test.ts` |"));
+    expect(faults()).toEqual([unnamed]);
+  });
+
+  it("counts no branch in comments, texts, types and methods", () => {
+    write(
+      file,
+      "// if (a) && b || c ? d : e\nx('if (a) && b || c', \"d ?? e\");\ny.catch(z);\nw?.v;\ninterface A { b?: C }\n",
+    );
+    expect(faults()).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * Puts each fault of `faults/` into the sources of a commit and runs the tests that must fail
+ * because of it: `npm run faults:seeded -- COMMIT`, HEAD by default; further words select faults by
+ * their names. After a redraw every fault must still fail a test. Takes some minutes and is not
+ * part of CI.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { seededFaults } from "./fault-table.ts";
+import type { SeededFault } from "./faults/seeded-fault.ts";
+import { filesOf, openTree } from "./tree.ts";
+
+const [ref = "HEAD", ...words] = process.argv.slice(2);
+const chosen = seededFaults.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+using tree = openTree(ref);
+const files = filesOf(tree.dir).filter((file) => /^(packages|services)\/.*\.ts$/.test(file));
+const sources = files.filter((file) => file.includes("/src/") && !file.endsWith(".test.ts"));
+
+const wrong: string[] = [];
+const note = (what: string, verdict: string, isRight: boolean, startedMs: number) => {
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  console.log(`${isRight ? "ok  " : "FAIL"} ${seconds.padStart(6)} s  ${verdict.padEnd(7)} ${what}`);
+  if (!isRight) wrong.push(what);
+};
+
+// Without a fault all these tests must pass; otherwise a failure would prove nothing.
+const started = performance.now();
+const plain = run([...new Set(chosen.flatMap(({ tests }) => tests))]);
+note(
+  `without a fault${plain.failed.map((title) => `\n      ${title}`).join("")}`,
+  plain.verdict,
+  plain.verdict === "green",
+  started,
+);
+for (const fault of chosen) {
+  const startedMs = performance.now();
+  const verdict = seed(fault);
+  note(fault.name, verdict, verdict === "red", startedMs);
+}
+console.log(`${chosen.length} faults, ${wrong.length} not as they must be`);
+if (wrong.length > 0) process.exitCode = 1;
+
+/** Puts a fault in, runs its tests and takes it out again. */
+function seed({ search, replacement, tests }: SeededFault): string {
+  const pattern = new RegExp(search.trim().split(/\s+/).map(RegExp.escape).join("\\s+"), "g");
+  const found = sources.flatMap((file) => {
+    const text = readFileSync(join(tree.dir, file), "utf8");
+    return Array.from(text.matchAll(pattern), () => ({ file, text }));
+  });
+  const [place] = found;
+  if (!place || found.length > 1) return `found ${found.length} times`;
+  const path = join(tree.dir, place.file);
+  writeFileSync(
+    path,
+    place.text.replace(pattern, () => replacement),
+  );
+  try {
+    return run(tests).verdict;
+  } finally {
+    writeFileSync(path, place.text);
+  }
+}
+
+/** Runs test files: `red` when a test failed, `broken` when a file could not be run. */
+function run(tests: readonly string[]): { readonly verdict: string; readonly failed: readonly string[] } {
+  const json = join(tree.dir, "result.json");
+  rmSync(json, { force: true });
+  const projects = [...new Set(tests.map((test) => test.split(" ")[0] ?? ""))];
+  const { stderr, stdout } = spawnSync(
+    process.execPath,
+    [
+      join(tree.dir, "node_modules/vitest/vitest.mjs"),
+      "run",
+      ...projects.flatMap((project) => ["--project", project]),
+      ...tests.flatMap(pathsOf),
+      "--reporter=json",
+      `--outputFile=${json}`,
+      "--testTimeout=30000",
+      "--hookTimeout=60000",
+    ],
+    { cwd: tree.dir, encoding: "utf8", timeout: 600_000 },
+  );
+  let result: VitestResult;
+  try {
+    result = JSON.parse(readFileSync(json, "utf8"));
+  } catch {
+    return { verdict: "broken", failed: [stderr.slice(-1_000), stdout.slice(-1_000)] };
+  }
+  const failed = result.testResults.flatMap(({ assertionResults }) =>
+    assertionResults.flatMap(({ status, fullName }) => (status === "failed" ? [fullName] : [])),
+  );
+  const isBroken = result.testResults.some(({ assertionResults }) => assertionResults.length === 0);
+  const verdict = failed.length > 0 ? "red" : isBroken || !result.success ? "broken" : "green";
+  return { verdict, failed };
+}
+
+interface VitestResult {
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** The paths of test files with a name, in any folder. */
+function pathsOf(test: string): string[] {
+  const [project, name] = test.split(" ");
+  const folder = project === "unit" ? "/src/" : "/test/";
+  const found = files.filter((file) => basename(file) === `${name}.test.ts` && file.includes(folder));
+  if (found.length === 0) throw new Error(`no file ${name}.test.ts of the project ${project}`);
+  return found;
+}

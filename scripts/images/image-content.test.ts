@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { checkBase, ownBase } from "./base-image.ts";
+import { describeImage } from "./bill-of-materials.ts";
+import { debianPackagesOf } from "./debian-packages.ts";
+import { checkNode, nodeReleaseFor } from "./node-release.ts";
+import { images, neededBy, workspaceOf } from "./stage-context.ts";
+
+const root = join(import.meta.dirname, "../..");
+const dir = mkdtempSync(join(tmpdir(), "vidimus-image-content-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+describe("Node", () => {
+  it("has checksums of the version that package.json pins, for both architectures", () => {
+    const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    for (const architecture of ["x64", "arm64"]) {
+      const { version, archive } = nodeReleaseFor(architecture);
+      expect(optionalDependencies[`node-linux-${architecture}`]).toBe(version);
+      expect(archive).toBe(`node-v${version}-linux-${architecture}.tar.xz`);
+    }
+    expect(() => nodeReleaseFor("riscv64")).toThrow("no checksums of Node for riscv64");
+  });
+
+  it("is refused when it is not the program of the official release", async () => {
+    const program = join(dir, "node");
+    const release = nodeReleaseFor("x64");
+    writeFileSync(program, "not Node");
+    await expect(checkNode(program, release)).rejects.toThrow(`in ${release.archive} is ${release.nodeSha256}`);
+  });
+
+  it.runIf(process.platform === "linux")("is that of the official release on this machine", async () => {
+    await expect(checkNode(process.execPath, nodeReleaseFor(process.arch))).resolves.toBeUndefined();
+  });
+});
+
+describe("the workspaces of an image", () => {
+  it("are those that its package names, directly or not, and no others", async () => {
+    const found = await Promise.all(images.map(async (image) => [image, await neededBy(workspaceOf(image))] as const));
+    const { gateway, console: ofConsole } = Object.fromEntries(found);
+    expect(gateway?.toSorted()).toEqual(["packages/contracts", "packages/kit", "packages/tenancy", "services/gateway"]);
+    expect(ofConsole?.toSorted()).toEqual([
+      "packages/console",
+      "packages/contracts",
+      "packages/kit",
+      "packages/verify",
+    ]);
+  });
+});
+
+describe("a base", () => {
+  const digest = `sha256:${"0a".repeat(32)}`;
+
+  it.each([ownBase, `gcr.io/distroless/cc-debian13@${digest}`, `registry:5000/base:nonroot@${digest}`])(
+    "%s is named by its content",
+    (base) => expect(() => checkBase(base)).not.toThrow(),
+  );
+
+  it.each(["gcr.io/distroless/cc-debian13:nonroot", "debian", "base@sha256:0a", `@${digest}`, ""])(
+    "%j is refused",
+    (base) => expect(() => checkBase(base)).toThrow(/by its digest/),
+  );
+});
+
+describe("the bill of materials", () => {
+  const glibc = {
+    name: "libc6",
+    version: "2.36-9+deb12u14",
+    architecture: "amd64",
+    source: "glibc",
+    entry: "Package: libc6",
+  };
+  const content = {
+    node: nodeReleaseFor("x64"),
+    versions: { node: "26.10.0", openssl: "3.5.4", modules: "147" },
+    packages: [glibc],
+    system: { id: "debian", version: "12" },
+  };
+  const npm = { bomFormat: "CycloneDX", components: [{ name: "fastify" }] };
+  const namesOf = (bom: object) => (bom as { components: { name: string }[] }).components.map(({ name }) => name);
+
+  it("names Node, glibc and the system beside the packages of npm", () => {
+    expect(namesOf(describeImage(npm, content))).toEqual(["fastify", "node", "libc6", "debian"]);
+  });
+
+  it("names each component as advisories name it", () => {
+    const { components } = describeImage(npm, content) as { components: Record<string, unknown>[] };
+    expect(components[1]).toMatchObject({
+      cpe: "cpe:2.3:a:nodejs:node.js:26.10.0:*:*:*:*:*:*:*",
+      hashes: [{ alg: "SHA-256", content: content.node.nodeSha256 }],
+      components: [{ name: "openssl", version: "3.5.4" }],
+    });
+    expect(components[2]).toMatchObject({
+      purl: "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12&upstream=glibc",
+    });
+  });
+
+  it("names a base that has its own packages by its digest", () => {
+    const base = `gcr.io/distroless/cc-debian13@sha256:${"0a".repeat(32)}`;
+    expect(namesOf(describeImage(npm, { ...content, packages: [], base }))).toEqual([
+      "fastify",
+      "node",
+      "gcr.io/distroless/cc-debian13",
+    ]);
+  });
+});
+
+describe.runIf(process.platform === "linux")("the packages of files", () => {
+  it("are refused when a file belongs to no package", () => {
+    expect(() => debianPackagesOf([join(dir, "node")])).toThrow(/no Debian package has/);
+  });
+});

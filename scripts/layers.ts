@@ -1,0 +1,139 @@
+/** A folder, by the other folders beside it that its files may import from. */
+interface Layer {
+  readonly imports: readonly string[];
+  /** Folders of which only types may be imported. */
+  readonly types?: readonly string[];
+}
+
+/**
+ * The layers of each service, of packages and of the benchmarks, innermost first: a folder imports
+ * only from folders above its line, so there is no circle. Files beside the folders put them
+ * together, and may import from all. Fields are checked by the linter (`oxlint.config.ts`), the order
+ * by `layers.test.ts`.
+ */
+export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> = {
+  "services/documents/src": {
+    domain: { imports: [] },
+    checking: { imports: ["domain"] },
+    store: { imports: ["domain"] },
+    rpc: { imports: ["domain"], types: ["store"] },
+  },
+  "services/phrases/src": {
+    domain: { imports: [] },
+    store: { imports: ["domain"] },
+    rpc: { imports: ["domain"], types: ["store"] },
+  },
+  "services/signing/src": {
+    domain: { imports: [] },
+    custody: { imports: ["domain"] },
+    store: { imports: ["domain"] },
+    rpc: { imports: ["domain"], types: ["store"] },
+  },
+  "services/delivery/src": {
+    domain: { imports: [] },
+    net: { imports: ["domain"] },
+    store: { imports: ["domain"] },
+    snapshots: { imports: ["domain"] },
+    replicas: { imports: ["domain"], types: ["store"] },
+    announce: { imports: ["domain"], types: ["store"] },
+    trust: { imports: ["domain"], types: ["store"] },
+    lanes: { imports: ["domain", "net", "snapshots", "replicas", "announce"], types: ["store"] },
+    ingest: { imports: ["domain", "snapshots", "replicas", "store"], types: ["lanes"] },
+    replay: { imports: ["domain", "net", "snapshots", "lanes"], types: ["store"] },
+    revocation: { imports: ["domain", "snapshots", "ingest"], types: ["store", "lanes", "trust"] },
+    rpc: { imports: ["domain", "replay"], types: ["store", "lanes", "net"] },
+  },
+  "services/gateway/src": {
+    errors: { imports: [] },
+    rates: { imports: ["errors"] },
+    pools: { imports: ["errors"] },
+    access: { imports: ["errors"] },
+    upstream: { imports: ["errors", "pools", "access"] },
+    store: { imports: ["access"], types: ["rates", "upstream"] },
+    http: { imports: ["errors", "rates", "pools", "access"] },
+    endpoints: { imports: ["errors", "http"], types: ["rates", "upstream"] },
+    rpc: { imports: ["access"], types: ["store"] },
+    "api-docs": { imports: ["errors", "rates", "pools", "access", "http", "endpoints"] },
+  },
+  "packages/kit/src": {
+    fair: { imports: [] },
+    kek: { imports: [] },
+    mongo: { imports: [] },
+    queues: { imports: ["fair"] },
+    rows: { imports: [] },
+    telemetry: { imports: [] },
+    testing: { imports: [] },
+    tls: { imports: [], types: ["telemetry"] },
+    tuning: { imports: [] },
+    rpc: { imports: ["mongo", "telemetry", "tls", "tuning"] },
+    service: { imports: ["mongo", "telemetry", "tls", "tuning", "rpc"] },
+    nats: { imports: ["telemetry", "service"] },
+  },
+  "packages/console/src": {
+    domain: { imports: [] },
+    markup: { imports: [] },
+    rpc: { imports: ["domain"] },
+    http: { imports: ["domain", "rpc"], types: ["markup"] },
+    "sign-in": { imports: ["domain", "rpc"], types: ["http"] },
+    store: { imports: ["domain"] },
+    sessions: { imports: ["domain", "rpc"], types: ["http", "store"] },
+    pages: { imports: ["domain", "markup", "rpc", "http", "sign-in", "sessions"], types: ["store"] },
+  },
+  "packages/cli/src": {
+    input: { imports: [] },
+    listen: { imports: [] },
+    terminal: { imports: [] },
+    "trust-root": { imports: [] },
+    settings: { imports: ["trust-root"] },
+    options: { imports: [], types: ["settings"] },
+    "public-api": { imports: ["terminal", "settings"] },
+    feeds: { imports: ["terminal", "public-api"] },
+    rpc: { imports: ["terminal", "settings"] },
+    phrases: { imports: ["input", "public-api", "rpc"] },
+    shown: { imports: ["rpc"] },
+    doctor: { imports: ["public-api", "rpc", "shown"], types: ["settings"] },
+    documents: { imports: ["terminal", "settings", "rpc", "shown"] },
+    commands: {
+      imports: [
+        "input",
+        "listen",
+        "terminal",
+        "trust-root",
+        "settings",
+        "options",
+        "public-api",
+        "feeds",
+        "rpc",
+        "phrases",
+        "shown",
+        "doctor",
+        "documents",
+      ],
+    },
+  },
+  "packages/devstack/src": {
+    backing: { imports: [] },
+    browser: { imports: [] },
+    certificates: { imports: [] },
+    stack: { imports: ["backing", "certificates"] },
+    testing: { imports: ["backing", "stack"] },
+  },
+  bench: {
+    measure: { imports: [] },
+    load: { imports: ["measure"] },
+    baselines: { imports: ["load"] },
+    stage: { imports: ["load"] },
+  },
+};
+
+/** What `eslint/no-restricted-imports` forbids to the files of a folder. */
+export function forbiddenTo(root: string, folder: string) {
+  const { [folder]: layer, ...others } = layers[root] ?? {};
+  const { imports = [], types = [] } = layer ?? {};
+  const foreign = Object.keys(others).filter((other) => !imports.includes(other));
+  const named = (folders: readonly string[]) => `^(\\.\\./)+(${folders.join("|")})/`;
+  const message = `${root}/${folder} does not import from there: scripts/layers.ts has the layers.`;
+  const values = { regex: named(foreign.filter((other) => types.includes(other))), message, allowTypeImports: true };
+  const all = { regex: named(foreign.filter((other) => !types.includes(other))), message };
+  return [all, ...(types.length > 0 ? [values] : [])].filter(({ regex }) => regex !== named([]));
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { readConfig } from "./config.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "vidimus-delivery-config-"));
+const kekFile = join(dir, "kek");
+writeFileSync(kekFile, Buffer.alloc(32, 3), { mode: 0o600 });
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const required = { MONGODB_URL: "mongodb://127.0.0.1/", DELIVERY_KEK_FILE: kekFile, ACCESS_TARGET: "off" };
+
+describe("DELIVERY_DENY_CIDRS", () => {
+  it("is a list of ranges, none by default", () => {
+    expect(readConfig(required).denyCidrs).toEqual([]);
+    const { denyCidrs } = readConfig({ ...required, DELIVERY_DENY_CIDRS: "10.0.0.0/8, 2001:db8::/32" });
+    expect(denyCidrs).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
+  });
+
+  it.each(["10.0.0.0", "10.0.0.0/33", "10.0.0.0/8;10.1.0.0/16", "intranet"])("%j ends the start", (value) => {
+    expect(() => readConfig({ ...required, DELIVERY_DENY_CIDRS: value })).toThrow(/DELIVERY_DENY_CIDRS must be a list/);
+  });
+});
+
+describe("WEBHOOK_PROXY", () => {
+  const proxyOf = (value: string) => readConfig({ ...required, WEBHOOK_PROXY: value }).egressProxy;
+
+  it("is the origin of a proxy, none by default", () => {
+    expect(readConfig(required).egressProxy).toBeUndefined();
+    expect(proxyOf("http://proxy.internal:3128")).toEqual({ origin: "http://proxy.internal:3128" });
+    expect(proxyOf("https://[fd00::7]:3129/")).toEqual({ origin: "https://[fd00::7]:3129" });
+  });
+
+  it("may hold a user and a password, percent-encoded", () => {
+    const authorization = `Basic ${Buffer.from("hooks:p@ss").toString("base64")}`;
+    expect(proxyOf("http://hooks:p%40ss@proxy.internal:3128")).toEqual({
+      origin: "http://proxy.internal:3128",
+      authorization,
+    });
+  });
+
+  it.each(["proxy.internal:3128", "socks5://hooks:secret@proxy:1080", "http://hooks:secret@proxy/path", "http://%@x"])(
+    "%j ends the start with a fault that does not repeat it",
+    (value) => {
+      expect(() => proxyOf(value)).toThrow(/^WEBHOOK_PROXY must be http:\/\/host:port[^"]*$/);
+      expect(() => proxyOf(value)).not.toThrow(/secret/);
+    },
+  );
+});

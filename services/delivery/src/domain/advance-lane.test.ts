@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "./delivery.ts";
+import { advance, arrive, type LaneAttempt, type LaneRow, type LaneState, subjectOf } from "./advance-lane.ts";
+
+const now = new Date("2026-11-22T09:00:00.000Z");
+const later = (ms: number) => new Date(now.getTime() + ms);
+const plan = { delaysMs: [5_000, 30_000], ageMsMax: 3_600_000 };
+
+const row = (sequence: number, more: Partial<LaneRow> = {}): LaneRow => {
+  return {
+    deliveryId: `d${sequence}`,
+    sequence,
+    signingNumber: 1,
+    createdAt: now,
+    retryCount: 0,
+    isRefused: false,
+    ...more,
+  };
+};
+
+function laneOf(rows: readonly LaneRow[], more: Partial<LaneState<LaneRow>> = {}): LaneState<LaneRow> {
+  const whole = { contiguous: rows.length, hasMore: false, isTailNext: true, isTailEnd: true };
+  return { rows, ...whole, isUncertain: false, dueAt: now, isExpedited: false, ...more };
+}
+
+function after(lane: LaneState<LaneRow>, verdict: LaneAttempt["verdict"], more: Partial<LaneAttempt> = {}) {
+  const step = advance(lane, { verdict, endedAt: now, isProbe: false, ...more }, plan, 0.5);
+  const ended = step.ended.map(({ row: { sequence }, state }) => `${sequence} ${state}`);
+  return { ...step, ended, subject: subjectOf(step.lane)?.sequence };
+}
+
+describe("a lane whose oldest row is", () => {
+  it("accepted goes on with the next one at once", () => {
+    expect(after(laneOf([row(1), row(2)]), "accepted")).toMatchObject({
+      ended: ["1 delivered"],
+      subject: 2,
+      next: "attempt",
+    });
+    expect(after(laneOf([row(1)]), "accepted")).toMatchObject({ ended: ["1 delivered"], next: "empty" });
+  });
+
+  it("refused yields to the next that was never refused, and journals to which", () => {
+    const lane = laneOf([row(1), row(2, { isRefused: true }), row(3), row(4)]);
+    expect(after(lane, "refused")).toMatchObject({ ended: [], subject: 3, next: "attempt", lane: { yieldedTo: "d3" } });
+  });
+
+  it("refused yields to the newest when all were refused", () => {
+    const lane = laneOf([row(1), row(2, { isRefused: true }), row(3, { isRefused: true })]);
+    expect(after(lane, "refused")).toMatchObject({ subject: 3, next: "attempt" });
+  });
+
+  it("not answered for keeps the others behind it", () => {
+    const step = after(laneOf([row(1), row(2)]), "failed");
+    expect(step).toMatchObject({ ended: [], subject: 1, next: "wait", lane: { dueAt: later(5_000) } });
+  });
+
+  it("too old to be tried again is exhausted, and the next one is due", () => {
+    const lane = laneOf([row(1, { createdAt: later(-3_600_000) }), row(2)]);
+    expect(after(lane, "failed")).toMatchObject({
+      ended: ["1 exhausted"],
+      subject: 2,
+      next: "wait",
+      lane: { dueAt: now },
+    });
+  });
+});
+
+describe("a lane that yielded", () => {
+  const lane = laneOf([row(1, { isRefused: true }), row(2)], { yieldedTo: "d2" });
+
+  it("supersedes the older ones when the newer one is accepted", () => {
+    expect(after(lane, "accepted")).toMatchObject({ ended: ["1 superseded", "2 delivered"], next: "empty" });
+  });
+
+  it("returns to the oldest when the newer one is refused too", () => {
+    expect(after(lane, "refused")).toMatchObject({ ended: [], subject: 1, next: "wait" });
+  });
+
+  it("stays at the newer one while the receiver may have it", () => {
+    const step = after(lane, "failed");
+    expect(step).toMatchObject({ subject: 2, next: "wait" });
+    expect(after(step.lane, "refused")).toMatchObject({ ended: [], subject: 2, next: "wait" });
+  });
+});
+
+describe("an arrival", () => {
+  it("makes a waiting lane due, and leaves its backoff as it was", () => {
+    const waiting = laneOf([row(1, { retryCount: 1 })], { dueAt: later(60_000) });
+    const lane = arrive(waiting, [row(2)], now);
+    expect(lane).toMatchObject({ dueAt: now, isExpedited: true });
+    const { lane: failed } = after(lane, "failed");
+    expect([failed.rows[0]?.retryCount, failed.dueAt]).toEqual([1, later(5_000)]);
+  });
+
+  it("that is stored already changes nothing", () => {
+    const lane = laneOf([row(1)]);
+    expect(arrive(lane, [row(1)], now)).toBe(lane);
+  });
+});
+
+describe("a probe", () => {
+  it("costs no step of the backoff", () => {
+    const { lane } = after(laneOf([row(1, { retryCount: 1 })]), "failed", { isProbe: true });
+    expect(lane.rows[0]?.retryCount).toBe(1);
+  });
+
+  it("gives up no row that has time left, though an attempt would", () => {
+    const old = (ms: number) => laneOf([row(1, { retryCount: 2, createdAt: later(-ms) })]);
+    expect(after(old(3_590_000), "failed").ended).toEqual(["1 exhausted"]);
+    const step = after(old(3_590_000), "failed", { isProbe: true });
+    expect(step).toMatchObject({ ended: [], next: "wait", lane: { dueAt: later(10_000) } });
+    expect(after(old(3_600_000), "failed", { isProbe: true }).ended).toEqual(["1 exhausted"]);
+  });
+});
+
+describe("an answer", () => {
+  it.each([
+    [200, "accepted"],
+    [299, "accepted"],
+    [301, "refused"],
+    [400, "refused"],
+    [408, "failed"],
+    [410, "refused"],
+    [429, "failed"],
+    [500, "refused"],
+    [502, "failed"],
+    [503, "failed"],
+    [504, "failed"],
+    [undefined, "failed"],
+  ])("%s is %s", (status, verdict) => {
+    expect(verdictOf(status === undefined ? {} : { status })).toBe(verdict);
+  });
+});

@@ -1,0 +1,285 @@
+import type { Verdict } from "./delivery.ts";
+import { nextAttemptAt, type RetryPlan } from "./retry-plan.ts";
+
+/** An undelivered row of a lane. */
+export interface LaneRow {
+  readonly deliveryId: string;
+  readonly sequence: number;
+  readonly signingNumber: number;
+  readonly createdAt: Date;
+  /** Steps of the backoff that the row's failures have taken. */
+  readonly retryCount: number;
+  /** Whether the endpoint has ever refused it. */
+  readonly isRefused: boolean;
+}
+
+/** What is known and journaled of a lane with undelivered rows. */
+export interface LaneState<Row extends LaneRow> {
+  /** Undelivered rows, oldest first. */
+  readonly rows: readonly Row[];
+  /**
+   * Number of first rows without a row missing between them. The other rows are the newest ones.
+   */
+  readonly contiguous: number;
+  /** Whether there are undelivered rows that are not in `rows`. */
+  readonly hasMore: boolean;
+  /** Whether all rows between the contiguous ones and the others were refused. */
+  readonly isTailNext: boolean;
+  /** Whether the last row is the newest one. */
+  readonly isTailEnd: boolean;
+  /** The row to which all older ones have yielded, until it is accepted, refused or given up. */
+  readonly yieldedTo?: string;
+  /**
+   * Whether the receiver may have a row to which older ones yielded: the lane was taken over, or
+   * the attempt failed. Older rows are then not sent again.
+   */
+  readonly isUncertain: boolean;
+  /** When the lane's next attempt is due. */
+  readonly dueAt: Date;
+  /**
+   * Whether the lane was expedited before its backoff ended. A failure then costs no step of the
+   * backoff.
+   */
+  readonly isExpedited: boolean;
+}
+
+/** The outcome of an attempt at `subjectOf(lane)`. */
+export interface LaneAttempt {
+  readonly verdict: Verdict;
+  readonly endedAt: Date;
+  readonly retryAfterMs?: number | undefined;
+  /** Whether it was a probe of an open breaker. A failed probe costs no step of the backoff. */
+  readonly isProbe: boolean;
+  /** When the endpoint was last enabled; the age of rows counts from here at the earliest. */
+  readonly enabledAt?: Date | undefined;
+}
+
+/** A lane after an attempt. It must be journaled before the next row is sent. */
+export interface LaneStep<Row extends LaneRow> {
+  readonly lane: LaneState<Row>;
+  /** The attempted row, as it was before. */
+  readonly attempted: Row;
+  /** Rows of `lane` with changed fields of their own. */
+  readonly changed: readonly Row[];
+  /** Rows that reached a final state. */
+  readonly ended: readonly { readonly row: Row; readonly state: FinalState }[];
+  /** The final state of all rows older than the attempted one, including those not in memory. */
+  readonly olderEnd?: FinalState;
+  /**
+   * `attempt`: the lane's next row may be sent once the step is journaled. `wait`: not before
+   * `lane.dueAt`. `empty`: no row is left. `unknown`: the next row is not in memory.
+   */
+  readonly next: "attempt" | "wait" | "empty" | "unknown";
+}
+
+/**
+ * `superseded`: a newer snapshot was accepted, the endpoint's filter excludes a newer one, or a
+ * newer one came before this one was sent again.
+ */
+export type FinalState = "delivered" | "superseded" | "exhausted";
+
+/** Orders the rows of a lane. */
+export function compareRows(a: Pick<LaneRow, "sequence" | "signingNumber">, b: typeof a): number {
+  return a.sequence - b.sequence || a.signingNumber - b.signingNumber;
+}
+
+/** The row to send next: the one to which older ones yielded, else the oldest. */
+export function subjectOf<Row extends LaneRow>({ rows, yieldedTo }: LaneState<Row>): Row | undefined {
+  if (yieldedTo === undefined) return rows[0];
+  return rows.find(({ deliveryId }) => deliveryId === yieldedTo) ?? rows[0];
+}
+
+/**
+ * Adds newer rows, which makes the lane due at once.
+ *
+ * @param rows newer than all rows of the lane
+ */
+export function arrive<Row extends LaneRow>(lane: LaneState<Row>, rows: readonly Row[], now: Date): LaneState<Row> {
+  const known = new Set(lane.rows.map(({ deliveryId }) => deliveryId));
+  const added = rows.filter(({ deliveryId }) => !known.has(deliveryId)).toSorted(compareRows);
+  if (added.length === 0 || !lane.isTailEnd) return lane;
+  const contiguous = lane.hasMore ? lane.contiguous : lane.rows.length + added.length;
+  const isExpedited = lane.isExpedited || lane.dueAt > now;
+  return {
+    ...lane,
+    rows: [...lane.rows, ...added],
+    contiguous,
+    dueAt: lane.dueAt > now ? now : lane.dueAt,
+    isExpedited,
+  };
+}
+
+/**
+ * Decides what follows from an attempt at `subjectOf(lane)`.
+ *
+ * - Accepted: all older rows are superseded. They were refused, and an older sequence is never sent
+ *   after a newer one was accepted. The next row is sent.
+ * - Refused: the lane yields to the next row that was never refused, else to the newest one. When
+ *   there is none, the walk ends, and the oldest row waits for its backoff. When the receiver may
+ *   have a newer one, the newest row waits instead.
+ * - Failed: the walk ends and the same row waits for its backoff, because the receiver may have it.
+ *   So a row to which older ones yielded remains the next one until it is known whether the
+ *   receiver has it.
+ *
+ * @param random from 0 to 1, for the jitter of the backoff
+ */
+export function advance<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  attempt: LaneAttempt,
+  plan: RetryPlan,
+  random: number,
+): LaneStep<Row> {
+  const subject = subjectOf(lane);
+  if (!subject) throw new RangeError("a lane without rows has no attempts");
+  if (attempt.verdict === "accepted") return accept(lane, subject, attempt);
+  return attempt.verdict === "refused"
+    ? refuse(lane, subject, attempt, plan, random)
+    : fail(lane, subject, attempt, plan, random);
+}
+
+function accept<Row extends LaneRow>(lane: LaneState<Row>, subject: Row, { endedAt }: LaneAttempt): LaneStep<Row> {
+  const at = lane.rows.indexOf(subject);
+  const older = lane.rows.slice(0, at).map((row) => ({ row, state: "superseded" as const }));
+  const step = end(lane, subject, [...older, { row: subject, state: "delivered" }], endedAt);
+  return { ...step, olderEnd: "superseded" };
+}
+
+function refuse<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  subject: Row,
+  attempt: LaneAttempt,
+  plan: RetryPlan,
+  random: number,
+): LaneStep<Row> {
+  const refused = { ...subject, isRefused: true };
+  const rows = replace(lane.rows, refused);
+  const heir = heirOf({ ...lane, rows }, refused);
+  if (heir) {
+    const yielded = { ...lane, rows, yieldedTo: heir.deliveryId };
+    return { lane: yielded, attempted: subject, changed: [refused], ended: [], next: "attempt" };
+  }
+  if (heir === undefined) return look(lane, subject, refused, attempt);
+  if (lane.yieldedTo !== undefined && lane.isUncertain) return stay({ ...lane, rows }, refused, attempt, plan, random);
+  const { yieldedTo: _, ...walked } = { ...lane, rows };
+  const [oldest = refused] = rows;
+  const waiting = backOff(walked, oldest, attempt, plan, random);
+  if (!waiting) return end(walked, subject, [{ row: oldest, state: "exhausted" }], attempt.endedAt, [refused]);
+  const changed = oldest === refused ? [waiting.row] : [refused, waiting.row];
+  return { lane: waiting.lane, attempted: subject, changed, ended: [], next: "wait" };
+}
+
+/**
+ * The row to try next in this walk; null when there is none, undefined when it is not in memory.
+ */
+function heirOf<Row extends LaneRow>(lane: LaneState<Row>, refused: Row): Row | null | undefined {
+  const { rows, contiguous, hasMore, isTailNext, isTailEnd } = lane;
+  const newer = rows.slice(rows.indexOf(refused) + 1);
+  const heir = newer.find(({ isRefused }) => !isRefused) ?? (isTailEnd ? newer.at(-1) : undefined);
+  const isBeyondGap = hasMore && rows.indexOf(refused) < contiguous && (!heir || rows.indexOf(heir) >= contiguous);
+  if (isBeyondGap && !isTailNext) return undefined;
+  return heir ?? (isTailEnd ? null : undefined);
+}
+
+/** The step when the next row must be read from the database. */
+function look<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  subject: Row,
+  refused: Row,
+  { endedAt }: LaneAttempt,
+): LaneStep<Row> {
+  const { yieldedTo, ...rest } = { ...lane, rows: replace(lane.rows, refused), dueAt: endedAt };
+  const kept = yieldedTo !== undefined && lane.isUncertain ? { ...rest, yieldedTo } : rest;
+  return { lane: kept, attempted: subject, changed: [refused], ended: [], next: "wait" };
+}
+
+function fail<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  subject: Row,
+  attempt: LaneAttempt,
+  plan: RetryPlan,
+  random: number,
+): LaneStep<Row> {
+  return stay({ ...lane, isUncertain: true }, subject, attempt, plan, random);
+}
+
+/** The step when the attempted row waits and remains the next one. */
+function stay<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  subject: Row,
+  attempt: LaneAttempt,
+  plan: RetryPlan,
+  random: number,
+): LaneStep<Row> {
+  const waiting = backOff(lane, subject, attempt, plan, random);
+  if (waiting) return { lane: waiting.lane, attempted: subject, changed: [waiting.row], ended: [], next: "wait" };
+  // Rows that yielded to this one are older and must not be sent after it, so they end with it.
+  const at = lane.rows.findIndex(({ deliveryId }) => deliveryId === subject.deliveryId);
+  const ended = lane.rows.slice(0, at + 1).map((row) => ({ row, state: "exhausted" as const }));
+  return { ...end(lane, subject, ended, attempt.endedAt), olderEnd: "exhausted" };
+}
+
+/**
+ * The lane while a row waits for its backoff; undefined when the row is too old for another
+ * attempt.
+ */
+function backOff<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  row: Row,
+  attempt: LaneAttempt,
+  plan: RetryPlan,
+  random: number,
+) {
+  const { endedAt, retryAfterMs, isProbe } = attempt;
+  const retryCount = lane.isExpedited || isProbe ? row.retryCount : row.retryCount + 1;
+  const failed = { attempt: Math.max(1, retryCount), since: agesFrom(row, attempt), endedAt, retryAfterMs };
+  const dueAt = nextAttemptAt(plan, failed, random) ?? (isProbe ? lastAttemptAt(plan, row, attempt) : undefined);
+  if (!dueAt) return undefined;
+  const waiting = { ...row, retryCount };
+  return { row: waiting, lane: { ...lane, rows: replace(lane.rows, waiting), dueAt, isExpedited: false } };
+}
+
+/**
+ * The end of a row's time, before which a failed probe does not give it up: probes are more
+ * frequent than attempts. Undefined when its time is over.
+ */
+function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttempt): Date | undefined {
+  const at = new Date(agesFrom(row, attempt).getTime() + ageMsMax);
+  return at > attempt.endedAt ? at : undefined;
+}
+
+/**
+ * When the age of a row begins: for deliveries that waited until their endpoint was enabled, at
+ * that time.
+ */
+function agesFrom({ createdAt }: LaneRow, { enabledAt }: LaneAttempt): Date {
+  return enabledAt && enabledAt > createdAt ? enabledAt : createdAt;
+}
+
+/** Ends the lane's first rows. The others are due at once. */
+function end<Row extends LaneRow>(
+  lane: LaneState<Row>,
+  attempted: Row,
+  ended: LaneStep<Row>["ended"],
+  dueAt: Date,
+  changed: readonly Row[] = [],
+): LaneStep<Row> {
+  const { yieldedTo: _, rows, contiguous: before, hasMore, ...rest } = lane;
+  const count = ended.length;
+  const contiguous = Math.max(0, before - count);
+  const isUnknown = hasMore && contiguous === 0;
+  const left = isUnknown ? [] : rows.slice(count);
+  const kept = changed.filter(({ deliveryId }) => left.some((row) => row.deliveryId === deliveryId));
+  const isDelivered = ended.some(({ state }) => state === "delivered");
+  const next = isUnknown ? "unknown" : left.length === 0 ? "empty" : isDelivered ? "attempt" : "wait";
+  return {
+    lane: { ...rest, rows: left, contiguous, hasMore, dueAt, isExpedited: false, isUncertain: false },
+    attempted,
+    changed: kept,
+    ended,
+    next,
+  };
+}
+
+function replace<Row extends LaneRow>(rows: readonly Row[], changed: Row): Row[] {
+  return rows.map((row) => (row.deliveryId === changed.deliveryId ? changed : row));
+}

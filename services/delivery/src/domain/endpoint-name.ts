@@ -1,0 +1,5 @@
+/** What identifies an endpoint. */
+export interface EndpointName {
+  readonly tenantId: string;
+  readonly endpointId: string;
+}

@@ -1,0 +1,38 @@
+import type { DisableReason } from "./disablement.ts";
+
+/**
+ * A change of an endpoint that is announced to those of the tenant's endpoints that ask for its
+ * event.
+ */
+export type EndpointNotice = DisabledNotice | ExpiringNotice | RecoveredNotice;
+
+interface NoticeTimes {
+  readonly at: Date;
+  /**
+   * The beginning of the trouble. It is part of the webhook id, so the same trouble is announced
+   * once.
+   */
+  readonly since: Date;
+}
+
+interface DisabledNotice extends NoticeTimes {
+  readonly event: "endpoint.disabled";
+  readonly reason: DisableReason;
+  /** The actor who disabled it. */
+  readonly by?: string;
+}
+
+/** The pending deliveries of a disabled endpoint are given up in a day. */
+interface ExpiringNotice extends NoticeTimes {
+  readonly event: "endpoint.expiring";
+  readonly reason: DisableReason;
+}
+
+interface RecoveredNotice extends NoticeTimes {
+  readonly event: "endpoint.recovered";
+  /** `enabled`: someone enabled it. `accepted`: its breaker was open, and it accepted a webhook. */
+  readonly reason: "enabled" | "accepted";
+}
+
+/** A notice as its deliveries keep it, without the URL, whose path may be a credential. */
+export type NoticeFacts = EndpointNotice & { readonly host: string };

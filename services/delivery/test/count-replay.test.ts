@@ -1,0 +1,114 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { countCommands } from "@vidimus/devstack/testing/count-commands";
+import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
+import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
+import { patient } from "@vidimus/kit/testing/patient";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type FeedSnapshot, snapshotOf } from "./support/feed.ts";
+import { openReceiver } from "./support/receiver.ts";
+import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
+
+let world: World;
+let delivery: Awaited<ReturnType<typeof openDelivery>>;
+let log: RpcClient<typeof DeliveryLogService>;
+const commands = countCommands("delivery");
+
+beforeAll(async () => {
+  world = await openWorld();
+  delivery = await openDelivery(world);
+  log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+});
+afterAll(async () => {
+  commands[Symbol.dispose]();
+  log?.[Symbol.dispose]();
+  await delivery?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const agoMs = 60_000;
+const kindOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "answered",
+    (error: unknown) => fromConnectError(error)?.kind,
+  );
+
+/** Stores snapshots that are settled: as those from before an endpoint was registered. */
+function store(tenantId: string, count: number, other: Partial<FeedSnapshot> = {}): void {
+  for (let nth = 0; nth < count; nth += 1) {
+    const committedAt = new Date(Date.now() - agoMs + nth);
+    world.feed.store({ ...snapshotOf(tenantId, randomUUID()), committedAt, ...other });
+  }
+}
+
+/** Starts the replay that was counted, and says how many it sent. */
+async function sentBy(request: { tenantId: string; endpointId: string; states?: string[]; all?: boolean }) {
+  const { replay } = await log.startReplay(request, asAdmin);
+  return vi.waitFor(async () => {
+    const name = { tenantId: request.tenantId, replayId: replay!.replayId };
+    const found = (await log.getReplay(name)).replay!;
+    expect(found.state).toBe("done");
+    return found.delivered + found.failed;
+  }, patient);
+}
+
+it("counting ends at 10,000 snapshots, takes a command for each thousand, and says that there are more", async () => {
+  const tenantId = "many";
+  store(tenantId, 10_500);
+  const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
+  const used = await commands.during(async () => {
+    const counted = await log.countReplay({ tenantId, endpointId, all: true });
+    expect(counted).toMatchObject({ toSend: counted.seen, hasMore: true });
+    expect(Number(counted.seen)).toBeLessThanOrEqual(10_000);
+    expect(Number(counted.seen) % 1_000).toBe(0);
+  });
+  expect(used.filter((each) => each === "find deliveries").length).toBeLessThanOrEqual(10);
+  expect(used.filter((each) => /insert|update|delete/.test(each) && /deliveries|replays/.test(each))).toEqual([]);
+});
+
+it("a replay sends as many as were counted before it, of what is missing, given up and delivered", async () => {
+  const tenantId = "counted";
+  let status = 422;
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  store(tenantId, 5);
+  const missing = { tenantId, endpointId, states: ["missing"] };
+  expect(await log.countReplay(missing)).toMatchObject({ toSend: 5n, seen: 5n, hasMore: false });
+  expect(await sentBy(missing)).toBe(5n);
+  expect((await log.countReplay(missing)).toSend).toBe(0n);
+  const exhausted = { tenantId, endpointId, states: ["exhausted"] };
+  expect((await log.countReplay(exhausted)).toSend).toBe(5n);
+  status = 204;
+  expect(await sentBy(exhausted)).toBe(5n);
+  expect((await log.countReplay({ tenantId, endpointId, all: true })).toSend).toBe(5n);
+  const since = timestampFromMs(Date.now());
+  expect(await log.countReplay({ tenantId, endpointId, since })).toMatchObject({ toSend: 0n, seen: 0n });
+});
+
+it("what is pending, and what the endpoint's events leave out, is not counted and not sent", async () => {
+  const tenantId = "narrow";
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+  const events = { names: ["snapshot.withheld"] };
+  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url: receiver.url, events }, asAdmin);
+  store(tenantId, 3);
+  store(tenantId, 2, { status: "withheld" });
+  const all = { tenantId, endpointId: endpoint!.endpointId, all: true };
+  expect(await log.countReplay(all)).toMatchObject({ toSend: 2n, seen: 5n });
+  const other = await delivery.endpoint("waiting", receiver.url);
+  await publish(world, "waiting");
+  await receiver.arrivals(1);
+  const waiting = { tenantId: "waiting", endpointId: other.endpointId, all: true };
+  expect(await log.countReplay(waiting)).toMatchObject({ toSend: 0n, seen: 1n });
+});
+
+it("a count is refused where the replay would be, and another tenant's endpoint is not found", async () => {
+  const { endpointId } = await delivery.endpoint("own", "http://127.0.0.1:9/hook");
+  const own = { tenantId: "own", endpointId };
+  const [early, late] = [timestampFromMs(1_000), timestampFromMs(2_000)];
+  const refused = [own, { ...own, all: true, states: ["missing"] }, { ...own, states: ["lost"] }];
+  for (const each of [...refused, { ...own, since: late, until: early }]) {
+    expect(await kindOf(log.countReplay(each))).toBe("invalid");
+  }
+  expect(await kindOf(log.countReplay({ tenantId: "other", endpointId, all: true }))).toBe("not_found");
+});

@@ -1,0 +1,51 @@
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
+import { openMongo } from "@vidimus/kit/mongo/mongo";
+import { expect, inject, test } from "vitest";
+import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
+import { DeliveryStore } from "../src/store/delivery-store.ts";
+import { LaneStore } from "../src/store/lane-store.ts";
+
+const hourLater = () => new Date(Date.now() + 3_600_000);
+
+/** Two processes, of which the second has claimed a lane when the lease of the first had run out. */
+async function takeOver(name: string) {
+  const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName(name), appName: name });
+  const rows = deliveryRows(mongo.db);
+  await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
+  const createdAt = new Date(Date.now() - 1_000);
+  const names = { tenantId: "acme", endpointId: "e1", documentId: "d1", deliveryId: "one", webhookId: "one" };
+  const row = { ...names, sequence: 1, signingNumber: 1, createdAt, bodyBytes: 2_000, place: "due" as const };
+  await new DeliveryStore(rows, "first").insert([row], createdAt);
+  const [first, second] = [new LaneStore(rows, "first"), new LaneStore(rows, "second")];
+  const scope = () => ({ endpointId: "e1", dueBy: new Date(), limit: 1 });
+  const [lost] = await first.claim(scope(), new Date());
+  const until = hourLater();
+  const [held] = await second.claim(scope(), until);
+  const lease = async () => {
+    const found = await rows.findOne({ documentId: "d1" });
+    return { holder: found?.lease?.holder, dueAt: found?.nextAttemptAt };
+  };
+  const close = async () => {
+    await mongo.db.dropDatabase();
+    await mongo[Symbol.asyncDispose]();
+  };
+  return { first, second, lost: lost!, held: held!, until, lease, [Symbol.asyncDispose]: close };
+}
+
+test("a lease that another process has taken is not renewed", async () => {
+  await using opened = await takeOver("renewals");
+  const { first, second, lost, held, until, lease } = opened;
+  expect(await first.renew(lost, new Date(until.getTime() + 1_000))).toBe(false);
+  expect(await lease()).toEqual({ holder: "second", dueAt: until });
+  expect(await second.renew(held, until)).toBe(true);
+});
+
+test("a lease that another process has taken is not released", async () => {
+  await using opened = await takeOver("releases");
+  const { first, second, lost, held, until, lease } = opened;
+  await first.release([lost], new Date());
+  expect(await lease()).toEqual({ holder: "second", dueAt: until });
+  await second.release([held], new Date());
+  expect(await lease()).toMatchObject({ holder: undefined });
+});

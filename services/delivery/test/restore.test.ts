@@ -1,0 +1,91 @@
+/** What an operator runs on delivery's database after a restore, as `npm run restore:delivery` does. */
+import { testDatabaseName } from "@vidimus/devstack/testing/database";
+import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
+import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
+import type { NewDelivery } from "../src/store/delivery-rows.ts";
+import { DeliveryStore } from "../src/store/delivery-store.ts";
+
+const database = testDatabaseName("restore");
+const createdAt = new Date();
+let mongo: Mongo;
+
+beforeAll(async () => {
+  mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "restore-test" });
+  await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
+});
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo[Symbol.asyncDispose]();
+});
+
+async function restore(command: string, lines: readonly unknown[] = []): Promise<string> {
+  const main = new URL("../src/restore.ts", import.meta.url).pathname;
+  const env = { ...process.env, MONGODB_URL: inject("mongoUrl"), MONGODB_DATABASE: database };
+  const running = promisify(execFile)(process.execPath, [main, ...command.split(" ")], { env });
+  running.child.stdin?.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return (await running).stdout;
+}
+
+function rowOf(endpointId: string, documentId: string, sequence: number): NewDelivery {
+  const deliveryId = `${endpointId}-${documentId}-${sequence}`;
+  const names = { tenantId: "acme", endpointId, documentId, deliveryId, webhookId: deliveryId };
+  const place = sequence === 1 ? ("due" as const) : ("behind" as const);
+  return { ...names, sequence, signingNumber: 1, createdAt, bodyBytes: 2_000, place };
+}
+
+const snapshot = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
+
+test("a database without deliveries has the highest sequence 0, and nothing undelivered", async () => {
+  expect(await restore("highest")).toBe("0\n");
+  expect(await restore("undelivered")).toBe("");
+});
+
+test("undelivered snapshots are named once each, and of the highest sequence delivered ones count too", async () => {
+  const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
+  await deliveries.insert(
+    [rowOf("e1", "a", 1), rowOf("e2", "a", 1), rowOf("e1", "a", 2), rowOf("e1", "b", 1)],
+    createdAt,
+  );
+  await deliveryRows(mongo.db).updateOne({ documentId: "b" }, { $set: { state: "delivered", sequence: 7 } });
+  expect(await restore("highest")).toBe("7\n");
+  const lines = (await restore("undelivered")).trimEnd().split("\n");
+  expect(lines.map((line): unknown => JSON.parse(line))).toHaveLength(2);
+  expect(new Set(lines.map((line): unknown => JSON.parse(line)))).toEqual(
+    new Set([snapshot("a", 1), snapshot("a", 2)]),
+  );
+});
+
+test("give-up ends every pending delivery of the snapshots that stdin names, and no other one", async () => {
+  expect(await restore("give-up", [snapshot("a", 1), snapshot("b", 7), snapshot("c", 1)])).toBe(
+    `database ${database}: 2 deliveries given up\n`,
+  );
+  const rows = await deliveryRows(mongo.db)
+    .find({}, { sort: { _id: 1 } })
+    .toArray();
+  expect(rows.map(({ endpointId, documentId, sequence, state }) => [endpointId, documentId, sequence, state])).toEqual(
+    expect.arrayContaining([
+      ["e1", "a", 1, "exhausted"],
+      ["e2", "a", 1, "exhausted"],
+      ["e1", "a", 2, "pending"],
+      ["e1", "b", 7, "delivered"],
+    ]),
+  );
+  const ended = rows.filter(({ state }) => state === "exhausted");
+  for (const row of ended)
+    expect([row.nextAttemptAt, row.lease, !!row.expiresAt]).toEqual([undefined, undefined, true]);
+  expect(await restore("give-up", [snapshot("a", 1)])).toContain(": 0 deliveries given up");
+});
+
+test.each([
+  ["lift", [], 78, "one of: highest; undelivered; give-up"],
+  ["give-up", [{ documentId: "a" }], 1, 'stdin names no snapshot: {"documentId":"a"}'],
+  ["give-up", [{ ...snapshot("a", 2), sequence: "2" }], 1, "stdin names no snapshot"],
+])("%s with the lines %j changes nothing and ends with %i", async (command, lines, code, message) => {
+  const failed = restore(command, lines);
+  await expect(failed).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
+  expect(await deliveryRows(mongo.db).countDocuments({ documentId: "a", sequence: 2, state: "pending" })).toBe(1);
+});

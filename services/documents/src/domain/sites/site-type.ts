@@ -1,0 +1,1 @@
+export const siteType = "core/publisher-site";

@@ -1,0 +1,84 @@
+/** What ListTransitions offers a role for a document, and what it says would be refused. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { failure } from "./support/call-failure.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
+
+const tenantId = "acme";
+let service: Publishing;
+
+beforeAll(async () => {
+  service = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function listFor(documentId: string, role: string) {
+  const listed = await service.documents.listTransitions({ tenantId, documentId }, as(role));
+  const { transitions, mayUpdate } = listed;
+  return { ...listed, mayUpdate, names: transitions.map(({ name }) => name).toSorted() };
+}
+
+async function refusalOf(documentId: string, name: string) {
+  const { transitions } = await listFor(documentId, "editor");
+  return transitions.find((transition) => transition.name === name)?.refusal;
+}
+
+async function edit(documentId: string): Promise<void> {
+  const documentJson = Buffer.from(JSON.stringify(article({ id: documentId, text: "More snow." })));
+  await service.documents.updateDocument({ tenantId, documentId, documentJson, expectedVersion: 1n }, as("editor"));
+}
+
+test("a role gets the transitions that it may take from the document's state, and whether it may edit", async () => {
+  const id = await service.create(tenantId, article());
+  expect(await listFor(id, "writer")).toMatchObject({ names: ["submit"], mayUpdate: true, status: "draft" });
+  expect(await listFor(id, "editor")).toMatchObject({ names: ["publish", "spike", "submit"], mayUpdate: true });
+  expect(await listFor(id, "legal")).toMatchObject({ names: [], mayUpdate: false });
+  expect(await listFor(id, "admin")).toMatchObject({ names: ["publish", "spike", "submit"], mayUpdate: true });
+});
+
+test("a request may ask for another role than the caller's", async () => {
+  const documentId = await service.create(tenantId, article());
+  const asked = await service.documents.listTransitions({ tenantId, documentId, role: "writer" }, as("editor"));
+  expect(asked.transitions.map(({ name }) => name)).toEqual(["submit"]);
+});
+
+test("beside a newer version each transition names the version on which it acts", async () => {
+  const id = await service.create(tenantId, article());
+  await service.take(tenantId, id, "publish");
+  await edit(id);
+  const { transitions, lastPublished, version } = await listFor(id, "editor");
+  expect([version, lastPublished?.version]).toEqual([2n, 1n]);
+  const acts = transitions.map(({ name, expectedVersion, fromStatus, toStatus }) =>
+    [name, expectedVersion, fromStatus, toStatus].join(" "),
+  );
+  expect(acts).toContain("withhold 1 usable withheld");
+  expect(acts).toContain("publish 2 draft usable");
+  expect(transitions.find(({ name }) => name === "publish")?.refusal).toBeUndefined();
+  expect((await refusalOf(id, "spike"))?.kind).toBe("failed_precondition");
+});
+
+test("a transition that a guard would refuse is listed with the refusal that taking it would get", async () => {
+  const incomplete = await service.create(tenantId, article({ meta: { slug: undefined } }));
+  expect((await refusalOf(incomplete, "publish"))?.violations.map(({ pointer }) => pointer)).toContain("/meta/slug");
+  expect(await refusalOf(incomplete, "submit")).toBeUndefined();
+
+  const holder = await service.create(tenantId, article({ slug: "taken" }));
+  await service.take(tenantId, holder, "publish");
+  const second = await service.create(tenantId, article({ slug: "taken" }));
+  const refusal = await refusalOf(second, "publish");
+  expect(refusal?.message).toContain(holder);
+  const taken = service.documents.transitionDocument(
+    { tenantId, transition: { documentId: second, name: "publish", expectedVersion: 1n } },
+    as("editor"),
+  );
+  expect(await failure(taken)).toMatchObject({ code: "FailedPrecondition", message: refusal?.message });
+});
+
+test("a killed document has no transition and cannot be edited, and an unknown one is NOT_FOUND", async () => {
+  const id = await service.create(tenantId, article());
+  await service.take(tenantId, id, "publish");
+  await service.take(tenantId, id, "kill");
+  expect(await listFor(id, "admin")).toMatchObject({ names: [], mayUpdate: false, status: "cancelled" });
+  const unknown = service.documents.listTransitions({ tenantId, documentId: randomUUID() }, as("editor"));
+  expect(await failure(unknown)).toMatchObject({ code: "NotFound" });
+});

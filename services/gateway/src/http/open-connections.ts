@@ -1,0 +1,70 @@
+import type { FastifyInstance } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** The connections of the public port, each with its last request, and how they end. */
+export class OpenConnections {
+  readonly #last = new WeakMap<Socket, ServerResponse>();
+  readonly #open = new Set<Socket>();
+
+  /** Notes the current request of each connection, and ends connections that are idle for too long. */
+  watch(app: FastifyInstance): void {
+    // A listener instead of a hook, because the parser may fail on bytes after the head before the
+    // first hook runs.
+    app.server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.#last.set(socket, response);
+    });
+    app.server.on("connection", (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
+    // Without a listener Node closes an inactive connection without an answer.
+    app.server.on("timeout", (socket: Socket) => this.#cut(socket));
+    // When it begins to stop, Fastify closes idle connections, and announces the end of a
+    // connection on later requests. A connection with a running request would stay open after its
+    // answer and be cut ten seconds later, perhaps just when its client uses it again.
+    app.addHook("preClose", async () => this.#endRunning());
+  }
+
+  /** The answer to the last request of a connection. */
+  lastOf(socket: Socket): ServerResponse | undefined {
+    return this.#last.get(socket);
+  }
+
+  /** The answer to a request of the connection that is still running. */
+  runningOf(socket: Socket): ServerResponse | undefined {
+    const last = this.#last.get(socket);
+    return last?.writableFinished ? undefined : last;
+  }
+
+  /** Ends all connections at once. */
+  cut(): void {
+    for (const socket of this.#open) this.#cut(socket);
+  }
+
+  /**
+   * A client may take the end of a connection for the end of its answer, as in HTTP/1.0. So when an
+   * answer is not completely sent, its connection is reset.
+   */
+  #cut(socket: Socket): void {
+    if (this.runningOf(socket)) socket.resetAndDestroy();
+    else socket.destroy();
+  }
+
+  /** Ends the connections of all running requests after their answers. */
+  #endRunning(): void {
+    for (const socket of this.#open) {
+      const running = this.runningOf(socket);
+      if (running) closeAfter(running, socket);
+    }
+  }
+}
+
+/**
+ * Announces the end of the connection when the headers are not sent yet, and closes it after the
+ * answer. The parser stops reading from it.
+ */
+export function closeAfter(response: ServerResponse, socket: Socket): void {
+  if (!response.headersSent) response.setHeader("connection", "close");
+  response.once("finish", () => socket.destroySoon());
+}

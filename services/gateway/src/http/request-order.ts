@@ -1,0 +1,58 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  onRequestHookHandler,
+  preParsingHookHandler,
+} from "fastify";
+import type { RequestChecks } from "./request-checks.ts";
+import type { Route } from "./route.ts";
+
+/** The steps of every request, whatever its route. */
+export interface RequestSteps {
+  /** Sets start time, trace and common headers; records the request when it ends: `exchange/`. */
+  readonly open: onRequestHookHandler;
+  /** 429 of the address, 400 of the target and of Host, 404 of the path: `admit-request.ts`. */
+  readonly admit: onRequestHookHandler;
+  /** 400 of bytes after the head that the parser refused: `unreadable-requests.ts`. */
+  readonly awaitParser: onRequestHookHandler;
+  /** Registers the body, which takes memory for bodies as its pieces come: `bodies/receive-bodies.ts`. */
+  readonly expectBody: onRequestHookHandler;
+  /** 400 of a body that the parser refused while the route's checks waited: `unreadable-requests.ts`. */
+  readonly refuseBroken: preParsingHookHandler;
+}
+
+/**
+ * Sets the order in which the steps of a request run. After `expectBody` comes the route's own
+ * `checkRoute`, after `refuseBroken` the body is read, then the URL is validated by the route's
+ * schemas, and `mount-routes.ts` runs the handler in a slot of its tenant.
+ */
+export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
+  app.addHook("onRequest", steps.open);
+  app.addHook("onRequest", steps.admit);
+  app.addHook("onRequest", steps.awaitParser);
+  app.addHook("onRequest", steps.expectBody);
+  app.addHook("preParsing", steps.refuseBroken);
+}
+
+/** A step that Fastify waits for when it answers a promise. */
+type RouteStep = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => Promise<void> | void;
+
+/** The checks of a request to a route: its key and scope, the charge of a write, the headers of its body. */
+export function checkRoute(route: Route<never>, checks: RequestChecks): RouteStep {
+  const { method, scope } = route;
+  return (request, reply, done) => {
+    const keyChecked = scope === "open" ? undefined : checks.checkKey(request, route);
+    const charged = andThen(keyChecked, () => (method === "GET" ? undefined : checks.chargeWrite(request, reply)));
+    const checked = andThen(charged, () => checks.checkBody(request, route));
+    // Fastify waits for the promise, if there is one.
+    if (!checked) done();
+    return checked;
+  };
+}
+
+/** Takes a step at once when the one before it is done, which it is for most requests. */
+function andThen(before: Promise<void> | void, step: () => Promise<void> | void): Promise<void> | void {
+  return before ? before.then(step) : step();
+}

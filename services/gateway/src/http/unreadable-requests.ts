@@ -1,0 +1,123 @@
+import { uuidv7 } from "@vidimus/kit/ids";
+import type { FastifyInstance, onRequestHookHandler, preParsingHookHandler } from "fastify";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { refused } from "./answers/answer.ts";
+import { headersFor } from "./exchange/exchange.ts";
+import type { RecordExchange } from "./exchange/exchange-log.ts";
+import { closeAfter, type OpenConnections } from "./open-connections.ts";
+import { HttpError, statusOf } from "../errors/http-error.ts";
+import type { RateLimits } from "../rates/rate-limits.ts";
+
+interface UnreadableRequestsDeps {
+  readonly connections: Pick<OpenConnections, "lastOf" | "runningOf">;
+  readonly limits: Pick<RateLimits, "countRequest">;
+  readonly record: RecordExchange;
+  /** URL of the page that explains error codes. */
+  readonly help: string | undefined;
+}
+
+/**
+ * Answers requests of the public port that never reach the framework: those that Node's parser
+ * refuses, and tunnels.
+ */
+export class UnreadableRequests {
+  readonly #deps: UnreadableRequestsDeps;
+  /** Requests whose body cannot be read completely, with the error to answer. */
+  readonly #broken = new WeakMap<IncomingMessage, HttpError>();
+
+  constructor(deps: UnreadableRequestsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers CONNECT, for which Node would only close the connection. */
+  refuseTunnels(app: FastifyInstance): void {
+    app.server.on("connect", (_: IncomingMessage, socket: Socket) => {
+      socket.on("error", () => socket.destroy());
+      this.#refuseUnread(socket, "CONNECT", noTunnel());
+    });
+  }
+
+  // The one hook that waits: the parser reads on in the turn in which the hooks begin, and a
+  // request whose bytes after the head are broken must not be answered 401 or 201 before that.
+  readonly awaitParser: onRequestHookHandler = ({ raw }, _reply, done) =>
+    queueMicrotask(() => done(this.#broken.get(raw)));
+
+  readonly refuseBroken: preParsingHookHandler = ({ raw }, _reply, _payload, done) => done(this.#broken.get(raw));
+
+  /**
+   * Answers what Node's parser refused or timed out, and closes the connection. A fault in a body
+   * belongs to its request, which is answered and recorded normally.
+   */
+  refuse(error: Error & { code?: string }, socket: Socket): void {
+    const last = this.#deps.connections.lastOf(socket);
+    if (error.code === "ECONNRESET" || socket.destroyed) socket.destroy();
+    else if (last && !last.req.complete) this.#breakBody(error, last, socket);
+    else this.#refuseUnread(socket, "", parserRefusal(error.code));
+  }
+
+  /**
+   * Passes the error to the reader of the body, or keeps it for a body that is not read yet. Closes
+   * the connection of a request that is already answered.
+   */
+  #breakBody(error: Error & { code?: string }, response: ServerResponse, socket: Socket): void {
+    if (response.writableEnded) return void socket.destroy();
+    closeAfter(response, socket);
+    const refusal = parserRefusal(error.code);
+    this.#broken.set(response.req, refusal);
+    if (response.req.listenerCount("error") > 0) response.req.emit("error", refusal);
+  }
+
+  /**
+   * Counts, records and answers bytes that never became a request. While an earlier request is
+   * running they get no answer, because the client would take it for that request's answer.
+   */
+  #refuseUnread(socket: Socket, method: string, otherwise: HttpError): void {
+    const refusal = this.#refusalOf(socket, otherwise);
+    const requestId = uuidv7();
+    const { code } = refusal;
+    this.#deps.record({ method, route: "", status: statusOf[code], code, ms: 0, requestId });
+    const running = this.#deps.connections.runningOf(socket);
+    if (running) closeAfter(running, socket);
+    else if (socket.writable) socket.end(answerText(requestId, refusal, this.#deps.help));
+    else socket.destroy();
+  }
+
+  /**
+   * The limit's 429 when the address is over it, else the given error. The peer's address counts,
+   * because the X-Forwarded-For of an unreadable request is unknown.
+   */
+  #refusalOf(socket: Socket, otherwise: HttpError): HttpError {
+    try {
+      this.#deps.limits.countRequest({ ip: socket.remoteAddress ?? "", socket });
+      return otherwise;
+    } catch (error) {
+      if (error instanceof HttpError) return error;
+      throw error;
+    }
+  }
+}
+
+function answerText(requestId: string, refusal: HttpError, help: string | undefined): string {
+  const { status, headers, body } = refused(refusal, help);
+  const length = Buffer.byteLength(String(body));
+  const all = { ...headersFor(requestId), ...headers, "content-length": length, connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${String(body)}`;
+}
+
+function noTunnel(): HttpError {
+  return new HttpError("METHOD_NOT_ALLOWED", "CONNECT is not allowed here: this is no proxy", {
+    headers: { allow: "" },
+  });
+}
+
+function parserRefusal(code: string | undefined): HttpError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new HttpError("REQUEST_TIMEOUT", "the request did not arrive in time");
+  if (code === "HPE_HEADER_OVERFLOW") return new HttpError("INVALID_QUERY", "the URL and the headers are too long");
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW")
+    return new HttpError("INVALID_PAYLOAD", "the chunk extensions are too long");
+  const headers = { connection: "close" };
+  return new HttpError("INVALID_PAYLOAD", "this is not a well-formed HTTP request", { headers });
+}

@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { EventEmitter } from "node:events";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { openPools } from "./pools.ts";
+import { LongPollLimiter } from "./long-poll-limiter.ts";
+
+function exchange(tenantId = "acme") {
+  const raw = Object.assign(new EventEmitter(), { destroyed: false });
+  const request = { caller: { tenantId }, startedAt: 100, pausedAt: undefined };
+  const slot = { held: true };
+  return {
+    request: request as unknown as FastifyRequest,
+    reply: { raw } as unknown as FastifyReply,
+    releaseSlot: () => {
+      slot.held = false;
+    },
+    slot,
+    leave: () => {
+      raw.destroyed = true;
+      raw.emit("close");
+    },
+  };
+}
+
+/** Fails when its signal aborts, as calls do. */
+function never(signal: AbortSignal): Promise<string> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("aborted")));
+  });
+}
+
+const open = (longPolls = 8) => new LongPollLimiter(openPools(new Registry(), { longPolls }).longPolls);
+
+function poll(limiter: LongPollLimiter, polling: ReturnType<typeof exchange>, work = never) {
+  return limiter.run(polling, (wait) => wait(work));
+}
+
+test("a wait does not count as the request's time, and holds no slot", async () => {
+  const waiting = exchange();
+  const until = Promise.withResolvers<string>();
+  const result = poll(open(), waiting, () => until.promise);
+  const { pausedAt = 0 } = waiting.request;
+  expect(waiting.slot.held).toBe(false);
+  until.resolve("news");
+  expect(await result).toBe("news");
+  expect(waiting.request.pausedAt).toBeUndefined();
+  expect(waiting.request.startedAt).toBeGreaterThan(100);
+  expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
+});
+
+test("a client that goes away, or was gone, ends its poll and frees its place", async () => {
+  const limiter = open(2);
+  const waiting = exchange();
+  const result = poll(limiter, waiting);
+  waiting.leave();
+  expect(await result).toBeUndefined();
+  expect(await poll(limiter, waiting)).toBeUndefined();
+  expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
+});
+
+test("closing ends every wait, and no poll begins", async () => {
+  const limiter = open();
+  const results = [poll(limiter, exchange()), poll(limiter, exchange("rival"))];
+  limiter.close();
+  expect(await Promise.all(results)).toEqual([undefined, undefined]);
+  await expect(poll(limiter, exchange())).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
+
+test("a long poll beyond the tenant's share, or of an exhausted pool, is refused before it begins", async () => {
+  const limiter = open(4);
+  const waiting = [poll(limiter, exchange()), poll(limiter, exchange())];
+  let begun = false;
+  const beyond = limiter.run(exchange(), async () => (begun = true));
+  await expect(beyond).rejects.toMatchObject({
+    code: "RATE_LIMITED",
+    message: "The tenant's share of the requests that wait for changes, 2 requests, is in use; retry in 1 s",
+  });
+  waiting.push(poll(limiter, exchange("rival")), poll(limiter, exchange("rival")));
+  await expect(limiter.run(exchange("third"), async () => (begun = true))).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+  });
+  expect(begun).toBe(false);
+  limiter.close();
+  await Promise.all(waiting);
+});
+
+test("what fails for another reason is thrown, and its place is free again", async () => {
+  const limiter = open(2);
+  for (let times = 0; times < 3; times += 1) {
+    await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");
+  }
+});

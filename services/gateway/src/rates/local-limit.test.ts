@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { LocalLimit } from "./local-limit.ts";
+
+test("a window lets its count pass, and refuses the rest until it ends", () => {
+  let now = 0;
+  const limit = new LocalLimit({ count: 3, windowMs: 1_000 }, () => now);
+  expect([1, 2, 3, 4].map(() => limit.take("a").allowed)).toEqual([true, true, true, false]);
+  now = 400;
+  expect(limit.take("a")).toEqual({ allowed: false, remaining: 0, resetMs: 600 });
+  now = 1_000;
+  expect(limit.take("a")).toEqual({ allowed: true, remaining: 2, resetMs: 1_000 });
+});
+
+test("keys are counted apart", () => {
+  const limit = new LocalLimit({ count: 1, windowMs: 1_000 }, () => 0);
+  expect(["a", "b", "a"].map((key) => limit.take(key).allowed)).toEqual([true, true, false]);
+});
+
+test("a flood of addresses is forgotten, oldest first, instead of filling the memory", () => {
+  const limit = new LocalLimit({ count: 1, windowMs: 1_000 }, () => 0);
+  limit.take("first");
+  for (let key = 0; key < 100_000; key += 1) limit.take(String(key));
+  expect(limit.take("first").allowed).toBe(true);
+  expect(limit.take("99999").allowed).toBe(false);
+});

@@ -1,0 +1,13 @@
+/** A limit's decision on one request. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** How many more requests pass before the window ends. */
+  readonly remaining: number;
+  /** Milliseconds until the window ends and counting starts again at zero. */
+  readonly resetMs: number;
+  /**
+   * End of the charged window by the database's clock, which identifies the window. Absent when
+   * nothing was charged.
+   */
+  readonly endsAt?: Date;
+}

@@ -1,0 +1,95 @@
+/** Updates of a phrase that somebody has read before, and phrases that have to be new. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openPhrases, type PhraseJson } from "./support/open-phrases.ts";
+
+interface Stored extends PhraseJson {
+  updatedAt: string;
+}
+
+let phrases: Awaited<ReturnType<typeof openPhrases>>;
+
+beforeAll(async () => {
+  phrases = await openPhrases();
+});
+
+afterAll(async () => {
+  await phrases?.[Symbol.asyncDispose]();
+});
+
+async function put(tenantId: string, phrase: object, expectedUpdatedAt = "", createOnly = false): Promise<Stored> {
+  const phraseJson = Buffer.from(JSON.stringify(phrase));
+  const answer = await phrases.client.upsertPhrase({ tenantId, phraseJson, expectedUpdatedAt, createOnly });
+  return JSON.parse(Buffer.from(answer.phraseJson).toString()) as Stored;
+}
+
+test("an update of what was read is written, and a second one of the same reading is ABORTED", async () => {
+  const tenantId = phrases.newTenant();
+  const read = await put(tenantId, { language: "sv", phrase: "kött" });
+  const { id } = read;
+  const first = await put(tenantId, { id, language: "sv", phrase: "kött", description: "first" }, read.updatedAt);
+  const second = put(tenantId, { id, language: "sv", phrase: "kött", description: "second" }, read.updatedAt);
+  await expect(second).rejects.toThrow(/aborted.*changed or deleted since/);
+  expect((await phrases.page({ tenantId })).phrases).toEqual([first]);
+});
+
+test("an update of what was deleted meanwhile is ABORTED, and brings nothing back", async () => {
+  const tenantId = phrases.newTenant();
+  const { id, updatedAt } = await put(tenantId, { language: "sv", phrase: "kött" });
+  await phrases.client.deletePhrase({ tenantId, phraseId: id });
+  await expect(put(tenantId, { id, language: "sv", phrase: "fisk" }, updatedAt)).rejects.toThrow(/aborted/);
+  expect((await phrases.page({ tenantId })).phrases).toEqual([]);
+});
+
+test("an update that changes nothing is no change, and one with the text of another is ALREADY_EXISTS", async () => {
+  const tenantId = phrases.newTenant();
+  await put(tenantId, { language: "sv", phrase: "fisk" });
+  const read = await put(tenantId, { language: "sv", phrase: "kött" });
+  expect(await put(tenantId, read, read.updatedAt)).toEqual(read);
+  await expect(put(tenantId, { ...read, phrase: "fisk" }, read.updatedAt)).rejects.toThrow(/already_exists/);
+});
+
+test("of twenty updates of one reading at once exactly one is written", async () => {
+  const tenantId = phrases.newTenant();
+  const read = await put(tenantId, { language: "sv", phrase: "kött" });
+  const updates = Array.from({ length: 20 }, (_, n) =>
+    put(tenantId, { ...read, description: `n${n}` }, read.updatedAt),
+  );
+  const settled = await Promise.allSettled(updates);
+  const written = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  expect(written).toHaveLength(1);
+  expect((await phrases.page({ tenantId })).phrases).toEqual(written);
+});
+
+test.for([
+  ["no time", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "yesterday"],
+  ["a time in another form", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "2026-11-25T10:00:00Z"],
+  ["a time without an id", {}, "2026-11-25T10:00:00.000Z"],
+] as const)("%s to expect is INVALID_ARGUMENT", async ([, id, time]) => {
+  await expect(put("demo", { ...id, language: "sv", phrase: "kött" }, time)).rejects.toThrow(/invalid_argument/);
+});
+
+const create = (tenantId: string, id: string, phrase: string, description = "") =>
+  put(tenantId, { id, language: "sv", phrase, description }, "", true);
+
+test("a phrase that has to be new is ALREADY_EXISTS when another has its text, which stays as it is", async () => {
+  const tenantId = phrases.newTenant();
+  const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
+  await expect(create(tenantId, crypto.randomUUID(), "kött")).rejects.toThrow(/already_exists/);
+  expect(await create(tenantId, standing.id, "kött", "a note")).toEqual(standing);
+  expect((await phrases.page({ tenantId })).phrases).toEqual([standing]);
+});
+
+test("of twenty phrases that have to be new and have one text at once one is created", async () => {
+  const tenantId = phrases.newTenant();
+  const creations = Array.from({ length: 20 }, (_, n) => create(tenantId, crypto.randomUUID(), "kött", `n${n}`));
+  const settled = await Promise.allSettled(creations);
+  expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect((await phrases.page({ tenantId })).phrases).toHaveLength(1);
+});
+
+test("a phrase that has to be new needs an id, and cannot have been read before", async () => {
+  const phrase = { language: "sv", phrase: "kött" };
+  await expect(put("demo", phrase, "", true)).rejects.toThrow(/invalid_argument/);
+  const read = { ...phrase, id: crypto.randomUUID() };
+  await expect(put("demo", read, "2026-11-25T10:00:00.000Z", true)).rejects.toThrow(/invalid_argument/);
+});

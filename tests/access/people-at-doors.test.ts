@@ -1,0 +1,83 @@
+/** One person who works with several tools, each with a certificate of its own. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
+import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
+import { openDevClient } from "@vidimus/devstack/stack/dev-client";
+import { personActor } from "@vidimus/kit/rpc/context/person";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
+import { fileCredentials } from "@vidimus/kit/tls/file-credentials";
+import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { article, as } from "../support/newsroom.ts";
+import { sharedConstellation, type SharedConstellation } from "../support/shared-constellation.ts";
+import { openTenants, type Tenants } from "../support/tenants.ts";
+
+const issuer = "https://id.example";
+const [wanda, ed] = ["wanda", "ed"].map((subject) => personActor({ issuer, subject })) as [string, string];
+const identityOf = (tool: string) => `spiffe://vidimus.localhost/${tool}`;
+let stack: SharedConstellation;
+let tenants: Tenants;
+let tenantId: string;
+const tools: Record<string, TlsFiles> = {};
+
+beforeAll(async () => {
+  stack = await sharedConstellation({ mtls: true });
+  tenants = openTenants(stack.dev);
+  ({ tenantId } = await tenants.create());
+  const identities = stack.identities!;
+  for (const tool of ["desk", "phone", "script"]) tools[tool] = await identities.issue(tool, [identityOf(tool)]);
+  const file = JSON.parse(readFileSync(identities.grantsFile, "utf8")) as { grants: object[] };
+  for (const tool of ["desk", "phone", "script"]) {
+    const people = tool === "script" ? {} : { people: true };
+    const grant = { identity: identityOf(tool), tenants: [tenantId], services: [DocumentService.typeName], ...people };
+    file.grants.push({ ...grant, roles: ["editor"] });
+  }
+  writeFileSync(identities.grantsFile, JSON.stringify(file));
+});
+afterAll(() => tenants?.[Symbol.dispose]());
+
+/** Opens the documents with the certificate of a tool. */
+function open(tool: string) {
+  const credentials = fileCredentials(tools[tool]!, "documents");
+  return openRpcClient(DocumentService, { target: stack.dev.grpc.documents, credentials });
+}
+
+const acting = (actor: string) => ({ headers: { "vidimus-role": "editor", "vidimus-actor": actor } });
+
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "ok",
+    (error: unknown) => Code[ConnectError.from(error).code],
+  );
+
+it("four eyes tell no person apart by tool, and a tool without people cannot act as one", async () => {
+  using operator = openDevClient(stack.dev, "documents", WorkflowService);
+  const publish = { name: "publish", from: ["draft"], to: "usable", roles: ["editor"], guards: ["fourEyes"] };
+  const definitionJson = Buffer.from(JSON.stringify({ transitions: [publish] }));
+  await operator.createWorkflowVersion({ tenantId, workflowId: "eyes", definitionJson }, as("admin"));
+  const activation = { type: "core/article", workflowId: "eyes", version: 1 };
+  await operator.activateWorkflow({ tenantId, activation }, as("admin"));
+
+  using desk = open("desk");
+  using phone = open("phone");
+  using script = open("script");
+  const draft = { documentJson: Buffer.from(JSON.stringify(article())) };
+  const created = vi.waitFor(() => desk.createDocument({ tenantId, draft }, acting(wanda)), {
+    timeout: 5_000,
+    interval: 200,
+  });
+  const { documentId } = await created;
+  const transition = { documentId, name: "publish", expectedVersion: 1n };
+  const publishAs = (tool: typeof desk, actor: string) =>
+    tool.transitionDocument({ tenantId, transition }, acting(actor));
+  expect(await codeOf(publishAs(phone, wanda))).toBe("FailedPrecondition");
+  expect(await codeOf(publishAs(phone, wanda.toUpperCase()))).toBe("FailedPrecondition");
+  expect(await codeOf(publishAs(script, ed))).toBe("PermissionDenied");
+  expect(await codeOf(publishAs(phone, ed))).toBe("ok");
+  const { entries } = await desk.listDocumentHistory({ tenantId, documentId }, acting(ed));
+  expect(entries.map(({ by }) => [by?.actor, by?.identity])).toEqual([
+    [ed, identityOf("phone")],
+    [wanda, identityOf("desk")],
+  ]);
+});

@@ -1,3 +1,0 @@
-import { describeKills } from "./support/documents-killed.ts";
-
-describeKills(10);

@@ -1,0 +1,3 @@
+import { describeKills } from "../support/documents-killed.ts";
+
+describeKills(10);

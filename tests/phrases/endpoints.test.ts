@@ -1,0 +1,397 @@
+/** Sections 4.4 to 4.7 of the public contract: GET, PUT, import and DELETE of phrases. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDictionary, phraseColumns, type PhraseJson, phrasesOf } from "../support/dictionary.ts";
+import { type SharedConstellation, sharedConstellation } from "../support/shared-constellation.ts";
+import type { Newsroom } from "../support/newsroom.ts";
+import { openTenants, type Tenants } from "../support/tenants.ts";
+
+let stack: SharedConstellation;
+let demo: ReturnType<typeof openDictionary>;
+let rival: ReturnType<typeof openDictionary>;
+let tenants: Tenants;
+let room: Newsroom;
+
+beforeAll(async () => {
+  stack = await sharedConstellation();
+  tenants = openTenants(stack.dev);
+  room = await tenants.create();
+  demo = openDictionary(stack.dev.gateway, room.apiKey);
+  rival = openDictionary(stack.dev.gateway, (await tenants.create()).apiKey);
+});
+
+afterAll(async () => {
+  tenants?.[Symbol.dispose]();
+});
+
+/** A new language for each test, so that tests do not see each other's phrases. */
+let languages = 0;
+const freshLanguage = () => `sv-abcde${String((languages += 1)).padStart(3, "0")}`;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+async function refusal(response: Promise<Response> | Response) {
+  const { status, headers } = await response;
+  const body = (await (await response).json()) as {
+    ok: boolean;
+    error: { code: string; message: string; details?: object[] };
+  };
+  expect(body.ok).toBe(false);
+  expect(headers.get("cache-control")).toBe("no-store");
+  return { status, ...body.error };
+}
+
+describe("GET /v1/phrases", () => {
+  test("200: the tenant's phrases in the envelope, all members, ordered by language and phrase", async () => {
+    const language = freshLanguage();
+    for (const phrase of ["å", "Z", "a"]) await demo.put({ language, phrase, commonMistakes: ["x"], description: "d" });
+    const response = await demo.get(`?language=${language}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("private, no-cache");
+    const body = (await response.json()) as { ok: true; data: { phrases: PhraseJson[] } };
+    expect(Object.keys(body)).toEqual(["ok", "data"]);
+    expect(Object.keys(body.data)).toEqual(["phrases"]);
+    expect(body.data.phrases.map(({ phrase }) => phrase)).toEqual(["Z", "a", "å"]);
+    expect(body.data.phrases[0]).toEqual({
+      id: expect.stringMatching(uuid) as string,
+      language,
+      phrase: "Z",
+      caseSensitive: false,
+      forbidden: false,
+      commonMistakes: ["x"],
+      description: "d",
+      createdAt: expect.stringMatching(instant) as string,
+      updatedAt: expect.stringMatching(instant) as string,
+    });
+  });
+
+  test("200 format=csv: no envelope, a header, CRLF, a row a phrase, as a download", async () => {
+    const language = freshLanguage();
+    const { id, createdAt, updatedAt } = await demo.put({
+      language,
+      phrase: 'sa "hej", hon',
+      commonMistakes: ["a", "b"],
+    });
+    const response = await demo.get(`?format=csv&language=${language}`);
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(response.headers.get("content-disposition")).toBe('attachment; filename="phrases.csv"');
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.text()).toBe(
+      `${phraseColumns}\r\n${id},${language},"sa ""hej"", hon",false,false,a|b,,${createdAt},${updatedAt}\r\n`,
+    );
+  });
+
+  test("200 for a language without phrases: an empty list, a header alone", async () => {
+    expect(await (await demo.get("?language=tlh")).json()).toEqual({ ok: true, data: { phrases: [] } });
+    expect(await (await demo.get("?language=tlh&format=csv")).text()).toBe(`${phraseColumns}\r\n`);
+  });
+
+  test("language matches exactly, in any case, and languages that are aliases are two", async () => {
+    const mine = freshLanguage();
+    await demo.put({ language: mine.toUpperCase(), phrase: "p" });
+    expect(await phrasesOf(demo.get(`?language=${mine.toUpperCase()}`))).toHaveLength(1);
+    expect((await phrasesOf(demo.get("?language=sv"))).filter(({ language }) => language === mine)).toEqual([]);
+    const [iw, he] = [await demo.put({ language: "IW", phrase: "p" }), await demo.put({ language: "he", phrase: "p" })];
+    expect(iw.id).not.toBe(he.id);
+    expect(await phrasesOf(demo.get("?language=iw"))).toEqual([{ ...iw, language: "iw" }]);
+  });
+
+  test("without language every language is listed, and only the tenant's own", async () => {
+    const [one, two] = [freshLanguage(), freshLanguage()];
+    await demo.put({ language: one, phrase: "p" });
+    await demo.put({ language: two, phrase: "p" });
+    const listed = (await phrasesOf(demo.get())).map(({ language }) => language);
+    expect(listed).toEqual(expect.arrayContaining([one, two]));
+    expect((await phrasesOf(rival.get())).map(({ language }) => language)).not.toContain(one);
+  });
+
+  test("304 while nothing has changed, 200 after any change; one tag a language and a format", async () => {
+    const language = freshLanguage();
+    const phrase = await demo.put({ language, phrase: "p" });
+    const tagOf = async (query: string) => (await demo.get(query)).headers.get("etag")!;
+    const tags = [`?language=${language}`, `?language=${language}&format=csv`, "?format=json", "?format=csv"];
+    const held = await Promise.all(tags.map(tagOf));
+    expect(new Set(held).size).toBe(4);
+    expect(held.every((tag) => tag.startsWith('W/"'))).toBe(true);
+    const again = (n: number) => demo.get(tags[n], { "if-none-match": `"other", ${held[n]!}` });
+    for (const [n] of tags.entries()) {
+      const response = await again(n);
+      expect(response.status).toBe(304);
+      expect(await response.text()).toBe("");
+      expect(response.headers.get("etag")).toBe(held[n]);
+    }
+    await demo.put(phrase);
+    expect((await again(0)).status).toBe(304);
+    await demo.put({ ...phrase, forbidden: true });
+    expect((await again(0)).status).toBe(200);
+    const last = await tagOf(tags[0]!);
+    expect((await demo.delete(phrase.id)).status).toBe(200);
+    expect((await demo.get(tags[0], { "if-none-match": last })).status).toBe(200);
+  });
+
+  test("HEAD answers the headers of GET and nothing else", async () => {
+    const response = await demo.get("?format=csv", {}, "HEAD");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(response.headers.get("etag")).toBe((await demo.get("?format=csv")).headers.get("etag"));
+    expect(await response.text()).toBe("");
+  });
+
+  test("a compressed export is the same", async () => {
+    await demo.put({ language: freshLanguage(), phrase: "p", description: "worth compressing ".repeat(55) });
+    const [plain, packed] = await Promise.all(
+      ["identity", "gzip"].map((encoding) => demo.get("?format=csv", { "accept-encoding": encoding })),
+    );
+    expect(packed!.headers.get("content-encoding")).toBe("gzip");
+    expect(await packed!.text()).toBe(await plain!.text());
+  });
+
+  test.for([
+    ["language=sv_SE", "sv-SE"],
+    ["language=swedish", "language"],
+    ["language=", "language"],
+    ["language=sv&language=en", "language"],
+    ["format=xml", "format"],
+    ["format=CSV", "format"],
+    ["lang=sv", "lang"],
+  ])("400 INVALID_QUERY for ?%s", async ([query, named]) => {
+    const { status, code, message } = await refusal(demo.get(`?${query}`));
+    expect([status, code]).toEqual([400, "INVALID_QUERY"]);
+    expect(message).toContain(named);
+  });
+});
+
+describe("PUT /v1/phrases", () => {
+  test("200: the phrase as it is kept; the same text again keeps its id and replaces the rest", async () => {
+    const language = freshLanguage();
+    const response = await demo.send("PUT", "", JSON.stringify({ language, phrase: "kött", description: "x" }));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { data } = (await response.json()) as { data: { phrase: PhraseJson } };
+    expect(Object.keys(data)).toEqual(["phrase"]);
+    const again = await demo.put({ language, phrase: "kött", forbidden: true });
+    expect(again).toMatchObject({
+      id: data.phrase.id,
+      description: "",
+      forbidden: true,
+      createdAt: data.phrase.createdAt,
+    });
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([again]);
+  });
+
+  test("200: an export's own object is accepted whole, with a tenant that is ignored", async () => {
+    const language = freshLanguage();
+    const phrase = await demo.put({ language, phrase: "p" });
+    expect(await demo.put({ ...phrase, tenant: "rival", tenantId: "rival", tenant_id: "rival" })).toEqual(phrase);
+    expect((await phrasesOf(rival.get())).some(({ id }) => id === phrase.id)).toBe(false);
+  });
+
+  test("two racing puts of one phrase answer one id and leave one row", async () => {
+    const language = freshLanguage();
+    const phrases = await Promise.all(Array.from({ length: 16 }, () => demo.put({ language, phrase: "p" })));
+    expect(new Set(phrases.map(({ id }) => id)).size).toBe(1);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toHaveLength(1);
+  });
+
+  test("409 CONFLICT when the id belongs to one phrase and the text to another", async () => {
+    const language = freshLanguage();
+    const { id } = await demo.put({ language, phrase: "a" });
+    await demo.put({ language, phrase: "b" });
+    const { status, code } = await refusal(demo.send("PUT", "", JSON.stringify({ id, language, phrase: "b" })));
+    expect([status, code]).toEqual([409, "CONFLICT"]);
+  });
+
+  test.for([
+    ["not JSON", "{", ""],
+    ["no body", "", ""],
+    ["an array", "[]", ""],
+    ["null", "null", ""],
+    ["no phrase", '{"language":"sv"}', "/phrase"],
+    ["a blank phrase", '{"language":"sv","phrase":" \u00a0 "}', "/phrase"],
+    ["a phrase that is a number", '{"language":"sv","phrase":5}', "/phrase"],
+    ["a lone surrogate", String.raw`{"language":"sv","phrase":"\ud800"}`, "/phrase"],
+    ["no language", '{"phrase":"p"}', "/language"],
+    ["a language that is none", '{"language":"sv_SE","phrase":"p"}', "/language"],
+    ["an unknown member", '{"language":"sv","phrase":"p","lang":"sv"}', "/lang"],
+    ["__proto__", '{"language":"sv","phrase":"p","__proto__":{}}', "/__proto__"],
+    ["an id that is no UUID", '{"id":"1","language":"sv","phrase":"p"}', "/id"],
+    ["a null id", '{"id":null,"language":"sv","phrase":"p"}', "/id"],
+    ["a switch in words", '{"language":"sv","phrase":"p","forbidden":"true"}', "/forbidden"],
+    ["mistakes that are a string", '{"language":"sv","phrase":"p","commonMistakes":"q"}', "/commonMistakes"],
+    ["a mistake with |", '{"language":"sv","phrase":"p","commonMistakes":["q|r"]}', "/commonMistakes/0"],
+    ["a description of lines", String.raw`{"language":"sv","phrase":"p","description":"a\nb"}`, "/description"],
+  ])("400 INVALID_PAYLOAD for %s, naming the place", async ([, body, pointer]) => {
+    const { status, code, details = [] } = await refusal(demo.send("PUT", "", body));
+    expect([status, code]).toEqual([400, "INVALID_PAYLOAD"]);
+    if (pointer !== "") expect(details).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
+  test("413 above 1 MiB, 415 for another type", async () => {
+    expect(await refusal(demo.send("PUT", "", " ".repeat(1024 * 1024 + 1)))).toMatchObject({ status: 413 });
+    expect(await refusal(demo.send("PUT", "", "language,phrase", "text/csv"))).toMatchObject({ status: 415 });
+  });
+});
+
+describe("POST /v1/phrases/import", () => {
+  const imports = (body: string, type = "application/json") => demo.send("POST", "/import", body, type);
+
+  test.for(["object", "array", "csv", "csv with BOM and LF"])("200: %s, counting the rows", async (form) => {
+    const language = freshLanguage();
+    const phrases = ["a", "b", "a"].map((phrase, n) => ({ language, phrase, description: `${n}` }));
+    const csv = (eol: string) =>
+      ["phrase,description,language", ...phrases.map((p) => `${p.phrase},${p.description},${language}`)].join(eol);
+    const response = await {
+      object: () => imports(JSON.stringify({ phrases })),
+      array: () => imports(JSON.stringify(phrases)),
+      csv: () => imports(csv("\r\n"), "text/csv; charset=utf-8"),
+      "csv with BOM and LF": () => imports(`\ufeff${csv("\n")}\n\n`, "text/csv"),
+    }[form]!();
+    expect(await response.json()).toEqual({ ok: true, data: { imported: 3, created: 2, changed: 0, unchanged: 0 } });
+    expect(response.status).toBe(200);
+    const kept = await phrasesOf(demo.get(`?language=${language}`));
+    expect(kept.map(({ phrase, description }) => phrase + description)).toEqual(["a2", "b1"]);
+  });
+
+  test("200: an import without rows imports none", async () => {
+    for (const body of ["[]", '{"phrases":[]}']) {
+      expect(await (await imports(body)).json()).toEqual({
+        ok: true,
+        data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
+      });
+    }
+    expect(await (await imports("language,phrase\r\n", "text/csv")).json()).toEqual({
+      ok: true,
+      data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
+    });
+  });
+
+  test("tenant ids in rows and columns are ignored", async () => {
+    const language = freshLanguage();
+    await imports(JSON.stringify({ tenantId: "rival", phrases: [{ language, phrase: "a", tenant_id: "rival" }] }));
+    await imports(`tenant,language,phrase\r\nrival,${language},b\r\n`, "text/csv");
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toHaveLength(2);
+    expect(await phrasesOf(rival.get(`?language=${language}`))).toEqual([]);
+  });
+
+  test("400: one bad row among 50,000 writes nothing and names its line", async () => {
+    const language = freshLanguage();
+    const rows = Array.from({ length: 50_000 }, (_, n) => `${language},${n === 30_000 ? "" : `ord ${n}`}`);
+    const { status, code, message, details } = await refusal(
+      imports(`language,phrase\r\n${rows.join("\r\n")}`, "text/csv"),
+    );
+    expect([status, code]).toEqual([400, "INVALID_PAYLOAD"]);
+    expect(message).toContain("line 30002: phrase is required");
+    expect(details).toEqual([{ line: 30_002, pointer: "/30000/phrase", message: "is required" }]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([]);
+  });
+
+  test("400: a bad row of a JSON import is named by its index", async () => {
+    const language = freshLanguage();
+    const rows = [{ language, phrase: "a" }, { language, phrase: "b", x: 1 }, "c"];
+    const { message, details } = await refusal(imports(JSON.stringify(rows)));
+    expect(message).toContain("index 1: x is unknown");
+    expect(details).toEqual([
+      { index: 1, pointer: "/1/x", message: "is unknown" },
+      { index: 2, pointer: "/2", message: "must be a phrase object" },
+    ]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([]);
+  });
+
+  test("400: the id of one phrase with the text of another is a bad row", async () => {
+    const language = freshLanguage();
+    const { id } = await demo.put({ language, phrase: "a" });
+    await demo.put({ language, phrase: "b" });
+    const { status, details } = await refusal(imports(`id,language,phrase\n${id},${language},b\n`, "text/csv"));
+    expect([status, details]).toEqual([400, [expect.objectContaining({ line: 2, pointer: "/0/id" })]]);
+  });
+
+  test.for([
+    ["an empty file", "", "text/csv", "empty"],
+    ["an unknown column", "language,phrase,note\nsv,a,b", "text/csv", '"note"'],
+    ["a doubled column", "language,phrase,phrase\nsv,a,b", "text/csv", '"phrase"'],
+    ["a missing column", "phrase\na", "text/csv", '"language"'],
+    ["tabs", "language\tphrase\nsv\ta", "text/csv", "tabs"],
+    ["a short row", "language,phrase\nsv,a\n\nsv\n", "text/csv", "line 4"],
+    ["an open quote", 'language,phrase\nsv,a\nsv,"b\nsv,c\n', "text/csv", "line 3"],
+    ["a line break in a phrase", 'language,phrase\r\nsv,"a\r\nb"\r\nsv,c\r\n', "text/csv", "line 2"],
+    ["a switch that is none", "language,phrase,forbidden\nsv,a,yes\n", "text/csv", "line 2: forbidden"],
+    ["a word", '"a"', "application/json", "array"],
+    ["phrases that are an object", '{"phrases":{}}', "application/json", "phrases"],
+    ["an unknown member", '{"phrases":[],"dry":true}', "application/json", '"dry"'],
+    ["no JSON", "[{]", "application/json", "JSON"],
+  ] as const)("400 INVALID_PAYLOAD for %s", async ([, body, type, named]) => {
+    const { status, code, message } = await refusal(imports(body, type));
+    expect([status, code]).toEqual([400, "INVALID_PAYLOAD"]);
+    expect(message).toContain(named);
+  });
+
+  test("400 for bytes that are not UTF-8, and for 50,001 rows", async () => {
+    const latin1 = Buffer.from("language,phrase\nsv,k\xf6tt\n", "latin1");
+    expect(await refusal(demo.send("POST", "/import", latin1, "text/csv"))).toMatchObject({ status: 400 });
+    const many = JSON.stringify(Array.from({ length: 50_001 }, () => ({ language: "sv", phrase: "a" })));
+    expect(await refusal(imports(many))).toMatchObject({ status: 400, code: "INVALID_PAYLOAD" });
+  });
+
+  test("413 above 10 MiB, 415 for another type", async () => {
+    expect(await refusal(imports(" ".repeat(10 * 1024 * 1024 + 1)))).toMatchObject({ status: 413 });
+    expect(await refusal(imports("a", "text/plain"))).toMatchObject({ status: 415 });
+  });
+});
+
+describe("DELETE /v1/phrases/:id", () => {
+  test("200 with the id, and 404 the second time", async () => {
+    const { id } = await demo.put({ language: freshLanguage(), phrase: "p" });
+    const response = await demo.delete(id);
+    expect([response.status, await response.json()]).toEqual([200, { ok: true, data: { id } }]);
+    expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
+  });
+
+  test("404 for another tenant's phrase, which stays", async () => {
+    const language = freshLanguage();
+    const { id } = await demo.put({ language, phrase: "p" });
+    expect(await refusal(rival.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toMatchObject([{ id }]);
+  });
+
+  test.for([randomUUID(), "nonsense", "%00", "a%2Fb"])("404 for %s, which is no phrase", async (id) => {
+    expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
+  });
+});
+
+describe("every endpoint", () => {
+  const calls = [
+    ["GET", "", "phrases:read"],
+    ["PUT", "", "phrases:write"],
+    ["POST", "/import", "phrases:write"],
+    ["DELETE", `/${randomUUID()}`, "phrases:write"],
+  ] as const;
+
+  test.for(calls)("%s %s: 401 without a key, whatever the body", async ([method, path]) => {
+    const unknown = openDictionary(stack.dev.gateway, "vk_nobody");
+    expect(await refusal(unknown.send(method, path, method === "GET" ? undefined : "{"))).toMatchObject({
+      status: 401,
+      code: "UNAUTHORIZED",
+    });
+  });
+
+  test.for(calls)("%s %s: 403 that names the scope, for a key without it", async ([method, path, scope]) => {
+    const granted = scope === "phrases:read" ? "phrases:write" : "phrases:read";
+    const { key: secret } = await tenants.issue(room.tenantId, [granted]);
+    const half = openDictionary(stack.dev.gateway, secret);
+    const { status, code, message } = await refusal(half.send(method, path));
+    expect([status, code]).toEqual([403, "FORBIDDEN"]);
+    expect(message).toContain(scope);
+  });
+
+  test.for(["POST /v1/phrases", "PATCH /v1/phrases", "GET /v1/phrases/import", "PUT /v1/phrases/x"])(
+    "405 for %s",
+    async (line) => {
+      const [method, path] = line.split(" /v1/phrases");
+      const response = await demo.send(method!, path!);
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toMatch(/GET|POST|DELETE/);
+    },
+  );
+});
