@@ -5,6 +5,9 @@
  * or above, within the package: the first column names files and folders below that README.md, the
  * second one the tests, from the package's folder or the repository's. Fails also for a row that
  * names what does not exist. Reads files only, in the folder that is named, or here.
+ *
+ * Fails for a hook of Vitest at the top level of a module that tests import, too: a worker runs such
+ * a module once, so the hook would belong to the first test file that imports it, and to no other.
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,7 +27,15 @@ const tests = sources.filter((file) => file.endsWith(".test.ts"));
 const tested = new Set(tests.map((file) => file.replace(/(?:\.[\w-]+)?\.test\.ts$/, ".ts")));
 const rows = globSync("{packages,services}/*/{README.md,src/**/README.md}", { cwd: root }).flatMap(readRows);
 
-const faults = [...sources.filter((file) => !isTested(file)).flatMap(faultOf), ...rows.flatMap(missingOf)];
+const imported = globSync("{packages,services,tests}/**/*.ts", { cwd: root, exclude: ["**/node_modules"] }).filter(
+  (file) => !file.endsWith(".test.ts"),
+);
+
+const faults = [
+  ...sources.filter((file) => !isTested(file)).flatMap(faultOf),
+  ...rows.flatMap(missingOf),
+  ...imported.flatMap(hooksOf),
+];
 for (const fault of faults.toSorted()) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 
@@ -42,6 +53,11 @@ function faultOf(file: string): string[] {
   return branches < branchesMin
     ? []
     : [`${file}: has ${branches} branches, no test beside it, and no row of "Tests" in a README.md above it`];
+}
+
+function hooksOf(file: string): string[] {
+  const hooks = readFileSync(join(root, file), "utf8").matchAll(/^(?:before|after)(?:Each|All)(?=\()/gm);
+  return [...hooks].map(([hook]) => `${file}: ${hook} at the top level holds for one test file only`);
 }
 
 /** Counts ifs, loops, cases, catches, ternaries and logical operators. */

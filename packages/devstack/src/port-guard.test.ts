@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
+import { Worker } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { PortTakenError } from "./errors.ts";
 import { assertPortFree, pickFreePort } from "./port-guard.ts";
@@ -33,6 +34,17 @@ test("no port is picked twice, although nothing listens on the ones that were pi
   const ports = new Set<number>();
   for (let pick = 0; pick < 600; pick += 1) ports.add(await pickFreePort());
   expect(ports.size).toBe(600);
+});
+
+test("those who pick at the same time do not pick from the same ports", async () => {
+  const pick = `import(${JSON.stringify(new URL("port-guard.ts", import.meta.url).href)})
+    .then(({ pickFreePort }) => pickFreePort())
+    .then((port) => require("node:worker_threads").parentPort.postMessage(port));
+    require("node:worker_threads").parentPort.on("message", () => {});`;
+  const workers = [1, 2, 3].map(() => new Worker(pick, { eval: true }));
+  const ports = await Promise.all([pickFreePort(), ...workers.map(async (worker) => (await once(worker, "message"))[0])]);
+  await Promise.all(workers.map(async (worker) => worker.terminate()));
+  expect(new Set(ports.map((port) => port % 16)).size).toBe(4);
 });
 
 test("a free port passes and is left free", async () => {

@@ -1,6 +1,6 @@
 import { repeatWhileTaken } from "@vidimus/kit/listen";
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { DevstackError, PortTakenError } from "./errors.ts";
 
 const loopback = "127.0.0.1";
@@ -35,22 +35,24 @@ const pickedFrom = 10_000;
  */
 const pickedBelow = 32_768;
 
-/**
- * A process picks only ports of one in this many classes, chosen by its pid, so that two processes
- * that start stacks at the same time pick different ports.
- */
+/** Ports whose numbers have the same remainder are a class. */
 const classes = 16;
 const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
+let claim: Promise<number> | undefined;
 const picked = new Set<number>();
 
 /**
- * Returns a free port of 127.0.0.1. The same port is not returned again for hundreds of calls,
- * because seconds may pass before the caller listens. Another process may take it first.
+ * Returns a free port of 127.0.0.1, of a class from which no other process picks while this one
+ * lives. The same port is not returned again for hundreds of calls, because seconds may pass before
+ * the caller listens.
+ *
+ * @throws DevstackError when as many processes as there are classes pick ports
  */
 export async function pickFreePort(): Promise<number> {
+  const first = await (claim ??= claimClass());
   for (;;) {
     if (picked.size > portsOfClass / 2) picked.clear();
-    const port = pickedFrom + randomInt(portsOfClass) * classes + (process.pid % classes);
+    const port = first + randomInt(1, portsOfClass) * classes;
     if (picked.has(port)) continue;
     picked.add(port);
     try {
@@ -61,15 +63,31 @@ export async function pickFreePort(): Promise<number> {
   }
 }
 
+/** Claims a class by listening on its first port until this process ends. Returns that port. */
+async function claimClass(): Promise<number> {
+  for (let port = pickedFrom; port < pickedFrom + classes; port += 1) {
+    try {
+      (await listenOn(port)).unref();
+      return port;
+    } catch (error) {
+      if (codeOf(error) !== "EADDRINUSE") throw error;
+    }
+  }
+  throw new DevstackError(`the ports ${pickedFrom} to ${pickedFrom + classes - 1} of ${loopback} are all taken`);
+}
+
 async function listenOnce(port: number): Promise<number> {
+  const server = await listenOn(port);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.close(() => resolve(port));
+  return promise;
+}
+
+async function listenOn(port: number): Promise<Server> {
   const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
   server.once("error", reject);
-  server.listen({ port, host: loopback, exclusive: true }, () => {
-    const address = server.address();
-    const bound = typeof address === "object" && address !== null ? address.port : port;
-    server.close(() => resolve(bound));
-  });
+  server.listen({ port, host: loopback, exclusive: true }, () => resolve(server));
   return promise;
 }
 

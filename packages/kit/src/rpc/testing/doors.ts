@@ -5,7 +5,7 @@ import { Http2SessionManager } from "@connectrpc/connect-node";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { once } from "node:events";
 import pino from "pino";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import { Readiness } from "../../readiness.ts";
 import { createGrpcTransport } from "../client/grpc-transport.ts";
@@ -17,14 +17,11 @@ import { partialRoute } from "../doors/shared/route.ts";
 export const mib = 1024 * 1024;
 export const limit = 16 * mib;
 
-/** Run in reverse order after each test, also after a failed one. */
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
+/** Runs after the test that calls it, also when that fails; the last one given runs first. */
 export function cleanUp(cleanup: () => unknown): void {
-  cleanups.push(cleanup);
+  onTestFinished(async () => {
+    await cleanup();
+  });
 }
 
 /** The service that the tests call: unary and server streaming, with bytes in both directions. */
