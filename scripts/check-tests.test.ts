@@ -75,7 +75,10 @@ describe("the check of tests", () => {
 
   it("names a hook at the top level of what tests import, and none in a function or in a test", () => {
     write("services/mail/src/store/letters.test.ts", "afterEach(close);\n");
-    write("services/mail/test/support/postman.ts", "export function hire() {\n  afterAll(leave);\n}\nafterEach(rest);\n");
+    write(
+      "services/mail/test/support/postman.ts",
+      "export function hire() {\n  afterAll(leave);\n}\nafterEach(rest);\n",
+    );
     expect(faults()).toEqual([
       "services/mail/test/support/postman.ts: afterEach at the top level holds for one test file only",
     ]);

@@ -42,7 +42,10 @@ test("those who pick at the same time do not pick from the same ports", async ()
     .then((port) => require("node:worker_threads").parentPort.postMessage(port));
     require("node:worker_threads").parentPort.on("message", () => {});`;
   const workers = [1, 2, 3].map(() => new Worker(pick, { eval: true }));
-  const ports = await Promise.all([pickFreePort(), ...workers.map(async (worker) => (await once(worker, "message"))[0])]);
+  const ports = await Promise.all([
+    pickFreePort(),
+    ...workers.map(async (worker) => (await once(worker, "message"))[0]),
+  ]);
   await Promise.all(workers.map(async (worker) => worker.terminate()));
   expect(new Set(ports.map((port) => port % 16)).size).toBe(4);
 });
