@@ -73,6 +73,22 @@ test("each item is checked alone, and results keep the order", async () => {
   expect(await heads.countDocuments({ tenantId: "demo" })).toBe(4);
 });
 
+test("a wrapped item needs a token, and a repeat with the same token stores nothing", async () => {
+  const documentJson = json({ version: 1, payload: { type: "core/tag", title: "Sea" } });
+  const items = ["", randomUUID()].map((intakeToken) => ({
+    tenantId: "wrapped",
+    draft: { documentJson, intakeToken },
+  }));
+  const first = await documents.client.batchCreateDocuments({ items });
+  expect(first.results.map(({ outcome }) => outcome.value)).toMatchObject([
+    { kind: "invalid", reason: "missing", message: "draft.intake_token is missing" },
+    { documentId: expect.any(String) },
+  ]);
+  const repeated = await documents.client.batchCreateDocuments({ items });
+  expect(repeated.results[1]).toEqual(first.results[1]);
+  expect(await mongo.db(documents.database).collection("heads").countDocuments({ tenantId: "wrapped" })).toBe(1);
+});
+
 test("an item that meets a bug is INTERNAL, and its neighbours of other tenants are created", async () => {
   const generations = mongo.db(documents.database).collection("schemas");
   await generations.insertOne({ tenantId: "broken", type: "core/article", generation: 1 });

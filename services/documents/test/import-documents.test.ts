@@ -35,6 +35,18 @@ test("an archive goes in with a result per document, and a second run creates no
   expect(second.results[8]?.outcome.value).toMatchObject({ documentId: ids[8] });
 });
 
+test("a wrapped document needs a token, by which a repeated import finds it", async () => {
+  const documentJson = json({ version: 1, payload: { type: "core/tag", title: "Sea" } });
+  const drafts = ["", randomUUID()].map((intakeToken) => ({ documentJson, intakeToken }));
+  const run = () => documents.client.importDocuments({ tenantId: "wrapped", drafts });
+  const [first, second] = await Promise.all([run(), run()]);
+  expect(first.results.map(({ outcome }) => outcome.value)).toMatchObject([
+    { kind: "invalid", message: "draft.intake_token is missing" },
+    { documentId: expect.any(String) },
+  ]);
+  expect(second.results[1]).toEqual(first.results[1]);
+});
+
 test.each([0, 1_001])("an import of %i documents is refused as a whole", async (length) => {
   const drafts = Array.from({ length }, () => draft(randomUUID()));
   const call = documents.client.importDocuments({ tenantId: "demo", drafts });

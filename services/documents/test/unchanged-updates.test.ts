@@ -16,7 +16,8 @@ const editor = { headers: { "vidimus-actor": "bob", "vidimus-role": "editor" } }
 
 /** Takes a document in and approves it; undefined when it is refused. */
 async function approved(body: object): Promise<string | undefined> {
-  const { results } = await documents.client.importDocuments({ tenantId, drafts: [{ documentJson: json(body) }] });
+  const draft = { documentJson: json(body), intakeToken: randomUUID() };
+  const { results } = await documents.client.importDocuments({ tenantId, drafts: [draft] });
   const outcome = results[0]!.outcome;
   if (outcome.case !== "created") return undefined;
   const { documentId } = outcome.value;

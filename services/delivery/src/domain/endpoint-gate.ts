@@ -3,6 +3,7 @@
  * and concurrency. The functions are pure: the caller keeps the state, which is plain data and can
  * be stored, and passes the time.
  */
+import { retryAfterMsMax } from "./retry-plan.ts";
 
 export interface GateLimits {
   /** Most attempts in flight. */
@@ -106,7 +107,6 @@ const lateSpacingMsMax = 5 * 60_000;
 /** For this time an open breaker probes at least once a minute. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
-const retryAfterMsMax = 24 * 60 * 60_000;
 const goneAgainMs = 60_000;
 
 /** What may start at `now`, besides the attempts in flight. */

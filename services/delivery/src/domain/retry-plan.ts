@@ -27,7 +27,8 @@ interface FailedAttempt {
 }
 
 const jitter = 0.2;
-const retryAfterMsMax = 24 * 60 * 60 * 1000;
+/** The most that counts of a receiver's `Retry-After`, in milliseconds. */
+export const retryAfterMsMax = 24 * 60 * 60 * 1000;
 
 /**
  * The time of the next attempt; undefined when the delivery is exhausted. Not before the receiver's

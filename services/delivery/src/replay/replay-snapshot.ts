@@ -3,7 +3,7 @@ import { type AttemptOutcome, verdictOf } from "../domain/delivery.ts";
 import type { Replay, ReplayState, SignedDelivery } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import type { Reference } from "../domain/payload.ts";
-import type { RetryPlan } from "../domain/retry-plan.ts";
+import { type RetryPlan, retryAfterMsMax } from "../domain/retry-plan.ts";
 import { resend, type ResendDeps } from "./resend.ts";
 
 /** A snapshot as documents lists it. */
@@ -98,5 +98,5 @@ const delayMsMax = 5 * 60_000;
 /** Delay after a number of attempts, in milliseconds. */
 export function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, retryAfterMs = 0): number {
   const planned = delaysMs[Math.min(attempt, delaysMs.length) - 1] ?? 0;
-  return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, 24 * 60 * 60_000));
+  return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, retryAfterMsMax));
 }

@@ -5,7 +5,7 @@ import { LocalLimit } from "./local-limit.ts";
 import { rateExceeded, rateHeaders, type RatePolicy } from "./rate-exceeded.ts";
 import type { Verdict } from "./verdict.ts";
 import type { WriteBudget } from "./write-budget.ts";
-import { limitKey } from "./client-address.ts";
+import { limitKey } from "./limit-key.ts";
 
 /** Options of the public port's limits; undefined means no limit. */
 interface RateLimitOptions {

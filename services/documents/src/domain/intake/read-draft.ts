@@ -1,6 +1,7 @@
 import type { Violation } from "@vidimus/kit/errors";
 import { createHash, randomUUID } from "node:crypto";
 import { violationsBelow } from "../document/invalid-document.ts";
+import { throwMissing } from "../document/throw-missing.ts";
 import { openEdit } from "./open-edit.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -10,8 +11,8 @@ import { type ReadDocument, readMembers } from "./read-members.ts";
 /** How a request's JSON is read. */
 export type DraftForm =
   /**
-   * A create request, flat or wrapped; the token identifies the attempt and is "" when the caller
-   * sent none.
+   * A create request, flat or wrapped. The token identifies the attempt; it is "" when the caller
+   * sent none, and then the request must be flat.
    */
   | { readonly as: "create"; readonly tenantId: string; readonly intakeToken: string }
   /** A create request that may have no id. */
@@ -77,12 +78,9 @@ function withId(body: JsonValue): JsonValue {
   return isFlat && !Object.hasOwn(body, "id") ? { ...body, id: randomUUID() } : body;
 }
 
-/**
- * The id of an attempt with a token is derived from it, so that a repeated attempt finds the
- * document of the first one.
- */
+/** Derives an id from the token, so that a repeated attempt finds the document of the first one. */
 function mintId({ tenantId, intakeToken }: { tenantId: string; intakeToken: string }): string {
-  if (intakeToken === "") return randomUUID();
+  if (intakeToken === "") throwMissing("draft.intake_token");
   const bytes = createHash("sha256").update(`${tenantId}\n${intakeToken}`).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { MethodImpl } from "@connectrpc/connect";
 import type { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { type IntakeDeps, takeIn } from "../../domain/intake/take-in.ts";
@@ -6,7 +7,11 @@ import { callingActor } from "../requests.ts";
 
 export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.createDocument> {
   return async (request, context) => {
-    const [outcome] = await takeIn(deps, [fromCreateRequest(request, callingActor(context))], context.signal);
+    const item = fromCreateRequest(request, callingActor(context));
+    // A call without a token is an attempt of its own, unlike one of the batches, which may be
+    // repeated.
+    const intakeToken = item.intakeToken === "" ? randomUUID() : item.intakeToken;
+    const [outcome] = await takeIn(deps, [{ ...item, intakeToken }], context.signal);
     if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");
     return outcome;
   };

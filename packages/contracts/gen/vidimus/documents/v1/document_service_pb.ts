@@ -160,7 +160,8 @@ export type Draft = Message<"vidimus.documents.v1.Draft"> & {
 
   /**
    * Names this attempt to create. A repeat with the same token is answered as created, so that a
-   * caller can repeat a call whose answer was lost. Optional; at most 64 characters.
+   * caller can repeat a call whose answer was lost. At most 64 characters. Optional, but for a
+   * wrapped draft of BatchCreateDocuments and ImportDocuments: its id is made from the token.
    *
    * @generated from field: string intake_token = 2;
    */
@@ -1547,7 +1548,7 @@ export const DocumentService: GenService<{
   /**
    * Takes many documents in; each item succeeds or fails on its own. At most 64 items. Idempotent:
    * a repeat of the same call stores nothing twice, and items with an intake token get the same
-   * answer.
+   * answer. A wrapped draft needs a token.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.BatchCreateDocuments
    */
@@ -1559,7 +1560,7 @@ export const DocumentService: GenService<{
   /**
    * Takes an archive in, over many calls. Like BatchCreateDocuments, but with up to 1000 documents,
    * and an id that is used with the same content is no error, so that an import that broke off can
-   * be repeated from the start.
+   * be repeated from the start. A wrapped draft needs an intake token.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ImportDocuments
    */
