@@ -31,7 +31,7 @@ export function withSecondTry<T>(
       end();
     };
     // When this process was paused, all its timers are due before arrived answers are read.
-    // `setImmediate` looks after they are read.
+    // `setImmediate` calls `look` after they are read.
     const watch = () => (timer = setTimeout(() => setImmediate(look), silentMs));
     const look = () => {
       if (!mayTry()) return;

@@ -28,7 +28,7 @@ function faultsOf(text: string): string[] {
   }
 }
 
-it("reads who may do what", () => {
+it("reads which tenants, services and roles an identity has", () => {
   const grants = parse({ $schema: "grants.schema.json", ...fileOf(newsroom, operators) });
   const grant = grants.get(newsroom.identity)!;
   expect([...grant.services]).toEqual(newsroom.services);
@@ -43,7 +43,7 @@ it("reads who may do what", () => {
   expect(grants.get("spiffe://vidimus.example/other")).toBeUndefined();
 });
 
-it("reads methods and people, and takes neither for granted", () => {
+it("reads `methods` and `people`, which a grant may omit", () => {
   const listMembers = "vidimus.access.v1.MemberService/ListMembers";
   const { services: _, ...byMethods } = { ...newsroom, methods: [listMembers], people: true };
   const grant = parse(fileOf(byMethods)).get(newsroom.identity)!;
